@@ -27,13 +27,13 @@ const common = {
 
 const chosen = process.env.STARLING_TEST_DATABASE;
 
-/** Where files are named, these run by themselves; where none is, all of them in shares (test/shares/run-share.ts). */
+/** Files that are named run separately; without names, all of them run in shares (test/shares/run-share.ts). */
 const inShares = process.argv.slice(2).every((argument) => argument.startsWith('-'));
 
-/** What stands on a database, whichever it is, can run on both. A suite that is about SQLite, or about Postgres, says so in its name. */
+/** Suites that use any database can run on both. A suite about SQLite, or about Postgres, says so in its name. */
 const ON_A_DATABASE = ['attack', 'batches', 'blackboard', 'contract', 'e2e', 'faults', 'idempotency', 'retention'];
 
-/** `npm test` takes every feature once: the suites that run on SQLite there run on Postgres by `npm run test:postgres`. */
+/** `npm test` runs every suite once: those that use SQLite there run on Postgres with `npm run test:postgres`. */
 const onPostgresToo = inShares && !chosen ? [] : ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`);
 
 const SPECS = {
@@ -48,7 +48,7 @@ const SHARES = readdirSync(join(TEST, 'shares'))
   .filter((file) => /^\d+\.ts$/.test(file))
   .sort();
 
-/** A share loads all modules of the service, which few suites are not worth. */
+/** A share loads all modules of the service, which does not pay for few suites. */
 const FEWEST_IN_SHARE = 8;
 
 function specsOf(database) {
@@ -85,11 +85,11 @@ export default {
     inShares ? '<rootDir>/test/support/share-reporter.js' : 'default',
     '<rootDir>/test/support/summary-reporter.js',
   ],
-  // Against what hangs; nothing here should take as long, and a busy machine is no failure.
+  // Stops tests that hang. No test should take as long, and a busy machine must not fail one.
   testTimeout: 300_000,
-  // On two cores Jest would take one, and most of these tests wait for a database or a process.
+  // On two cores Jest would use one worker, and most of these tests wait for a database or a process.
   maxWorkers: 2,
-  // What earlier suites leave in a worker would make each collection of garbage take a second, which some tests measure.
+  // The memory of earlier suites in a worker would make each garbage collection take a second, which some tests measure.
   workerIdleMemoryLimit: '250MB',
   projects: chosen ? [projects[chosen]] : Object.values(projects),
 };

@@ -77,18 +77,18 @@ const rowOf = (file: string): number => FOLDERS.get(folderOf(file))!;
 const featureOf = (file: string): string => file.split('/')[1]!;
 
 describe('the source tree', () => {
-  it('has only folders that have a row', () => {
+  it('has a row for every folder', () => {
     expect(files.filter((file) => file.includes('/') && folderOf(file) === '')).toEqual([]);
   });
 
-  it('imports from the rows above only', () => {
+  it('imports only from the rows above', () => {
     const wrong = imports.filter(({ from, to }) => folderOf(from) !== folderOf(to) && rowOf(to) >= rowOf(from));
     // The command line and the files at the top start each other.
     const named = wrong.filter(({ from }) => rowOf(from) < ROWS.length - 1);
     expect(named.map(({ from, to }) => `${from} must not import ${to}`)).toEqual([]);
   });
 
-  it('has features that meet only where it is named', () => {
+  it('has features that meet only where an arrow is named', () => {
     const between = imports.filter(
       ({ from, to }) =>
         folderOf(from) === 'features' && folderOf(to) === 'features' && featureOf(from) !== featureOf(to),
@@ -98,11 +98,11 @@ describe('the source tree', () => {
     );
   });
 
-  it('has no circle of files', () => {
+  it('has no circular imports', () => {
     expect(circles(imports)).toEqual([]);
   });
 
-  it('reads the environment in config alone', () => {
+  it('reads the environment only in config', () => {
     const readers = files.filter((file) => /process\.env\b/.test(readFileSync(join(SRC, file), 'utf8')));
     expect(readers.filter((file) => folderOf(file) !== 'config')).toEqual([]);
   });

@@ -4,7 +4,7 @@ interface Package {
   optionalDependencies?: Record<string, string>;
 }
 
-/** Where npm looks for a package that `from` needs: beside it and in every folder above. */
+/** Returns the folders in which npm looks for a package that `from` needs: its own folder and every folder above it. */
 function* places(from: string, name: string): Generator<string> {
   const parts = from.split('/node_modules/');
   for (let depth = parts.length; depth > 0; depth -= 1)
@@ -12,7 +12,7 @@ function* places(from: string, name: string): Generator<string> {
   yield `node_modules/${name}`;
 }
 
-test('the lock file has the optional packages of every platform, else `npm ci` refuses it', () => {
+test('the lock file has the optional packages of every platform, because `npm ci` refuses it otherwise', () => {
   const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8')) as { packages: Record<string, Package> };
   const missing = Object.entries(packages).flatMap(([from, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter((name) => ![...places(from, name)].some((place) => place in packages)),

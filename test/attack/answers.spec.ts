@@ -2,7 +2,7 @@ import { attackedPod } from './attacked-pod.js';
 import { ANSWERS } from './attacks/answers.js';
 import { withstand } from './withstand.js';
 
-/** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
+/** Runs the built program as a process with a pod's memory, its database and HTTP. Nothing is faked. */
 describe('by answers', () => {
   const pod = attackedPod();
 

@@ -2,11 +2,14 @@ import { Pod } from './pod.js';
 
 interface AttackedPod {
   (): Pod;
-  /** Ends it as it stands, and starts it again on the same database. */
+  /** Kills the pod and starts it again on the same database. */
   restart(): Promise<void>;
 }
 
-/** One pod for the attacks of a suite: each has the one that the attacks before it have left alive, or else a new one. */
+/**
+ * Keeps one pod for the attacks of a suite. An attack reuses the pod if the attacks before it left it alive, and gets a
+ * new one otherwise.
+ */
 export function attackedPod(options: string[] = []): AttackedPod {
   let pod: Pod | undefined;
   beforeEach(async () => {

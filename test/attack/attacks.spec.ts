@@ -5,7 +5,10 @@ import { NAMES } from './attacks/names.js';
 import { WAITING } from './attacks/waiting.js';
 import { withstand } from './withstand.js';
 
-/** What the database has a part in. Real: the built program as a process in as much memory as a pod has, its database, HTTP. */
+/**
+ * The attacks that involve the database. Runs the built program as a process with a pod's memory, its database and
+ * HTTP.
+ */
 describe.each([
   ['filters', FILTERS],
   ['inputs', INPUTS],

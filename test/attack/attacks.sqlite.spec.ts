@@ -6,7 +6,7 @@ import { SCHEMAS } from './attacks/schemas.js';
 import { STREAMS } from './attacks/streams.js';
 import { withstand } from './withstand.js';
 
-/** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
+/** Runs the built program as a process with a pod's memory, its database and HTTP. Nothing is faked. */
 describe.each([
   ['bodies', BODIES],
   ['connections', CONNECTIONS],

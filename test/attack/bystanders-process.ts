@@ -1,5 +1,5 @@
-// Runs as a process of its own, started by Bystanders, so that an attacker who keeps his own process busy does not keep these from
-// asking. It does what its parent says, and ends with it.
+// Runs as a separate process that Bystanders starts, so that an attacker who keeps the test process busy does not slow
+// these clients. It follows its parent's messages and exits with it.
 import { probeHealth } from './health-probe.ts';
 import { HonestClients } from './honest-clients.ts';
 

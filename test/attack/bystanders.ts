@@ -6,11 +6,11 @@ import { eventually } from '../support/eventually.js';
 import type { Command, Reply } from './bystanders-process.js';
 import { deniedMs } from './denied-time.js';
 
-/** Honest clients of a service, and one that probes its health, in a process of their own. */
+/** Honest clients of a service, and a health probe, in a separate process. */
 export class Bystanders {
   private readonly child: ChildProcess;
 
-  /** `pid`: of the service's process. */
+  /** `pid` is the service's process. */
   constructor(
     url: string,
     private readonly pid: number,
@@ -18,13 +18,16 @@ export class Bystanders {
     this.child = fork(join(import.meta.dirname, 'bystanders-process.ts'), [url, String(pid)], { execArgv: [] });
   }
 
-  /** Resolves when the first request is answered: from then on the clients work at their pace. */
+  /** Resolves when the first request is answered. From then on the clients work at their rate. */
   async working(): Promise<this> {
     await eventually('honest clients are served', async () => (await this.served()) > 0);
     return this;
   }
 
-  /** How many requests of honest clients are answered while `work` lasts, in a second in which the machine gave the service all that it asked for. */
+  /**
+   * Counts the requests of honest clients that are answered while `work` runs, per second in which the machine gave the
+   * service all the CPU time that it asked for.
+   */
   async rateDuring(work: () => Promise<unknown>): Promise<number> {
     const before = await this.served();
     const [began, deniedBefore] = [performance.now(), deniedMs(this.pid)];
@@ -33,7 +36,7 @@ export class Bystanders {
     return (((await this.served()) - before) / granted) * 1_000;
   }
 
-  /** What they have to complain of. */
+  /** The failures that the clients and the probe have seen. */
   end(): Promise<Extract<Reply, { failures: string[] }>> {
     return this.ask('end') as Promise<Extract<Reply, { failures: string[] }>>;
   }

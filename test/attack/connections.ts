@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net';
 
 import { ATTACKER } from './requests.js';
 
-/** Raw connections of an attacker, which it holds as long as the service lets it. */
+/** An attacker's raw connections, held as long as the service allows it. */
 export class Connections {
   private readonly sockets = new Set<Socket>();
 
@@ -12,7 +12,9 @@ export class Connections {
     return [...this.sockets].filter((socket) => !socket.destroyed && socket.readyState === 'open').length;
   }
 
-  /** Opens one and writes to it. What comes back is not read unless `reads`. Errors are what the attacker expects. */
+  /**
+   * Opens a connection and writes to it. Reads the answer only if `reads`. Ignores errors, which an attacker expects.
+   */
   begin(bytes: Buffer | string, { reads = true } = {}): Socket {
     const socket = connect({ port: this.port, host: '127.0.0.1', localAddress: ATTACKER });
     this.sockets.add(socket);
@@ -23,7 +25,7 @@ export class Connections {
     return socket;
   }
 
-  /** Writes to all that are still open. */
+  /** Writes to all connections that are still open. */
   writeToAll(bytes: Buffer | string): void {
     for (const socket of this.sockets) if (socket.writable) socket.write(bytes);
   }

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Ms that a process's main thread has waited for a processor so far: how busy others keep the machine. 0 where the system does not tell. */
+/**
+ * Returns the ms that a process's main thread has waited for a CPU so far, which says how busy other processes keep the
+ * machine. Returns 0 if the system does not report it.
+ */
 export function deniedMs(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1_000_000;

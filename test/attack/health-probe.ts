@@ -8,14 +8,14 @@ const WITHIN_MS = 1_000;
 const GIVEN_UP_AFTER_MS = 10_000;
 
 export interface Health {
-  /** What went wrong. */
+  /** The failures so far. */
   failures: string[];
   slowestMs: number;
 }
 
 /**
- * Asks `/health/live` until the signal, as a kubelet does: on a connection of its own each time, and not for longer than a second. The
- * time in which the machine was busy with others does not count. `pid`: of the process that answers.
+ * Requests `/health/live` until the signal, as a kubelet does: on a new connection each time, with a timeout of one
+ * second. Time in which the machine was busy with other processes does not count. `pid` is the process that answers.
  */
 export async function probeHealth(url: string, pid: number, signal: AbortSignal): Promise<Health> {
   const health: Health = { failures: [], slowestMs: 0 };

@@ -7,9 +7,9 @@ const CLIENTS = 6;
 const EVERY_MS = 250;
 const WITHIN_MS = 5_000;
 
-/** Clients that publish and read at a pace that the service has no trouble with. */
+/** Clients that publish and read at a rate that the service handles easily. */
 export class HonestClients {
-  /** Requests that were answered. */
+  /** How many requests were answered. */
   served = 0;
   readonly refusals = new Set<string>();
   readonly #url: string;
@@ -29,7 +29,7 @@ export class HonestClients {
   }
 
   async #client(): Promise<void> {
-    // Not all at the same time.
+    // Spreads the clients over time.
     await delay(Math.random() * EVERY_MS);
     while (!this.#signal.aborted) {
       const pause = delay(EVERY_MS);

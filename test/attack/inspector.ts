@@ -12,7 +12,7 @@ interface Reply {
   error?: { message: string };
 }
 
-/** V8's own inspector of a process that was started with `--inspect`. */
+/** V8's inspector of a process that was started with `--inspect`. */
 export class Inspector {
   private count = 0;
   private readonly waiting = new Map<number, (reply: Reply) => void>();
@@ -23,11 +23,11 @@ export class Inspector {
       this.waiting.get(reply.id ?? 0)?.(reply);
       this.waiting.delete(reply.id ?? 0);
     });
-    // It ends with the process, which is what the tests look at.
+    // It closes with the process, whose end the tests check.
     socket.on('error', () => undefined);
   }
 
-  /** `log`: what the process has said, its inspector's address too. */
+  /** `log` is the output of the process, which includes its inspector's address. */
   static async of(log: readonly string[]): Promise<Inspector> {
     const address = (): string | undefined => /ws:\/\/\S+/.exec(log.join('\n'))?.[0];
     await eventually('the process says where its inspector is', () => address() !== undefined);
@@ -36,7 +36,7 @@ export class Inspector {
     return new Inspector(socket);
   }
 
-  /** MiB that are in use after a collection: objects, and buffers outside of the heap. */
+  /** Returns the MiB in use after a collection: objects, and buffers outside of the heap. */
   async liveMib(): Promise<number> {
     await this.ask('HeapProfiler.collectGarbage');
     const expression = '(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())';

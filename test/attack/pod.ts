@@ -12,20 +12,20 @@ const CONFIG = join(import.meta.dirname, 'desk/starling.yaml');
 
 const MIB = 2 ** 20;
 
-/** What deploy/kubernetes gives a container. */
+/** The memory limit of the container in deploy/kubernetes. */
 const POD_MIB = 1_024;
 
-/** What V8 allows itself for old objects where it finds that much memory: half of it. */
+/** V8's limit for old objects on a machine with that much memory: half of it. */
 const HEAP_MIB = POD_MIB / 2;
 
 const LOOK_EVERY_MS = 20;
 
 /**
- * The program as it runs in a pod of 1 GiB: by its own first line, so that its flags hold; with the heap that V8 would choose
- * there; and killed, as the kernel kills it there, when it takes more memory than the pod has.
+ * The program as it runs in a pod of 1 GiB: started through its shebang, so that its flags apply, with the heap that V8
+ * would choose there. It is killed when it takes more memory than the pod has, as the kernel would do.
  */
 export class Pod {
-  /** What attacks have prepared in its database. */
+  /** The preparations that attacks have made in its database. */
   readonly prepared = new Set<unknown>();
   private peakMib = 0;
   private readonly looking: NodeJS.Timeout;
@@ -40,7 +40,7 @@ export class Pod {
     this.looking = setInterval(() => this.look(), LOOK_EVERY_MS).unref();
   }
 
-  /** `options`: flags of the program. A pod that is started on the folder of an earlier one has its database. */
+  /** `options` are flags of the program. A pod that is started on the folder of an earlier one has its database. */
   static async start(options: string[] = [], folder?: string): Promise<Pod> {
     const home = folder ?? (await mkdtemp(join(tmpdir(), 'starling-attack-')));
     const database = await databaseOf(home);
@@ -80,22 +80,22 @@ export class Pod {
     return !this.service.hasEnded;
   }
 
-  /** The most memory that it has taken so far. */
+  /** Returns the most memory that the pod has used so far. */
   get mostMib(): number {
     return this.peakMib;
   }
 
-  /** What it has said, for those who read of a failure. */
-  get lastWords(): string {
+  /** Returns the output so far, for failure messages. */
+  get lastOutput(): string {
     return this.service.log.slice(-40).join('\n');
   }
 
-  /** MiB of live objects and buffers, after a collection. */
+  /** Returns the MiB of live objects and buffers after a collection. */
   memory(): Promise<number> {
     return this.inspector.liveMib();
   }
 
-  /** MiB that the database takes on its disk. */
+  /** Returns the MiB of the database files. */
   async storedMib(): Promise<number> {
     const [size] = await this.database.rows<{ bytes: number }>(
       TEST_DATABASE === 'postgres'
@@ -105,7 +105,7 @@ export class Pod {
     return size!.bytes / MIB;
   }
 
-  /** Ends it as it stands, and starts it again on the same database. */
+  /** Kills the pod and starts it again on the same database. */
   async restarted(): Promise<Pod> {
     await this.end('SIGKILL');
     const pod = await Pod.start([...this.options], this.folder);
@@ -119,7 +119,7 @@ export class Pod {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** The exit code. */
+  /** Resolves with the exit code. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     clearInterval(this.looking);
     this.inspector.close();
@@ -133,7 +133,7 @@ export class Pod {
   }
 }
 
-/** 0 where the process has ended, or where there is no /proc: there the heap's limit is all that holds. */
+/** Returns 0 if the process has exited, or if there is no /proc. Then only the heap limit applies. */
 function residentMib(pid: number): number {
   try {
     const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];

@@ -1,36 +1,36 @@
 import { Agent, type IncomingHttpHeaders, request } from 'node:http';
 
-/** Attackers come from here, so that what is bounded for one address is not bounded for others. */
+/** Attackers use this address, so that limits for one address do not apply to other clients. */
 export const ATTACKER = '127.0.0.66';
 
 export interface Sent {
   method?: 'GET' | 'POST';
   path: string;
   headers?: Record<string, string>;
-  /** As it goes out; an object as JSON. */
+  /** The body as it is sent; an object is sent as JSON. */
   body?: Buffer | string | object;
   from?: string;
   agent?: Agent;
   timeoutMs?: number;
-  /** Until this signal the answer counts; then the request is given up. */
+  /** The answer counts until this signal; then the request is aborted. */
   signal?: AbortSignal;
 }
 
 export interface Answered {
-  /** 0 where no answer came. */
+  /** The status; 0 if there was no answer. */
   status: number;
   headers: IncomingHttpHeaders;
-  /** The first 64 KiB of it. */
+  /** The first 64 KiB of the body. */
   text: string;
-  /** Of the whole body. */
+  /** The size of the whole body. */
   bytes: number;
-  /** Why no whole answer came. */
+  /** Why the answer is missing or incomplete. */
   error?: string;
 }
 
 const KEPT_BYTES = 65_536;
 
-/** Sends one request, and reads its answer without keeping it. Never rejects. */
+/** Sends one request and reads its answer without keeping it. Never rejects. */
 export function send(
   url: string,
   { method, path, headers = {}, body, from, agent, timeoutMs = 30_000, signal }: Sent,

@@ -20,17 +20,17 @@ const READS = [
   '/metrics',
 ];
 
-/** What honest clients were promised: each of these must be found, finished, and once. */
+/** The promises to honest clients: each of these must be stored, finished, and exist once. */
 interface Acknowledged {
-  /** Correlations of one artifact, which one follows from. */
+  /** Correlations with one artifact, from which one artifact follows. */
   correlations: Set<string>;
   runs: Set<string>;
   batches: Set<string>;
 }
 
 /**
- * Honest clients that do one thing after the other: publish and poll, publish and wait, run, run batches, read. They keep the
- * record of what was acknowledged. A 503 or no answer acknowledges nothing; what else goes wrong is a complaint.
+ * Honest clients that work through one task after another: publish and poll, publish and wait, run, run batches, read.
+ * They record what was acknowledged. A 503 or a missing answer acknowledges nothing; any other failure is a complaint.
  */
 export class SoakClients {
   readonly acknowledged: Acknowledged = { correlations: new Set(), runs: new Set(), batches: new Set() };
@@ -48,7 +48,7 @@ export class SoakClients {
     this.working = Promise.all(Array.from({ length: CLIENTS }, () => this.client()));
   }
 
-  /** Resolves when every client has done what it had begun. */
+  /** Resolves when every client has finished its task. */
   async stop(): Promise<void> {
     this.stopping.abort();
     await this.working;
@@ -130,7 +130,7 @@ export class SoakClients {
     await this.ask({ path: READS[this.random.between(0, READS.length - 1)]! });
   }
 
-  /** Until it is so, or the clients are to stop; what is not finished then is looked at later. */
+  /** Waits until the condition is met or the clients must stop; the audit checks later what is not finished then. */
   private async poll<Body>(path: string, isEnded: (body: Body) => boolean): Promise<void> {
     while (!this.stopping.signal.aborted) {
       const body = await this.ask<Body>({ path });
@@ -139,7 +139,7 @@ export class SoakClients {
     }
   }
 
-  /** The body of a 200; null where the service refused for now, or did not answer. */
+  /** Returns the body of a 200; null if the service answered 503 or not at all. */
   private async ask<Body>(request: Sent): Promise<Body | null> {
     const answer = await send(this.url, { ...request, agent: this.agent, timeoutMs: WITHIN_MS });
     const isWhole = answer.error === undefined;
@@ -160,14 +160,14 @@ export class SoakClients {
   }
 }
 
-/** Answers longer than what is kept of them are not looked at. */
+/** Skips answers that are longer than the part that is kept. */
 function bodyOf<Body>({ text, headers }: Answered): Body {
   return (
     headers['content-type']?.startsWith('application/json') && text.endsWith('}') ? JSON.parse(text) : {}
   ) as Body;
 }
 
-/** One line for each promise that the database does not keep. */
+/** Returns one line for each promise that the database breaks. */
 export async function broken(rows: Rows, { correlations, runs, batches }: Acknowledged): Promise<string[]> {
   const found = await rows<{ id: string; state: string; artifact_count: number; error_count: number }>(
     `select id, state, artifact_count, error_count from correlations where id like 'soak-%'`,

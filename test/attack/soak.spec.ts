@@ -37,7 +37,7 @@ const ATTACKS: readonly Attack[] = [
   WEBHOOKS,
 ].flat();
 
-/** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
+/** Runs the built program as a process with a pod's memory, its database and HTTP. Nothing is faked. */
 describe(`attacked at random for ${SECONDS} s`, () => {
   let pod: Pod;
 
@@ -47,7 +47,7 @@ describe(`attacked at random for ${SECONDS} s`, () => {
   afterAll(() => pod.close());
 
   it(
-    'keeps what it promised to 20 honest clients, answers no 5xx but 503, and has its memory back',
+    'keeps its promises to 20 honest clients, answers no 5xx but 503, and frees its memory',
     async () => {
       const random = new Random(printedSeed());
       for (const prepare of new Set(ATTACKS.map((attack) => attack.prepare))) await prepare?.(pod);
@@ -68,21 +68,21 @@ describe(`attacked at random for ${SECONDS} s`, () => {
       await Promise.all(Array.from({ length: ATTACKERS }, attacker));
       if (!pod.isAlive)
         throw new Error(
-          `the process died, with ${Math.round(pod.mostMib)} MiB, after ${done.join('; ')}:\n${pod.lastWords}`,
+          `the process died, with ${Math.round(pod.mostMib)} MiB, after ${done.join('; ')}:\n${pod.lastOutput}`,
         );
 
       await clients.stop();
       const { slowestMs } = await bystanders.end();
-      // An attack that was prepared and never made leaves its agent paused.
+      // An attack that was prepared but never run leaves its agent paused.
       await ask(pod, { path: '/api/v1/agents/parser/resume', body: {} });
-      // The attackers' batches run to their end too. What is still pending after that is reported as a breach.
+      // The attackers' batches also run to their end. Work that is still pending after that is reported as a breach.
       const isFinished = (): Promise<boolean> =>
         pod.database.look(async (rows) => {
           if ((await rows('select 1 from correlations where pending <> 0 limit 1')).length > 0) return false;
           return (await broken(rows, clients.acknowledged)).length === 0;
         });
       const finishing = Date.now();
-      await eventually('all is finished', isFinished, MOST_TO_FINISH_MS).catch(() => undefined);
+      await eventually('all work is finished', isFinished, MOST_TO_FINISH_MS).catch(() => undefined);
       const finishedMs = Date.now() - finishing;
       const breaches = await pod.database.look(async (rows) => [
         ...(await broken(rows, clients.acknowledged)),

@@ -7,14 +7,14 @@ import { Connections } from './connections.js';
 const STREAMS = 30;
 const PARTS = 100_000;
 const ARRIVES_WITHIN_MS = 8_000;
-/** Of memory, for each of them: on its own, a part takes a hundred bytes of it, and more beside it. */
+/** The limit per request. Each part that is kept separately takes a hundred bytes and more. */
 const MOST_MIB = 1;
 
-/** Real: the built program as a process in as much memory as a pod has, its database, HTTP. Nothing is faked. */
+/** Runs the built program as a process with a pod's memory, its database and HTTP. Nothing is faked. */
 describe('a body that no route reads', () => {
   const pod = attackedPod();
 
-  it('takes no memory, in parts of one byte, while the answer goes on', async () => {
+  it('takes no memory when it arrives in parts of one byte while the answer is sent', async () => {
     const before = await pod().memory();
     const connections = new Connections(pod().port);
     const sockets = Array.from({ length: STREAMS }, () =>

@@ -3,17 +3,17 @@ import { MIB } from './attacks/attack.js';
 import { REACHES_VICTIM, victim, WEBHOOKS } from './attacks/webhooks.js';
 import { withstand } from './withstand.js';
 
-/** `client_webhook_bytes_per_minute`. */
+/** The value of `client_webhook_bytes_per_minute`. */
 const MOST_BYTES = 10 * MIB;
 
-/** Real: the built program as a process in as much memory as a pod has, its database, HTTP, and a receiver. Nothing is faked. */
-describe('webhooks of clients', () => {
+/** Runs the built program as a process with a pod's memory, its database, HTTP and a receiver. Nothing is faked. */
+describe('client webhooks', () => {
   const pod = attackedPod(REACHES_VICTIM);
 
-  it('do not turn a few publishes into a flood at a receiver', async () => {
+  it('do not amplify a few publishes into a flood at a receiver', async () => {
     await withstand(pod(), WEBHOOKS[0]!);
     expect(victim.received).toBeGreaterThan(0);
-    // What is under way when the bound is reached still arrives.
+    // Deliveries that are under way when the limit is reached still arrive.
     expect(victim.received).toBeLessThanOrEqual(MOST_BYTES + 2 * MIB);
   });
 });

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { tellsFailedAgent } from '../fuzz/answers.js';
+import { saysAgentFailed } from '../fuzz/answers.js';
 import { eventually } from '../support/eventually.js';
 import type { Attack } from './attacks/attack.js';
 import { Bystanders } from './bystanders.js';
@@ -9,15 +9,15 @@ import type { Answered } from './requests.js';
 
 const UNDISTURBED_MS = 2_000;
 const LEAST_ATTACK_MS = 4_000;
-/** Of what was in use before, after a collection. */
+/** The limit of memory after a collection, as a multiple of the memory before the attack. */
 const MOST_GROWTH = 1.3;
 const BACK_WITHIN_MS = 20_000;
 const LEAST_SHARE = 0.5;
 
 /**
- * Attacks a pod while honest clients use it, and fails unless it stays up: it lives, answers its probe within a second throughout,
- * serves the honest clients at half their rate or better, answers no 5xx but 503 with Retry-After, and keeps nothing in memory.
- * Returns what the attacker was answered.
+ * Attacks a pod while honest clients use it. Fails unless the pod stays alive, answers its probe within a second
+ * throughout, serves the honest clients at half their rate or better, answers no 5xx but 503 with Retry-After, and
+ * frees the attack's memory. Returns the attacker's answers.
  */
 export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
   if (!pod.prepared.has(attack.prepare)) await attack.prepare?.(pod);
@@ -43,7 +43,7 @@ export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
   console.log(
     `${expect.getState().currentTestName}: ${JSON.stringify({ honestShare, slowestMs, mib, storedMib, statuses: counted(answers) })}`,
   );
-  if (!pod.isAlive) throw new Error(`the process died, with ${mib.most} MiB:\n${pod.lastWords}`);
+  if (!pod.isAlive) throw new Error(`the process died, with ${mib.most} MiB:\n${pod.lastOutput}`);
   expect({ failures, isMemoryBack, mib, faults: faults(answers) }).toEqual({
     failures: [],
     isMemoryBack: true,
@@ -58,16 +58,19 @@ export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
   return answers;
 }
 
-/** Answers that no client may get, whatever it does. That an agent failed which was run directly is no fault of the service. */
+/**
+ * Filters the answers that no client may get, whatever it does. A failed agent that was run directly is not a fault of
+ * the service.
+ */
 export const faults = (answers: readonly Answered[]): string[] =>
   answers
     .filter(
       ({ status, headers, text }) =>
-        status >= 500 && !(status === 503 && headers['retry-after'] !== undefined) && !tellsFailedAgent(status, text),
+        status >= 500 && !(status === 503 && headers['retry-after'] !== undefined) && !saysAgentFailed(status, text),
     )
     .map(({ status, text }) => `${status} ${text}`);
 
-/** How often each status came; 0 stands for no answer. */
+/** Counts the answers by status; 0 stands for no answer. */
 export function counted(answers: readonly Answered[]): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1;

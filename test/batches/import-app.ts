@@ -43,7 +43,7 @@ export interface StoredRow {
   copies: number;
 }
 
-/** An application with a folder for CSV files, and a look at what it has stored. */
+/** An application with a folder for CSV files, and queries on its database. */
 export class ImportApp {
   private constructor(
     readonly app: TestApp,
@@ -65,13 +65,13 @@ export class ImportApp {
     await rm(this.root, { recursive: true });
   }
 
-  /** Returns its name, by which a caller names it. */
+  /** Writes a file and returns the name by which a request names it. */
   async file(name: string, content: string | Buffer): Promise<string> {
     await writeFile(join(this.root, name), content);
     return name;
   }
 
-  /** Takes the text in as an uploaded CSV, and gives back what is stored. */
+  /** Imports the text as an uploaded CSV, and returns the stored rows. */
   async csv(content: string | Buffer, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
     const file = await TemporaryFile.open(this.space, () => undefined);
     try {
@@ -82,7 +82,7 @@ export class ImportApp {
     }
   }
 
-  /** The same with a file that is below csv_root. */
+  /** Imports the text as a file below csv_root, and returns the stored rows. */
   path(path: string, draft: Partial<BatchDraft> = {}, delimiter = ','): Promise<StoredRow[]> {
     return this.take(draft, (whole) => this.importer.fromPath(whole, path, delimiter));
   }
@@ -103,7 +103,7 @@ export class ImportApp {
     }
   }
 
-  /** What the database holds of batches: rows of each table. */
+  /** Returns the rows of each batch table. */
   async held(): Promise<Record<'batches' | 'batch_rows' | 'batch_keys', number>> {
     const [held] = await this.app.database.rows<Record<'batches' | 'batch_rows' | 'batch_keys', number>>(
       `select (select count(*) from batches) as batches, (select count(*) from batch_rows) as batch_rows, (select count(*) from batch_keys) as batch_keys`,
@@ -116,7 +116,7 @@ export class ImportApp {
     return batch;
   }
 
-  /** In their order. */
+  /** Returns a batch's rows in their order. */
   rows(id: string): Promise<StoredRow[]> {
     const select = `select position, inputs, problem, repeats, copies from batch_rows where batch_seq = (select seq from batches where id = '${id}')`;
     return this.app.database.rows<StoredRow>(`${select} order by position`);

@@ -1,4 +1,4 @@
-// Real: the built program as a process, its database, HTTP, SIGKILL.
+// Runs the built program as a process, its database, HTTP and SIGKILL.
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ const start = ({ url }: TestDatabase): Promise<Service> =>
     'warn',
   ]);
 
-it('a process that is killed while it takes rows in leaves none of them after the next start', async () => {
+it('a process that is killed while it imports rows leaves none of them after the next start', async () => {
   const random = new Random(printedSeed());
   const database = await databaseOf(folder);
   service = await start(database);
@@ -62,7 +62,7 @@ it('a process that is killed while it takes rows in leaves none of them after th
     () => 'cut off',
   );
   const enough = random.between(1, 10_000);
-  await eventually(`${enough} rows are in`, async () => (await held(database)).batch_rows >= enough);
+  await eventually(`${enough} rows are imported`, async () => (await held(database)).batch_rows >= enough);
   await service.kill();
   expect(await asked).toBe('cut off');
   const left = await held(database);
@@ -74,7 +74,7 @@ it('a process that is killed while it takes rows in leaves none of them after th
   expect(await service.kill('SIGTERM')).toBe(0);
 });
 
-it('a process that is killed when all rows are in, and before it has forgotten their keys, keeps the batch alone', async () => {
+it('a process that is killed after the last row, but before it has deleted the row keys, keeps only the batch', async () => {
   const database = await databaseOf(join(folder, 'whole'));
   service = await start(database);
   const body = JSON.stringify({ agent_name: 'greeter', batch_inputs: 'rows.csv', row_key: 'id' });

@@ -1,4 +1,4 @@
-// Real: the application, its database, HTTP: lists in JSON as they are sent, spooled, checked and stored.
+// Uses the application, its database and HTTP: lists in JSON as they are sent, spooled, checked and stored.
 import { readdir, readlink } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 
@@ -41,18 +41,18 @@ const open = async (): Promise<number> => {
   return files.filter((file) => file.includes('starling-upload-')).length;
 };
 
-/** Neither memory nor disk is held for a request that was answered. */
-const nothingIsHeld = (): Promise<void> =>
+/** Waits until neither memory nor disk is reserved for an answered request. */
+const nothingIsReserved = (): Promise<void> =>
   eventually(
-    'nothing is held',
+    'nothing is reserved',
     async () => budget().usedBytes === 0 && space().usedBytes === 0 && (await open()) === 0,
   );
 
-afterEach(nothingIsHeld);
+afterEach(nothingIsReserved);
 
 const listOf = (items: string, rest = '"agent_name":"greeter"'): string => `{${rest},"batch_inputs":[${items}]}`;
 
-it('a list of 32 MiB of {}, is refused, within a budget that its value exceeds twenty times', async () => {
+it('refuses a list of 32 MiB of {}, within a budget that its value exceeds twenty times', async () => {
   const body = `{"agent_name":"greeter","batch_inputs":[${'{},'.repeat(11_000_000)}{}]}`;
   const { status, body: answer } = await post(body);
   expect([status, answer]).toEqual([
@@ -64,7 +64,7 @@ it('a list of 32 MiB of {}, is refused, within a budget that its value exceeds t
 });
 
 it.each([
-  ['an item that is no JSON', listOf('{},{"a":},{}'), 400, /^The body is not valid JSON: batch_inputs\[1\]: /],
+  ['an item that is not JSON', listOf('{},{"a":},{}'), 400, /^The body is not valid JSON: batch_inputs\[1\]: /],
   ['a comma too many', listOf('{},'), 400, /^The body is not valid JSON: batch_inputs: item 1 is missing$/],
   [
     'a comma too few',
@@ -92,7 +92,7 @@ it.each([
   ],
   ['a number that no double holds', listOf('{"a":1e999}'), 400, /too large for a double$/],
   [
-    'a last item that is no object',
+    'a last item that is not an object',
     listOf(`${'{},'.repeat(50_000)}1`),
     400,
     /^batch_inputs\[50000\]: must be an object$/,
@@ -118,13 +118,13 @@ it.each([
   ['a list of batches', '[{"agent_name":"greeter"}]', 400, /^The body must be a JSON object$/],
   ['nothing', '  ', 400, /^The body is not valid JSON: /],
   ['a byte-order mark', `\ufeff${listOf('{}')}`, 400, /byte-order mark/],
-])('a list with %s is refused, and stores nothing', async (_what, body, status, detail) => {
+])('refuses a list with %s and stores nothing', async (_what, body, status, detail) => {
   const answer = await post(body);
   expect([answer.status, answer.body]).toEqual([status, { detail: expect.stringMatching(detail) }]);
   expect(await taken.held()).toEqual(NOTHING);
 });
 
-it('a list is taken whole, before the other fields and behind them, compressed or not, 62 levels deep', async () => {
+it('stores a whole list before or after the other fields, compressed or not, 62 levels deep', async () => {
   const items = Array.from({ length: 5_000 }, (_, n) => ({ n, text: `caf\u00e9 \u{1f426} ${n}`, 'a"]},': [{}, [n]] }));
   const json = JSON.stringify(items);
   const bodies = [
@@ -142,7 +142,7 @@ it('a list is taken whole, before the other fields and behind them, compressed o
   expect((await post(listOf(`${'{},'.repeat(99_999)}{}`))).body.total_items).toBe(100_000);
 });
 
-it('a list that says the same has the same answer under an idempotency key, and another one is told', async () => {
+it('answers an equal list the same under an idempotency key, and marks the answer for another list', async () => {
   const send = (items: string) => post(listOf(items), { 'x-idempotency-key': 'list-1' });
   const first = await send('{"a":1,"b":[2]},{"c":3}');
   expect([first.status, first.body.total_items]).toEqual([200, 2]);
@@ -156,7 +156,7 @@ it('a list that says the same has the same answer under an idempotency key, and 
   expect([other.headers.get('x-idempotency-mismatch'), other.body]).toEqual(['true', first.body]);
 });
 
-it('temporary files are bounded: past it 503, with room left for lists', async () => {
+it('answers 503 when temporary files reach their limit, which leaves room for lists', async () => {
   const held = space().reserve(56 * MIB);
   const form = new FormData();
   form.set('request', '{"agent_name":"greeter"}');

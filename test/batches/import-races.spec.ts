@@ -1,4 +1,4 @@
-// Real: the application, its database, CSV files and links on disk that change while they are opened.
+// Uses the application, its database, and CSV files and links on disk that change while they are opened.
 import { mkdir, mkdtemp, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,24 +40,21 @@ async function swapFolder(): Promise<void> {
 it.each<[what: string, path: string, swap: () => Promise<void>]>([
   ['a file', 'swapped.csv', swapFile],
   ['a folder', 'swapped/a.csv', swapFolder],
-])(
-  '%s that becomes a link out of csv_root, again and again, never lets in what is outside',
-  async (_what, path, swap) => {
-    let swapping = true;
-    const swaps = (async () => {
-      while (swapping) await swap();
-    })();
-    const seen = new Set<string>();
-    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      seen.add(
-        await taken.path(path).then(
-          (rows) => JSON.stringify(inputsOf(rows)),
-          (error: Error) => error.name,
-        ),
-      );
-    }
-    swapping = false;
-    await swaps;
-    expect([...seen].filter((outcome) => outcome !== '[{"a":"open"}]' && outcome !== 'DomainError')).toEqual([]);
-  },
-);
+])('%s that repeatedly becomes a link out of csv_root never lets in outside content', async (_what, path, swap) => {
+  let swapping = true;
+  const swaps = (async () => {
+    while (swapping) await swap();
+  })();
+  const seen = new Set<string>();
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    seen.add(
+      await taken.path(path).then(
+        (rows) => JSON.stringify(inputsOf(rows)),
+        (error: Error) => error.name,
+      ),
+    );
+  }
+  swapping = false;
+  await swaps;
+  expect([...seen].filter((outcome) => outcome !== '[{"a":"open"}]' && outcome !== 'DomainError')).toEqual([]);
+});

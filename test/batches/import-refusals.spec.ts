@@ -1,4 +1,4 @@
-// Real: the application, its database, HTTP, CSV files, links, FIFOs, devices and sockets on disk.
+// Uses the application, its database and HTTP, and CSV files, links, FIFOs, devices and sockets on disk.
 import { execFile } from 'node:child_process';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -125,7 +125,7 @@ describe('a CSV is refused, and nothing of it is left', () => {
       'a,b\n1,2\n3,4"5\n',
       'line 3 has a quote within a cell that does not begin with one; put the cell in quotes and write its quotes twice',
     ],
-  ])('that %s', async (_what, content, detail) => {
+  ])('if it %s', async (_what, content, detail) => {
     const named = detail.startsWith('input_mapping') ? detail : `batch_inputs: ${detail}`;
     expect(await refused({ batch_inputs: await taken.file('bad.csv', content) })).toBe(named);
   });
@@ -136,7 +136,7 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ['a quote as delimiter', { delimiter: '"' }, 'delimiter: must not be a quote, a line break or NUL'],
     ['a line break as delimiter', { delimiter: '\n' }, 'delimiter: must not be a quote, a line break or NUL'],
     [
-      'a row key that is no column',
+      'a row key that is not a column',
       { row_key: 'id' },
       'row_key: there is no column "id"; the header has 2 columns with other names',
     ],
@@ -147,7 +147,7 @@ describe('a CSV is refused, and nothing of it is left', () => {
     ],
     ['a mapping to an empty name', { input_mapping: { a: '' } }, 'input_mapping: must not have an empty name'],
     [
-      'a mapping of what is no column',
+      'a mapping of an unknown column',
       { input_mapping: { a: 'x', z: 'y' } },
       'input_mapping: there is no column "z"; the header has 2 columns with other names',
     ],
@@ -171,7 +171,7 @@ describe('a CSV is refused, and nothing of it is left', () => {
       { static_inputs: { text: 'x'.repeat(65_526) } },
       'static_inputs: must not be larger than 64 KiB, because every run stores them',
     ],
-  ])('asked for with %s', async (_what, body, detail) => {
+  ])('if it is requested with %s', async (_what, body, detail) => {
     expect(await refused({ batch_inputs: await taken.file('good.csv', 'a,b\n1,2\n'), ...body })).toContain(detail);
   });
 });
@@ -187,7 +187,7 @@ describe('a list is refused, and nothing of it is left', () => {
       { batch_inputs: [{ id: 1 }, { it: 1 }], row_key: 'id' },
       'row_key: batch_inputs[1] has no key "id"',
     ],
-  ])('that %s', async (_what, body, detail) => {
+  ])('if it %s', async (_what, body, detail) => {
     expect(await refused(body)).toBe(detail);
   });
 });
@@ -238,7 +238,7 @@ describe('a path is refused', () => {
     expect(answer.length).toBeLessThan(200);
   });
 
-  it('of a socket', async () => {
+  it('to a socket', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(join(taken.root, 'socket.csv'), resolve));
     expect(await refused({ batch_inputs: 'socket.csv' })).toBe(
@@ -247,7 +247,7 @@ describe('a path is refused', () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it('where csv_root does not exist', async () => {
+  it('if csv_root does not exist', async () => {
     const rootless = await ImportApp.start({ csvRoot: join(tmpdir(), 'starling-no-such-folder') });
     const { status, body } = await rootless.app.http
       .post('/run/batch')
@@ -260,7 +260,7 @@ describe('a path is refused', () => {
   });
 });
 
-describe('a path is taken', () => {
+describe('a path is accepted', () => {
   it.each<[what: string, path: () => Promise<string>]>([
     ['absolute, inside csv_root', async () => join(taken.root, await taken.file('inside.csv', 'a\n1\n'))],
     [
@@ -286,7 +286,7 @@ describe('the body of POST /run/batch', () => {
       batch_inputs: Array.from({ length: items }, () => ({ note: 'x'.repeat(bytes) })),
     });
 
-  it('may be 32 MiB large, with items of 1 MiB, and others 1 MiB', async () => {
+  it('may be 32 MiB large with items of 1 MiB, while other bodies are limited to 1 MiB', async () => {
     const before = await taken.held();
     expect((await send('/run/batch', 33)).body).toEqual({ detail: 'The body is larger than 33554432 bytes' });
     expect((await send('/run/batch', 2, MIB)).body).toEqual({

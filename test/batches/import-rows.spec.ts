@@ -1,4 +1,4 @@
-// Real: the application, its database, CSV files on disk. the import is called as the batches' service calls it.
+// Uses the application, its database and CSV files on disk. The tests call the import as the batch service does.
 import { readFile } from 'node:fs/promises';
 
 import fc from 'fast-check';
@@ -31,7 +31,7 @@ describe('a CSV', () => {
       ],
     ],
     ['no line break at its end', 'a\n1', ',', [{ a: '1' }]],
-    ['empty lines, which are no rows', 'a\n\n1\n\n\n""\n2\n\n', ',', [{ a: '1' }, { a: '' }, { a: '2' }]],
+    ['empty lines, which are not rows', 'a\n\n1\n\n\n""\n2\n\n', ',', [{ a: '1' }, { a: '' }, { a: '2' }]],
     ['a byte-order mark', '\ufeff"a",b\n1,2\n', ',', [{ a: '1', b: '2' }]],
     ['tabs', 'a\tb\n1,5\t2\n', '\t', [{ a: '1,5', b: '2' }]],
     ['a delimiter of several bytes', 'a¦b\n1¦2\n', '¦', [{ a: '1', b: '2' }]],
@@ -46,7 +46,7 @@ describe('a CSV', () => {
     expect(inputsOf(await taken.csv(csv, {}, delimiter))).toEqual(inputs);
   });
 
-  it('is read as it was written, whatever its cells hold', async () => {
+  it('is read as it was written, whatever its cells contain', async () => {
     const cell = fc.string({
       unit: fc.constantFrom('a', '1', ' ', ',', '"', '\n', '\r', '\r\n', '\t', 'é', '日', '\u{1f426}'),
       maxLength: 12,
@@ -70,13 +70,13 @@ describe('a CSV', () => {
     );
   });
 
-  it('keeps characters whole that lie across the parts in which it is read', async () => {
-    // Three bytes each, so that the boundary of every part comes at another place in a character.
+  it('keeps characters whole that span two chunks of the file', async () => {
+    // Three bytes each, so that each chunk boundary falls at another place in a character.
     const cells = Array.from({ length: 2_000 }, (_, index) => '日'.repeat(20 + (index % 61)));
     expect(inputsOf(await taken.csv(`text\n${cells.join('\n')}\n`))).toEqual(cells.map((text) => ({ text })));
   });
 
-  it('keeps the order of 5,000 rows, and their number', async () => {
+  it('keeps the order and the number of 5,000 rows', async () => {
     const draft = draftOf();
     const rows = await taken.csv(`n\n${Array.from({ length: 5_000 }, (_, n) => n).join('\n')}\n`, draft);
     expect(rows.map(({ position, inputs }) => [position, inputs])).toEqual(rows.map((_, n) => [n, `{"n":"${n}"}`]));
@@ -90,7 +90,7 @@ describe('a CSV', () => {
     });
   });
 
-  it("holds BANKING77's texts with line breaks as the file has them", async () => {
+  it("keeps the line breaks in BANKING77's texts", async () => {
     const file = await readFile('examples/support-desk/banking77/test.csv');
     const texts = (inputsOf(await taken.csv(file)) as { text: string }[]).map(({ text }) => text);
     const broken = texts.filter((text) => text.includes('\n'));
@@ -98,14 +98,14 @@ describe('a CSV', () => {
     for (const text of broken) expect(file.toString()).toContain(`"${text.replaceAll('"', '""')}"`);
   });
 
-  it('is mapped: columns get other names, and what is not named is dropped', async () => {
+  it('is mapped: columns are renamed, and unmapped columns are dropped', async () => {
     expect(inputsOf(await taken.csv('a,b,c\n1,2,3\n', { inputMapping: { b: 'x', a: 'b' } }))).toEqual([
       { b: '1', x: '2' },
     ]);
     expect(inputsOf(await taken.csv('a\n1\n', { inputMapping: {} }))).toEqual([{}]);
   });
 
-  it('may have columns with the names of what every object has', async () => {
+  it("may have columns with the names of Object.prototype's properties", async () => {
     const [row] = await taken.csv('constructor,toString,hasOwnProperty\n1,2,3\n', {});
     expect(row!.inputs).toBe('{"constructor":"1","toString":"2","hasOwnProperty":"3"}');
   });
@@ -147,18 +147,18 @@ describe('a CSV', () => {
       ['height', '1,5', 'column height: "1,5" is not a valid number'],
       ['member', 'yes', 'column member: "yes" is not a valid boolean'],
       ['maybe', 'none', 'column maybe: "none" is not a valid integer'],
-    ])('%s: %j is a problem of its row alone', async (column, cell, problem) => {
+    ])('%s: %j is a problem of its row only', async (column, cell, problem) => {
       const good = column === 'member' ? 'true' : '1';
       const rows = await taken.csv(`${column}\tz\n${cell}\t1\n${good}\t2\n`, {}, '\t');
       expect(rows.map((row) => row.problem)).toEqual([problem, null]);
     });
 
-    it('a long cell is not quoted at length', async () => {
+    it('shortens a long cell in an error', async () => {
       const [row] = await taken.csv(`age\n${'x'.repeat(1_000)}\n`);
       expect(row!.problem).toBe(`column age: "${'x'.repeat(60)}..." is not a valid integer`);
     });
 
-    it('also under the name that a mapping gives', async () => {
+    it('converts a column under the name that a mapping gives', async () => {
       const rows = await taken.csv('Alter\n42\nalt\n', { inputMapping: { Alter: 'age' } });
       expect(rows.map(({ inputs, problem }) => [inputs, problem])).toEqual([
         ['{"age":42}', null],
@@ -169,12 +169,12 @@ describe('a CSV', () => {
 });
 
 describe('a list', () => {
-  it('is stored as it came, without the static inputs, of which the batch has one copy', async () => {
+  it('is stored as it was sent, without the static inputs, which the batch stores once', async () => {
     const items: object[] = [{ age: '42', deep: { list: [1, null] } }, {}, { constructor: 'me', note: 'own' }];
     expect(inputsOf(await taken.list(items, { staticInputs: { note: 'static' } }))).toEqual(items);
   });
 
-  it('is mapped; a key that an item lacks stays absent', async () => {
+  it('is mapped; a key that is missing in an item stays absent', async () => {
     expect(
       inputsOf(
         await taken.list([{ a: 1, b: 2 }, { b: 3 }, { toString: 1 }], { inputMapping: { a: 'x', toString: 'y' } }),
@@ -184,8 +184,8 @@ describe('a list', () => {
 });
 
 describe('row_key', () => {
-  it('lets later rows with an equal value repeat the first, within a part and across parts', async () => {
-    // More rows than one transaction takes, every key again in a later one.
+  it('makes later rows with an equal value repeat the first, within a transaction and across transactions', async () => {
+    // More rows than one transaction inserts, and every key occurs again in a later one.
     const keys = Array.from({ length: 1_700 }, (_, index) => `key ${index % 600}`);
     const rows = await taken.csv(`id,n\n${keys.map((key, n) => `${key},${n}`).join('\n')}\n`, { rowKey: 'id' });
     const firsts = keys.map((key) => keys.indexOf(key));
@@ -197,7 +197,7 @@ describe('row_key', () => {
     expect((await taken.held()).batch_keys).toBe(0);
   });
 
-  it('tells long values apart, and a short one from the trace of a long one', async () => {
+  it('distinguishes long values, and a short value from the hash of a long one', async () => {
     const long = 'x'.repeat(5_000);
     const rows = await taken.csv(`id\n${long}a\n${long}b\n${long}a\n\n`, { rowKey: 'id' });
     expect(rows.map(({ repeats }) => repeats)).toEqual([null, null, 0]);

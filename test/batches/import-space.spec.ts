@@ -1,4 +1,4 @@
-// Real: the application, its database, HTTP, multipart bodies, temporary files.
+// Uses the application, its database and HTTP, with multipart bodies and temporary files.
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request as httpRequest } from 'node:http';
 
@@ -43,7 +43,7 @@ function upload(): ClientRequest {
 const answered = async (request: ClientRequest): Promise<IncomingMessage> =>
   ((await once(request, 'response')) as [IncomingMessage])[0];
 
-it('an unfinished upload gives way to one that needs its space', async () => {
+it('an unfinished upload gives way to an upload that needs its space', async () => {
   const unfinished = upload();
   const refusal = answered(unfinished);
   unfinished.write(rows(5 * MIB));
@@ -59,7 +59,7 @@ it('an unfinished upload gives way to one that needs its space', async () => {
   await eventually('all space is free', () => usedBytes() === 0);
 }, 60_000);
 
-it('one that would not fit alone is refused itself', async () => {
+it('an upload that would not fit alone is refused itself', async () => {
   const large = upload();
   const refusal = answered(large);
   large.write(rows(9 * MIB));
@@ -69,7 +69,7 @@ it('one that would not fit alone is refused itself', async () => {
 });
 
 const LARGEST = { note: 'x'.repeat(64 * 1_024 - '{"note":""}'.length) };
-/** As many as store 64 MiB of them. */
+/** The number of rows that store 64 MiB. */
 const MOST_ITEMS = (64 * MIB) / (64 * 1_024);
 const TOO_MUCH =
   /^(file|batch_inputs): the rows, with static_inputs and input names, would store more than \d+ MiB; make these smaller, or send several batches$/;
@@ -95,7 +95,7 @@ it.each<[what: string, takeIn: () => Promise<unknown>]>([
       ),
   ],
 ])(
-  'refuses what stores many times its size: %s',
+  'refuses a body that stores many times its size: %s',
   async (_what, takeIn) => {
     const before = await taken.held();
     await expect(takeIn()).rejects.toThrow(TOO_MUCH);
@@ -104,12 +104,12 @@ it.each<[what: string, takeIn: () => Promise<unknown>]>([
   60_000,
 );
 
-it('takes 100,000 items with 500 bytes of static inputs', async () => {
+it('accepts 100,000 items with 500 bytes of static inputs', async () => {
   const rows = await taken.list(itemsOf(100_000), { staticInputs: { note: 'x'.repeat(500 - '{"note":""}'.length) } });
   expect(rows).toHaveLength(100_000);
 }, 60_000);
 
-it('takes a wide CSV whose cells are nearly all empty', async () => {
+it('accepts a wide CSV whose cells are nearly all empty', async () => {
   const names = Array.from({ length: 200 }, (_, n) => `${n}`.padEnd(20, 'c')).join();
   expect(await taken.csv(`${names}\n${`1${','.repeat(199)}\n`.repeat(5_000)}`)).toHaveLength(5_000);
 }, 60_000);

@@ -1,8 +1,8 @@
-// Real: the application, its database, HTTP.
+// Uses the application, its database and HTTP.
 import { eventually } from '../support/eventually.js';
 import { ImportApp } from './import-app.js';
 
-it('a service that stops while it takes rows in answers 503, and leaves nothing of them', async () => {
+it('a service that stops while it imports rows answers 503 and leaves none of them', async () => {
   const taken = await ImportApp.start();
   const path = await taken.file(
     'large.csv',

@@ -1,4 +1,4 @@
-// Real: the application, its database, HTTP, multipart bodies as a browser and as a broken client send them.
+// Uses the application, its database and HTTP, with multipart bodies as a browser and as a broken client send them.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { readdir, readlink } from 'node:fs/promises';
@@ -41,7 +41,7 @@ function form(
   return data;
 }
 
-/** Temporary files that this process still holds open, as the operating system sees it. */
+/** Returns the temporary files that this process still has open, as the operating system reports them. */
 async function openUploads(): Promise<number> {
   const handles = await readdir('/proc/self/fd');
   const files = await Promise.all(handles.map((handle) => readlink(`/proc/self/fd/${handle}`).catch(() => '')));
@@ -54,7 +54,7 @@ const noUploadIsLeft = (): Promise<void> =>
     return names.length === 0 && (await openUploads()) === 0;
   });
 
-it('takes an uploaded CSV as it takes one by its path, and keeps no file', async () => {
+it('imports an uploaded CSV as it imports one by its path, and keeps no file', async () => {
   const request = JSON.stringify({
     agent_name: 'greeter',
     input_mapping: { age: 'age' },
@@ -66,7 +66,7 @@ it('takes an uploaded CSV as it takes one by its path, and keeps no file', async
   await noUploadIsLeft();
 });
 
-it('takes the request before or after the file, and as a part with a type of its own', async () => {
+it('accepts the request before or after the file, and as a part with its own type', async () => {
   const after = new FormData();
   after.set('file', new Blob([CSV]), 'a.csv');
   after.set('request', JSON.stringify({ agent_name: 'greeter' }));
@@ -75,7 +75,7 @@ it('takes the request before or after the file, and as a part with a type of its
   expect((await post(form(CSV, typed))).status).toBe(200);
 });
 
-it('takes a file of many parts whole', async () => {
+it('imports a whole file of many chunks', async () => {
   const lines = Array.from({ length: 60_000 }, (_, n) => `${n},row ${n}\n`);
   const { body } = await post(form(`age,note\n${lines.join('')}`));
   const rows = await taken.rows(body.batch_id!);
@@ -98,14 +98,14 @@ it.each<[what: string, body: () => FormData, status: number, detail: string]>([
     400,
     'Send one CSV as file field `file` and everything else as JSON in the field `request`; there was no field `request`',
   ],
-  ['a request that is no JSON', () => form(CSV, '{agent_name}'), 400, 'The field request is not valid JSON'],
+  ['a request that is not JSON', () => form(CSV, '{agent_name}'), 400, 'The field request is not valid JSON'],
   [
     'a request nested too deeply',
     () => form(CSV, '['.repeat(100) + ']'.repeat(100)),
     400,
     'The field request is nested deeper than 64 levels',
   ],
-  ['a request that is no object', () => form(CSV, '[]'), 400, ''],
+  ['a request that is not an object', () => form(CSV, '[]'), 400, ''],
   ['a request without an agent', () => form(CSV, '{}'), 400, 'agent_name'],
   ['an unknown agent', () => form(CSV, '{"agent_name": "nobody"}'), 404, 'Agent not found: nobody'],
   [
@@ -120,7 +120,7 @@ it.each<[what: string, body: () => FormData, status: number, detail: string]>([
     413,
     'The field request is larger than 1 MiB',
   ],
-  ['a file that is no CSV', () => form('a,b\n1,2\n3\n'), 400, 'file: line 3 has 1 field and the header 2'],
+  ['a file that is not CSV', () => form('a,b\n1,2\n3\n'), 400, 'file: line 3 has 1 field and the header 2'],
   ['an empty file', () => form(''), 400, 'file: is empty; a CSV begins with a header'],
   [
     'a path beside the file',
@@ -179,14 +179,14 @@ it.each<[what: string, body: string, headers: Record<string, string>, status: nu
     'Send a multipart/form-data body without Content-Encoding',
   ],
   ['of another kind', 'x', { 'content-type': 'multipart/mixed; boundary=b' }, 415, 'Send the body as JSON'],
-])('refuses a body %s, and keeps nothing', async (_what, body, headers, status, detail) => {
+])('refuses a body %s and keeps nothing', async (_what, body, headers, status, detail) => {
   const answer = await post(body, headers);
   expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
   expect(await taken.held()).toEqual(NOTHING);
   await noUploadIsLeft();
 });
 
-it('refuses what says that it is larger than 1 GiB before it is sent', async () => {
+it('refuses a body with a declared size above 1 GiB before it is sent', async () => {
   const headers = { 'content-type': 'multipart/form-data; boundary=b', 'content-length': String(1_100 * MIB) };
   const answer = await new Promise<[number, string]>((resolve, reject) => {
     const sent = httpRequest(`${taken.app.url}/run/batch`, { method: 'POST', headers }, (response) => {
@@ -199,7 +199,7 @@ it('refuses what says that it is larger than 1 GiB before it is sent', async () 
   expect(answer).toEqual([413, '{"detail":"The uploaded file is larger than 1 GiB"}']);
 });
 
-it('forgets the upload of a client that hangs up', async () => {
+it('deletes the upload of a client that disconnects', async () => {
   const sent = httpRequest(`${taken.app.url}/run/batch`, {
     method: 'POST',
     headers: { 'content-type': 'multipart/form-data; boundary=b' },
@@ -212,12 +212,12 @@ it('forgets the upload of a client that hangs up', async () => {
   expect(await taken.held()).toEqual(NOTHING);
 });
 
-it('multipart bodies elsewhere are refused as ever', async () => {
+it('refuses multipart bodies on other routes', async () => {
   const response = await fetch(`${taken.app.url}/run/flock`, { method: 'POST', body: form(CSV) });
   expect(response.status).toBe(415);
 });
 
-it('tells uploads with the same request apart by their files where an idempotency key comes again', async () => {
+it('compares the files of uploads with the same request and idempotency key', async () => {
   const key = { 'x-idempotency-key': 'upload' };
   const first = await post(form(CSV), key);
   const same = await post(form(CSV), key);
@@ -235,7 +235,7 @@ describe('an unfinished upload', () => {
   const usedBytes = (): number => taken.app.app.get(MemoryBudget, { strict: false }).usedBytes;
   const TINY = 60_000;
 
-  /** Begins a request to create a batch whose body comes in chunks, and sends `text` and then `tiny` chunks of one byte. */
+  /** Begins a request to create a batch with a chunked body, and sends `text` and then `tiny` chunks of one byte. */
   async function begin(type: string, text: string, tiny: number): Promise<Socket> {
     const socket = connect(Number(new URL(taken.app.url).port), '127.0.0.1').on('error', () => undefined);
     sockets.push(socket);
@@ -254,18 +254,18 @@ describe('an unfinished upload', () => {
   it.each([
     ['a request as a file', 'name="request"; filename="r"'],
     ['a request as a plain field', 'name="request"'],
-  ])('counts what it holds of %s, and gives it back when the client hangs up', async (_what, disposition) => {
+  ])('counts the memory of %s, and frees it when the client disconnects', async (_what, disposition) => {
     const before = usedMemory();
     const socket = await begin('multipart/form-data; boundary=b', part(disposition), TINY);
     await eventually('all of it but the last 16 KiB is counted', () => usedBytes() >= TINY - 16 * 1_024);
-    // One buffer for each byte would take 20 MiB.
+    // A buffer for each byte would take 20 MiB.
     expect(usedMemory() - before).toBeLessThan(8 * MIB);
     socket.destroy();
     await eventually('all memory is free', () => usedBytes() === 0);
     await noUploadIsLeft();
   });
 
-  it('is refused where there is no memory for its request', async () => {
+  it('is refused if there is no memory for its request', async () => {
     const budget = taken.app.app.get(MemoryBudget, { strict: false });
     const held = budget.reserve(budget.largestBytes - MIB);
     const socket = await begin('multipart/form-data; boundary=b', part('name="request"'), 0);
@@ -281,7 +281,7 @@ describe('an unfinished upload', () => {
   it.each([
     ['gzip', gzipSync, 48],
     ['br', brotliCompressSync, 512],
-  ])('counts what inflates a list in %s', async (encoding, compress, kib) => {
+  ])('counts the memory of inflating a list in %s', async (encoding, compress, kib) => {
     const list = compress(`{"agent_name":"greeter","batch_inputs":[${'{"age":1},'.repeat(20_000)}{}]}`).subarray(
       0,
       -16,

@@ -1,11 +1,11 @@
-// What the scanner cuts a body into, against JSON.parse of all of it, however the text comes in parts.
+// Compares the scanner's parts of a body with JSON.parse of the whole, for any split of the text.
 import fc from 'fast-check';
 
 import { ListScanner } from '../../src/features/batches/import/list-scanner.js';
 
 const LIMITS = { item: 10_000, rest: 10_000 };
 
-/** The body again, from its parts. Throws where the text is no JSON. */
+/** Joins the parts of a body. Throws if the text is not JSON. */
 function assembled(text: string, cuts: readonly number[]): unknown {
   let items: unknown[] = [];
   const scanner = new ListScanner('batch_inputs', LIMITS, {
@@ -27,7 +27,10 @@ const key = fc.oneof(
 const value = fc.jsonValue({ maxDepth: 3 });
 const blanks = fc.constantFrom('', ' ', '\n\t ');
 
-/** Texts that JSON.stringify does not write: blanks, keys given twice or written with escapes. */
+/**
+ * Returns texts that JSON.stringify does not write: with blanks, and with keys that are repeated or written with
+ * escapes.
+ */
 const body = fc
   .array(fc.tuple(key, fc.oneof(value, fc.array(value)), blanks, fc.boolean()), { maxLength: 5 })
   .map((members) => {
@@ -38,14 +41,14 @@ const body = fc
     return `{${texts.join(',')}}`;
   });
 
-it('what it cuts a body into makes what JSON.parse makes of the whole', () => {
+it('its parts make what JSON.parse makes of the whole', () => {
   fc.assert(
     fc.property(body, cuts, (text, places) => expect(assembled(text, places)).toEqual(JSON.parse(text))),
     { numRuns: 2_000 },
   );
 });
 
-it('what is no JSON is none in parts', () => {
+it('text that is not JSON is refused in parts too', () => {
   const damage = fc.record({
     at: fc.nat(2_000),
     by: fc.constantFrom('', ',', ']', '[', '}', '{', '"', ':', '1', '\\', ' x'),
@@ -67,7 +70,7 @@ it('what is no JSON is none in parts', () => {
   );
 });
 
-it('no more than its limits is held', () => {
+it('keeps no more than its limits', () => {
   const long = 'x'.repeat(LIMITS.item);
   const of = (text: string) => () => assembled(text, []);
   expect(of(`{"batch_inputs":["${long}"]}`)).toThrow('batch_inputs[0]: is larger than 10000 bytes');

@@ -1,4 +1,4 @@
-// Real: the built program as a process, its SQLite file and its key, HTTP, files and links on disk. Nothing is faked.
+// Runs the built program as a process, its SQLite file and key, HTTP, and files and links on disk. Nothing is faked.
 import { link, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -42,7 +42,7 @@ const start = (...options: string[]): Promise<Service> =>
     ...options,
   ]);
 
-/** What a caller tries in order to have a file's content told in an error. */
+/** The requests that a caller tries in order to get a file's content quoted in an error. */
 const ATTEMPTS = [
   {},
   { row_key: 'zz' },
@@ -51,7 +51,7 @@ const ATTEMPTS = [
   ...[...'7=as'].map((delimiter) => ({ delimiter, row_key: 'zz' })),
 ];
 
-/** The parts of `text` that an answer gives away; five characters in a row are no chance. */
+/** Returns the parts of `text` that an answer reveals. Five equal characters in a row are not a coincidence. */
 const partsOf = (text: string, answer: string): string[] =>
   Array.from({ length: text.length - 4 }, (_, at) => text.slice(at, at + 5)).filter((part) => answer.includes(part));
 
@@ -73,7 +73,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true }));
 
-describe('where csv_root holds everything', () => {
+describe('with a csv_root that contains all files', () => {
   let service: Service;
   let key: string;
   beforeAll(async () => {
@@ -118,7 +118,7 @@ describe('where csv_root holds everything', () => {
     ['an ending with a space after it', 'rows/good.csv ', ENDS],
     ['an ending before a NUL', 'rows/secret.pem\0.csv', 'is not a path'],
     ["the process's own environment", '/proc/self/environ', 'leads out of the csv_root'],
-  ])('%s is not read, and nothing of it is told', async (_what, path, reason) => {
+  ])('%s is not read, and its content is not quoted', async (_what, path, reason) => {
     for (const attempt of ATTEMPTS) {
       const { status, detail } = await ask(service, { batch_inputs: path, ...attempt });
       expect([status, partsOf(key, detail), partsOf(SECRET, detail)]).toEqual([400, [], []]);
@@ -126,7 +126,7 @@ describe('where csv_root holds everything', () => {
     }
   });
 
-  it('the process survives hundreds of requests that look for its files, of which some are not there', async () => {
+  it('the process survives hundreds of requests for its own files, some of which do not exist', async () => {
     for (let n = 0; n < 300; n++) expect((await ask(service, { batch_inputs: `nowhere-${n}.csv` })).status).toBe(400);
     expect(service.hasEnded).toBe(false);
   });
@@ -135,7 +135,7 @@ describe('where csv_root holds everything', () => {
     expect(await ask(service, { batch_inputs: 'rows/good.csv' })).toEqual({ status: 200, detail: undefined });
   });
 
-  it('of a CSV with an error, only places are told', async () => {
+  it('an error in a CSV gives only the place', async () => {
     await writeFile(inside('rows/bad.csv'), SECRET);
     for (const attempt of ATTEMPTS) {
       const { status, detail } = await ask(service, { batch_inputs: 'rows/bad.csv', ...attempt });
@@ -154,7 +154,7 @@ describe('where csv_root holds everything', () => {
   });
 });
 
-it('where csv_root is the folder of the database, nothing in it is read', async () => {
+it("with the database's folder as csv_root, no file in it is read", async () => {
   const service = await start('--csv-root', inside('data'));
   const answers = [
     await ask(service, { batch_inputs: 'rows.csv' }),
@@ -166,14 +166,14 @@ it('where csv_root is the folder of the database, nothing in it is read', async 
   );
 });
 
-it('where csv_root is a folder below that of the database, it is read', async () => {
+it("with a folder below the database's as csv_root, its files are read", async () => {
   const service = await start('--csv-root', inside('data/below'));
   const { status } = await ask(service, { batch_inputs: 'rows.csv' });
   await service.kill();
   expect(status).toBe(200);
 });
 
-it('without csv_root, a path is refused with what to do instead, and an upload is taken', async () => {
+it('without csv_root, a path is refused with an alternative, and an upload is accepted', async () => {
   const service = await start();
   const { status, detail } = await ask(service, { batch_inputs: 'rows/good.csv' });
   const body = new FormData();

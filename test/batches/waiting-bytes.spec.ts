@@ -1,4 +1,5 @@
-// Real: the application, its database, HTTP. Its agent never ends, so that rows wait for as long as nothing is cancelled.
+// Uses the application, its database and HTTP. Its agent never finishes, so that rows wait until the batch is
+// cancelled.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -70,7 +71,7 @@ async function isRefused(answer: Answer, before: object): Promise<void> {
 const FULL =
   'With this batch, waiting rows would store more than 1MiB (max_waiting_batch_bytes); try again when some rows have run';
 
-it('a batch is refused while the rows that wait will store too much, and taken when they are cancelled', async () => {
+it('a batch is refused while the waiting rows will store too much, and accepted when they are cancelled', async () => {
   const first = await send(12, { parallel: false });
   expect(first.status).toBe(200);
   await isRefused(await send(12, { parallel: false }), { batches: 1, rows: 12 });
@@ -78,20 +79,20 @@ it('a batch is refused while the rows that wait will store too much, and taken w
   expect((await send(12, { parallel: false })).status).toBe(200);
 });
 
-it('rows that have become runs wait no more', async () => {
+it('rows that have become runs no longer count as waiting', async () => {
   expect((await send(9, { max_workers: 9 })).status).toBe(200);
   await eventually('all rows are runs', async () => (await app.database.rows('select 1 from runs')).length === 9);
   expect((await send(16)).status).toBe(200);
 });
 
-it('what waits is counted from the database after a restart', async () => {
+it('the waiting bytes are counted from the database after a restart', async () => {
   expect((await send(12, { parallel: false })).status).toBe(200);
   await app.close();
   app = await start();
   await isRefused(await send(12), { batches: 1, rows: 12 });
 });
 
-it('a batch that will store too much alone is refused for good, and takes no room', async () => {
+it('a batch that alone would store too much is refused for good, and takes no space', async () => {
   const { status, body } = await send(20);
   expect([status, body.detail]).toEqual([
     400,

@@ -10,7 +10,7 @@ import { agents, allSettled, engines, publication, publications, types } from '.
 
 const plans = fc.record({
   list: publications,
-  /** Before which publish, and how many turns of the event loop after it. */
+  /** The publish before which the correlation is cancelled, and the number of turns of the event loop in between. */
   cancelBefore: fc.integer({ min: 1, max: 12 }),
   turns: fc.integer({ min: 0, max: 30 }),
   cancelled: fc.integer({ min: 1, max: 3 }),
@@ -31,7 +31,7 @@ const watched = Object.fromEntries(
   ]),
 );
 
-/** Real: the core on a database. Made up: the agents, which do what the artifacts' scripts say. */
+/** Uses the core on a database. The agents are scripted: they do what the artifacts say. */
 describe('cancelling a correlation at any moment', () => {
   let core: Core;
 
@@ -41,7 +41,7 @@ describe('cancelling a correlation at any moment', () => {
 
   afterAll(() => core.close());
 
-  it('ends it at once and for good, and lets the others end as they would have', async () => {
+  it('ends it immediately and for good, and lets the others finish as they would have', async () => {
     await fc.assert(
       fc.asyncProperty(plans, async ({ list, cancelBefore, turns, cancelled }) => {
         const run = newId();
@@ -73,7 +73,7 @@ describe('cancelling a correlation at any moment', () => {
   });
 });
 
-/** False where it had ended, or never begun. */
+/** Returns false if the correlation had finished, or never existed. */
 async function cancel(core: Core, id: string): Promise<boolean> {
   const before = await core.unitOfWork.reader
     .selectFrom('correlations')
@@ -89,7 +89,7 @@ async function cancel(core: Core, id: string): Promise<boolean> {
   }
 }
 
-/** What nothing may change after the answer. */
+/** Returns the state that must not change after the answer. */
 async function factsOf(core: Core, id: string): Promise<object> {
   const { reader } = core.unitOfWork;
   const correlation = await reader
@@ -131,7 +131,10 @@ async function checkNothingWaits(core: Core, id: string): Promise<void> {
   expect(releases.filter(({ subject }) => artifacts.some(({ seq }) => String(seq) === subject))).toEqual([]);
 }
 
-/** In every sequence of groups that wait for the same key, those that hold a type come before those that lack it. */
+/**
+ * Checks that in every sequence of groups that wait for the same key, those that have a type come before those that
+ * lack it.
+ */
 async function checkPlaces(core: Core): Promise<void> {
   const { reader } = core.unitOfWork;
   const groups = await reader

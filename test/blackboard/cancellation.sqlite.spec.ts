@@ -7,7 +7,7 @@ import { allSettled, publication } from './scripted-agents.js';
 /** The correlation of every invocation of the engine so far. */
 const invoked: string[] = [];
 
-// Real: the core on a SQLite file, where several transactions share a commit; on Postgres each has its own.
+// Uses the core on a SQLite file, where several transactions share a commit; on Postgres each has its own.
 describe('a claim and a cancelling in one commit', () => {
   let core: Core;
 
@@ -24,14 +24,14 @@ describe('a claim and a cancelling in one commit', () => {
   const publish = async (id: string): Promise<void> => {
     await core.blackboard.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, id));
   };
-  const ended = (id: string): Promise<void> => eventually(`${id} has ended`, () => allSettled(core, [id]));
+  const ended = (id: string): Promise<void> => eventually(`${id} has finished`, () => allSettled(core, [id]));
 
   it('never start the execution', async () => {
     const [before, id, after] = [newId(), newId(), newId()];
-    // The executor's first look is over then.
+    // By now the executor has finished its first query.
     await publish(before);
     await ended(before);
-    // Comes after the executor, so that the transaction of its claim is in the queue, and this one behind it.
+    // Subscribes after the executor, so that the transaction of its claim is in the queue, and this one behind it.
     let cancelling: Promise<void> | undefined;
     const unsubscribe = core.signals.executionReady.subscribe(() => {
       cancelling ??= core.unitOfWork.run((tx) => core.blackboard.cancel(tx, id));

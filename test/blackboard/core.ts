@@ -91,7 +91,7 @@ export interface Core {
   close(): Promise<void>;
 }
 
-/** The core alone, on a database of its own, with engines given as functions: everything else is what the program runs. */
+/** The core alone, on its own database, with functions as engines. All other parts are those of the program. */
 export async function startCore(
   catalog: Catalog,
   engines: Record<string, PreparedEngine>,

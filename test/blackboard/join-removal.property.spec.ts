@@ -10,7 +10,7 @@ import { agent, anyObject, type Core, startCore } from './core.js';
 const HOUR = 3_600_000;
 const CANCELLED = 0;
 
-/** Artifact `n` of a correlation; `D` completes a join, and so comes only after the cancelling. */
+/** Artifact `n` of a correlation. `D` completes a join, and so is published only after the cancelling. */
 const arrivals = (types: string[], correlations: number[]) =>
   fc.array(fc.record({ type: fc.constantFrom(...types), correlation: fc.constantFrom(...correlations) }), {
     maxLength: 25,
@@ -32,7 +32,7 @@ const agents = [
 ];
 const engine: PreparedEngine = { run: async () => ({}) };
 
-/** Real: the core on a database, twice. Made up: the agents, which do nothing. */
+/** Uses the core on two databases. The agents are fakes that do nothing. */
 describe('cancelling a correlation whose artifacts wait among others', () => {
   let withCancelled: Core;
   let without: Core;
@@ -48,7 +48,7 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
 
   afterAll(() => Promise.all([withCancelled.close(), without.close()]));
 
-  it('leaves everything as if they had never arrived', async () => {
+  it('leaves the state that would exist if they had never arrived', async () => {
     await fc.assert(
       fc.asyncProperty(plans, async (plan) => {
         const run = newId();
@@ -79,7 +79,7 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
 });
 
 async function publish(core: Core, run: string, list: Numbered[]): Promise<void> {
-  // One after another: in which order those arrive that are published at once is not for the publisher to say.
+  // One after another: if artifacts are published at the same time, the publisher does not decide their order.
   for (const { type, correlation, n } of list) {
     await core.blackboard.publish({
       artifactId: newId(),
@@ -93,7 +93,10 @@ async function publish(core: Core, run: string, list: Numbered[]): Promise<void>
   }
 }
 
-/** The groups of this run in order, and the number of its artifacts in the window, in the order of arrival; what keeps each correlation open. */
+/**
+ * Returns this run's groups in order, the number of its artifacts in the window in the order of arrival, and what keeps
+ * each correlation open.
+ */
 async function waiting(core: Core, run: string): Promise<object> {
   const rows = await core.unitOfWork.reader
     .selectFrom('join_arrivals')
@@ -129,7 +132,7 @@ async function waiting(core: Core, run: string): Promise<object> {
   return { groups, correlations };
 }
 
-/** What each execution of this run was given. */
+/** Returns the inputs of each execution of this run. */
 async function joined(core: Core, run: string): Promise<object> {
   const rows = await core.unitOfWork.reader
     .selectFrom('executions')
@@ -157,7 +160,7 @@ async function hasRun(core: Core): Promise<boolean> {
   return open.length === 0;
 }
 
-/** What is counted along with the commits is what is there. */
+/** Checks that the counts that are kept with the commits equal the rows. */
 async function checkCount(core: Core): Promise<void> {
   const members = await core.unitOfWork.reader
     .selectFrom('join_arrivals')
@@ -168,7 +171,7 @@ async function checkCount(core: Core): Promise<void> {
   expect(core.blackboard.waitingArrivals()).toBe(members.length);
 }
 
-/** The limit of each group runs from its first arrival, and one timer ends it then. */
+/** Checks that the time limit of each group starts at its first arrival, and that one timer expires it then. */
 async function checkClocks(core: Core): Promise<void> {
   const groups = await core.unitOfWork.reader
     .selectFrom('join_groups')

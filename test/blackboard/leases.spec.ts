@@ -7,7 +7,7 @@ import { agent, anyObject, type Core, startCore } from './core.js';
 
 type Step = 'answer' | 'fail';
 
-/** Waits for a word from the test, by correlation. */
+/** Waits for a signal from the test, by correlation. */
 class Directed implements PreparedEngine {
   readonly running = new Map<string, (step: Step) => void>();
 
@@ -34,8 +34,9 @@ const publication = (correlationId: string, parts: Partial<Publication> = {}): P
   ...parts,
 });
 
-// The core, its tables and its executor are real; the engines are functions, and another process is a change of the row.
-describe('an execution whose lease was taken from it while its engine ran', () => {
+// Uses the core, its tables and its executor. The engines are functions, and another process is simulated by a change
+// of the row.
+describe('an execution whose lease another process took while its engine ran', () => {
   const engine = new Directed();
   let core: Core;
 
@@ -46,7 +47,8 @@ describe('an execution whose lease was taken from it while its engine ran', () =
     });
     const follower = agent('follower', [{ types: ['Receipt', 'WorkflowError'], mode: 'any' }], ['Note']);
     const types = ['Order', 'Receipt', 'Note', 'WorkflowError'].map(anyObject);
-    // One at a time in this process, and one attempt: the next one's end shows that the outcome of the one before has been decided.
+    // This process runs one execution at a time, with one attempt: when the next one finishes, the outcome of the one
+    // before has been decided.
     core = await startCore(
       new Catalog(types, [worker, follower]),
       { worker: engine, follower: { run: async () => ({}) } },
@@ -62,7 +64,7 @@ describe('an execution whose lease was taken from it while its engine ran', () =
   const correlation = (id: string) =>
     reader().selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirstOrThrow();
 
-  it.each<Step>(['answer', 'fail'])('commits nothing where its engine is to %s', async (step) => {
+  it.each<Step>(['answer', 'fail'])('commits nothing if its engine is to %s', async (step) => {
     const lost = newId();
     await core.blackboard.publish(publication(lost));
     await eventually('the engine runs', () => engine.running.has(lost));
@@ -94,7 +96,7 @@ describe('an execution whose lease was taken from it while its engine ran', () =
     ).toEqual([]);
   });
 
-  it('differs from one that kept its lease only in that', async () => {
+  it('commits its outcome if it kept its lease', async () => {
     const kept = newId();
     const { generation } = await core.blackboard.publish(publication(kept));
     await engine.tell(kept, 'answer');
@@ -104,7 +106,7 @@ describe('an execution whose lease was taken from it while its engine ran', () =
   });
 });
 
-describe('artifacts that are released by one look at the timers', () => {
+describe('artifacts that one pass over the timers releases', () => {
   let core: Core;
   const seen: unknown[] = [];
 
@@ -130,7 +132,7 @@ describe('artifacts that are released by one look at the timers', () => {
     const { generation } = await hidden('second', 'PT2H');
     expect(seen).toEqual([]);
 
-    // As if they had been published a day ago: all are due, and the next look finds them together.
+    // Backdated by a day: all are due, and the next pass finds them together.
     const day = 86_400_000;
     await core.unitOfWork.run(async (tx) => {
       await tx.db

@@ -11,7 +11,7 @@ const scored: ArtifactType = {
 const LIMITS = { maxTtlMs: 30 * 86_400_000, bodyLimitBytes: 10_000 };
 const catalog = new Catalog(['Note', 'Task'].map(anyObject).concat(scored), []);
 
-/** What an agent that publishes these types would store, as `<type> <JSON>`. */
+/** Returns what an agent that publishes these types would store, as `<type> <JSON>`. */
 const stored = (answer: unknown, publishes: string[]): string[] =>
   checkOutputs(answer, agent('writer', [], publishes), catalog, LIMITS).map(
     ({ output, payloadText }) => `${output.type} ${payloadText}`,
@@ -65,7 +65,7 @@ describe('the answer of an agent that publishes several types', () => {
     ['null and undefined for a type', { Note: null, Task: undefined }, []],
     ['an empty object', {}, []],
     ['null', null, []],
-  ])('may hold %s', (_, answer, expected) => expect(stored(answer, ['Note', 'Task'])).toEqual(expected));
+  ])('may contain %s', (_, answer, expected) => expect(stored(answer, ['Note', 'Task'])).toEqual(expected));
 
   it('must name only types that the agent publishes', () =>
     expectRefused(
@@ -88,14 +88,14 @@ describe('any answer', () => {
     expectRefused({}, [], /publishes no type, so it must answer null/);
   });
 
-  it('may hold 1,000 artifacts and no more', () => {
+  it('may contain 1,000 artifacts and no more', () => {
     const many = Array.from({ length: MAX_OUTPUTS }, (_, index) => ({ index }));
     expect(stored(many, ['Note'])).toHaveLength(1_000);
     expectRefused([...many, {}], ['Note'], /has 1001 artifacts, and an execution publishes at most 1000/);
     expectRefused({ Note: many, Task: {} }, ['Note', 'Task'], /has 1001 artifacts/);
   });
 
-  it('may hold payloads of as many bytes as a publish may have, and no more', () => {
+  it('may contain payloads of as many bytes as a publish may have, and no more', () => {
     const text = (length: number): object => ({ text: 'é'.repeat(length) });
     const most = (LIMITS.bodyLimitBytes - '{"text":""}'.length - 1) / 2;
     expect(stored([text(most), text(most)], ['Note'])).toHaveLength(2);
@@ -106,7 +106,7 @@ describe('any answer', () => {
     );
   });
 
-  it('must fit the schema of its type, every artifact of it', () => {
+  it('must fit the schema of its type in every artifact', () => {
     expect(stored([{ score: 1 }], ['Scored'])).toEqual(['Scored {"score":1}']);
     expectRefused(
       [{ score: 1 }, { score: 'high' }],
@@ -115,14 +115,14 @@ describe('any answer', () => {
     );
   });
 
-  it('is judged as it will be stored', () => {
-    // NaN becomes null in JSON, so the number that the engine held is none any more.
+  it('is checked as it will be stored', () => {
+    // NaN becomes null in JSON, so the engine's number is no longer a number.
     expectRefused({ score: NaN }, ['Scored'], /must be number/);
     expectRefused({ toJSON: () => 'text' }, ['Note'], /must be an object/);
     expect(stored({ toJSON: () => ({ score: 2 }) }, ['Scored'])).toEqual(['Scored {"score":2}']);
   });
 
-  it('has its dates as text, and leaves out what JSON has no word for', () => {
+  it('has dates as text, and omits values that JSON cannot express', () => {
     const [output] = checkOutputs(
       { at: new Date(0), nothing: undefined, work: () => 1, list: [undefined] },
       agent('writer', [], ['Note']),

@@ -6,7 +6,7 @@ import { newId } from '../../src/common/ids.js';
 import { eventually } from '../support/eventually.js';
 import { anyObject, type Core, startCore } from './core.js';
 
-// Positions are given out before the commit, so that the later of two can be there first.
+// Positions are assigned before the commit, so that the later of two can become visible first.
 describe('a reader who pages by position, beside a transaction that is still open', () => {
   let core: Core;
   let store: ChangelogStore;
@@ -34,7 +34,7 @@ describe('a reader who pages by position, beside a transaction that is still ope
 
   it.each([
     ['commits', true],
-    ['is undone', false],
+    ['is rolled back', false],
   ])('waits until it %s', async (_, commits) => {
     const before = await publish();
     await eventually('the first is final', async () => (await positionsAfter(0)).length > 0);

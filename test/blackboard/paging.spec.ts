@@ -19,7 +19,7 @@ interface Read {
   id: string;
 }
 
-// Everything is real: publishes of the core, on its own connections, and the query that whoever follows the blackboard uses.
+// Uses publishes of the core, on its own connections, and the query that changelog readers use.
 describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS} artifacts`, () => {
   const random = new Random(printedSeed());
   let core: Core;
@@ -34,7 +34,7 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
 
   function publish(payload: JsonObject): Promise<Published> {
     const artifactId = randomUUID();
-    // Tags take statements of their own, so that transactions are of different lengths and pass each other.
+    // Tags need separate statements, so that transactions have different lengths and overtake each other.
     const tags = Array.from({ length: random.between(0, MOST_TAGS) }, (_, tag) => `tag-${tag}`);
     return core.blackboard.publish({
       artifactId,
@@ -47,7 +47,7 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
     });
   }
 
-  /** In the order of their positions. */
+  /** The ids in the order of their positions. */
   async function write(): Promise<Read[]> {
     const published: Read[] = [];
     let begun = 0;
@@ -61,13 +61,13 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
     return published.sort((one, other) => one.seq - other.seq);
   }
 
-  /** Pages on until it has seen the last position of all, which is known once the writers have ended. */
+  /** Reads pages until it has seen the last position, which is known once the writers have finished. */
   async function read(end: { last?: number }): Promise<Read[]> {
     const found: Read[] = [];
     while (found.length === 0 || found.at(-1)!.seq !== end.last) {
       const page = await store.after(found.at(-1)?.seq ?? 0, random.between(1, LONGEST_PAGE));
       found.push(...page.rows.map(({ seq, id }) => ({ seq, id })));
-      // SQLite answers at once, so that awaiting it alone lets no writer in.
+      // SQLite answers synchronously, so that awaiting it alone lets no writer run.
       await setImmediate();
     }
     return found;
@@ -80,7 +80,7 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
     end.last = published.at(-1)!.seq;
     expect(published).toHaveLength(ARTIFACTS);
     for (const found of await Promise.all(reading)) {
-      // First, since a difference of thousands of lines says little.
+      // Checked first, because a difference of thousands of lines says little.
       const seen = new Set(found.map(({ id }) => id));
       expect(published.filter(({ id }) => !seen.has(id)).slice(0, 5)).toEqual([]);
       expect(found).toEqual(published);

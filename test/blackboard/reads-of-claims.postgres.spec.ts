@@ -10,10 +10,11 @@ import { agent, anyObject, type Core, startCore } from './core.js';
 const EXECUTIONS = 2_000;
 const AT_ONCE = 40;
 const HOUR_MS = 3_600_000;
-/** Of one execution, from the publish to its outcome. */
+/** The reads per execution, from the publish to its outcome. */
 const MOST_READS = 10;
 
-// Postgres counts itself. It has no statistics of tables that were empty a moment ago, and plans as if they still were.
+// The counts are those of Postgres. It has no statistics of tables that were empty a moment ago, and plans as if they
+// still were.
 describe(`${EXECUTIONS} executions on tables that were empty`, () => {
   let core: Core;
   let executed = 0;
@@ -67,21 +68,21 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
     return rows[0]!.read;
   }
 
-  it('read no more artifacts than they have inputs, or a few times as many', async () => {
+  it('read about as many artifacts as they have inputs', async () => {
     begin();
     await publishAll();
     await eventually('all were executed', () => executed >= EXECUTIONS);
-    // A connection tells its counts some seconds after its last transaction.
+    // A connection reports its counts some seconds after its last transaction.
     await eventually('what was read has been counted', async () => (await artifactsRead()) >= EXECUTIONS);
     expect(await artifactsRead()).toBeLessThan(EXECUTIONS * MOST_READS);
   });
 
-  it('pass what was claimed before a few times at most, while a session keeps an old snapshot and more wait all the time', async () => {
+  it('read already claimed rows only a few times, while a session keeps an old snapshot and more executions wait all the time', async () => {
     await publishAll();
     await connected(core.databaseUrl, async (holder) => {
       await holder.query('begin isolation level repeatable read');
       await holder.query('select count(*) from executions');
-      // Whatever was known of the queue has to be looked up once more.
+      // Any cached state of the queue has to be read once more.
       clock.advance(HOUR_MS / 2);
       begin();
       await eventually('all were executed', () => executed >= EXECUTIONS);

@@ -7,7 +7,7 @@ const NO_JITTER = 0.5;
 const policy = { attempts: 20, delayMs: 100, maxDelayMs: 1_000 };
 
 describe('the time of the next attempt', () => {
-  it('doubles the delay with every failed attempt, up to its bound', () => {
+  it('doubles the delay with every failed attempt, up to its maximum', () => {
     const delays = [1, 2, 3, 4, 5, 6].map((attempt) => nextAttemptAt(policy, attempt, 0, NO_JITTER));
     expect(delays).toEqual([100, 200, 400, 800, 1_000, 1_000]);
   });
@@ -16,24 +16,24 @@ describe('the time of the next attempt', () => {
     expect(nextAttemptAt(policy, 1, 1_700_000_000_000, NO_JITTER)).toBe(1_700_000_000_100);
   });
 
-  it('keeps to the bound where it is below the first delay', () => {
+  it('respects the maximum if it is below the first delay', () => {
     expect(nextAttemptAt({ ...policy, maxDelayMs: 40 }, 1, 0, NO_JITTER)).toBe(40);
   });
 
-  it('is at once where the policy asks for no delay', () => {
+  it('is now if the policy asks for no delay', () => {
     expect(nextAttemptAt({ ...policy, delayMs: 0 }, 3, 7, 0)).toBe(7);
   });
 
-  it('is at once however often it has failed', () => {
+  it('is now however often it has failed', () => {
     expect(nextAttemptAt({ ...policy, delayMs: 0 }, 1_025, 7, 0)).toBe(7);
   });
 
-  it('spreads over 20 % to either side', () => {
+  it('varies by 20 % to either side', () => {
     expect(nextAttemptAt(policy, 1, 0, 0)).toBe(80);
     expect(nextAttemptAt(policy, 1, 0, 1 - Number.EPSILON)).toBe(120);
   });
 
-  it('is a whole millisecond within 20 % of the bounded delay, whatever the policy, and never before now', () => {
+  it('is a whole millisecond within 20 % of the bounded delay for any policy, and never before now', () => {
     const delay = fc.integer({ min: 0, max: 86_400_000 });
     const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
     const now = fc.integer({ min: 0, max: 4_000_000_000_000 });

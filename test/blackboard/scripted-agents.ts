@@ -6,7 +6,7 @@ import type { JsonObject } from '../../src/common/json.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';
 import { agent, anyObject, type Core } from './core.js';
 
-/** What an artifact makes the agents do: fail that many attempts, then publish these. */
+/** An artifact's instructions to the agents: fail this many attempts, then publish these. */
 export interface Script {
   fails: number;
   key: number;
@@ -35,7 +35,7 @@ export const publications = fc.array(
   { minLength: 1, maxLength: 12 },
 );
 
-/** Does what the first input's script says. */
+/** Follows the script of the first input. */
 const scripted: PreparedEngine = {
   run: async ({ artifacts }, { attempt }) => {
     const { fails, emit } = artifacts[0]!.payload as unknown as Script;
@@ -62,7 +62,7 @@ export const agents = [
 const watcher: PreparedEngine = { run: async () => ({ noted: true }) };
 export const engines = { ...Object.fromEntries(agents.map(({ name }) => [name, limited(scripted)])), watcher };
 
-/** Keeps to the outputs that the agent declares, so that failures are the scripts' own. */
+/** Publishes only outputs that the agent declares, so that only the scripts cause failures. */
 function limited(engine: PreparedEngine): PreparedEngine {
   return {
     run: async (inputs, context) => {

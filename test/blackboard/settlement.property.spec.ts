@@ -7,7 +7,7 @@ import { printedSeed } from '../support/random.js';
 import { type Core, startCore } from './core.js';
 import { agents, allSettled, engines, publication, publications, types } from './scripted-agents.js';
 
-describe('settlement, whatever the order of arrivals, failures and retries', () => {
+describe('settlement, for any order of arrivals, failures and retries', () => {
   let core: Core;
   const settled = new Map<string, number[]>();
 
@@ -20,7 +20,7 @@ describe('settlement, whatever the order of arrivals, failures and retries', () 
 
   afterAll(() => core.close());
 
-  it('happens once for each generation, and the counts equal what the tables hold', async () => {
+  it('happens once for each generation, and the counts equal the rows', async () => {
     await fc.assert(
       fc.asyncProperty(publications, fc.boolean(), async (list, together) => {
         const run = newId();
@@ -45,8 +45,8 @@ async function checkGenerations(core: Core, ids: string[], settled: Map<string, 
     .where('id', 'in', ids)
     .execute();
   for (const { id, generation } of rows) {
-    // Told after the commit, which others may have seen before.
-    await eventually('the last settling was told', () => (settled.get(id)?.length ?? 0) >= generation);
+    // Reported after the commit, which other readers may have seen before.
+    await eventually('the last settling was reported', () => (settled.get(id)?.length ?? 0) >= generation);
     expect(settled.get(id)).toEqual(Array.from({ length: generation }, (_, index) => index + 1));
   }
 }

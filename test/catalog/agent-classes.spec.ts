@@ -17,7 +17,7 @@ class Triage {
 }
 
 describe('agents that are written as classes', () => {
-  test('one is defined as its twin in the configuration file is', async () => {
+  test('an agent class has the same definition as its twin in the configuration file', async () => {
     const twin = `
 agents:
   triage:
@@ -38,12 +38,12 @@ agents:
     expect(catalog.subscriptionsTo('Ticket')).toHaveLength(1);
   });
 
-  test('both kinds stand in one catalog', async () => {
+  test('both kinds are in one catalog', async () => {
     const { catalog } = await load(`agents:\n${agent('first', '{ types: [Sorted] }')}`, { classes: [Triage] });
     expect(catalog.agents.map(({ name }) => name)).toEqual(['first', 'triage']);
   });
 
-  test('the same checks hold, all at once, and name the class', async () => {
+  test('the same checks apply; one error lists all problems and names the class', async () => {
     class Wrong {
       execute(): null {
         return null;
@@ -56,10 +56,10 @@ agents:
       engine: { kind: 'expression' },
     };
     Agent(options as Parameters<typeof Agent>[0])(Wrong);
-    const mistakes = await diagnosticsIn(`bogus: 1\nagents:\n${agent('triage', '{ types: [T] }')}`, {
+    const problems = await diagnosticsIn(`bogus: 1\nagents:\n${agent('triage', '{ types: [T] }')}`, {
       classes: [Wrong, Triage],
     });
-    expect(mistakes.map(({ path }) => path)).toEqual([
+    expect(problems.map(({ path }) => path)).toEqual([
       'bogus',
       'Wrong.engine',
       'Wrong.consumes[0].tag',
@@ -68,13 +68,13 @@ agents:
       'Wrong.consumes[0].where',
       'Triage.name',
     ]);
-    expect(mistakes.find(({ path }) => path === 'Triage.name')).toEqual({
+    expect(problems.find(({ path }) => path === 'Triage.name')).toEqual({
       path: 'Triage.name',
       message: 'another agent already has the name triage; choose another name',
     });
   });
 
-  test('a class without @Agent is refused, also where its parent has one', async () => {
+  test('a class without @Agent is refused, even if its parent has the decorator', async () => {
     class Child extends Triage {}
     await expect(load('types: {}', { classes: [Child] })).rejects.toThrow('the class Child has no @Agent({...})');
   });

@@ -1,6 +1,6 @@
 import { load } from './loading.js';
 
-// Every key of an agent, without the join that cannot stand beside a batch window.
+// Every key of an agent except the join, which cannot be combined with a batch window.
 const EXAMPLE = `
 server: { server_name: Support desk, dashboard: true }
 types:
@@ -40,7 +40,7 @@ agents:
 const files = { 'agents/classifier.mjs': 'export default async () => null;' };
 
 describe('the catalog of a configuration', () => {
-  test('an agent as it is written', async () => {
+  test('has an agent as it is written', async () => {
     const { catalog, server } = await load(EXAMPLE, { files });
     expect(server).toEqual({ server_name: 'Support desk', dashboard: true });
     expect(catalog.agent('classifier')).toEqual({
@@ -91,7 +91,7 @@ describe('the catalog of a configuration', () => {
     });
   });
 
-  test('what is left out has its default', async () => {
+  test('fills in defaults', async () => {
     const { catalog } = await load(EXAMPLE, { files });
     expect(catalog.agent('plain')).toMatchObject({
       description: '',
@@ -111,14 +111,14 @@ describe('the catalog of a configuration', () => {
     });
   });
 
-  test('a first delay beyond the longest one by default raises it', async () => {
+  test('raises the maximum delay to a first delay that is longer than its default', async () => {
     const { catalog } = await load(
       'agents: { a: { consumes: [{ types: [T] }], retry: { delay: 5m }, engine: { kind: expression, expression: payload } } }',
     );
     expect(catalog.agent('a')!.retry).toEqual({ attempts: 3, delayMs: 300_000, maxDelayMs: 300_000 });
   });
 
-  test('types that agents only mention are known, at version 1, and take any object', async () => {
+  test('has types that only agents mention, at version 1, and accepts any object for them', async () => {
     const { catalog } = await load(EXAMPLE, { files });
     expect(catalog.types.map(({ name, version }) => [name, version])).toEqual([
       ['CustomerMessage', 2],
@@ -131,7 +131,7 @@ describe('the catalog of a configuration', () => {
     expect(catalog.type('Ticket')!.check([1])).toBe('payload: must be object');
   });
 
-  test('artifacts are kept for ever, or as long as their type says; of WorkflowError only that can be set', async () => {
+  test('keeps artifacts for ever, or as long as their type says; WorkflowError accepts only that setting', async () => {
     const { catalog } = await load('types: { T: { retain: 30d }, U: {}, WorkflowError: { retain: 12h } }');
     expect(catalog.types.map(({ name, retainMs }) => [name, retainMs])).toEqual([
       ['T', 30 * 86_400_000],
@@ -141,7 +141,7 @@ describe('the catalog of a configuration', () => {
     expect(catalog.type('WorkflowError')!.schema).not.toBeNull();
   });
 
-  test('WorkflowError is always known, with a schema of its own', async () => {
+  test('always has WorkflowError, with its own schema', async () => {
     const { catalog } = await load('types: {}');
     const type = catalog.type('WorkflowError')!;
     const id = '0193b7a0-0000-7000-8000-000000000000';
@@ -159,14 +159,14 @@ describe('the catalog of a configuration', () => {
     expect(type.check({ ...payload, attempts: undefined })).toBe('payload.attempts: is required');
   });
 
-  test('JSON, with tabs and repeated keys caught, is a configuration file too', async () => {
+  test('reads a JSON configuration file, accepts tabs and refuses repeated keys', async () => {
     const name = 'starling.json';
     const { catalog } = await load('{\n\t"types": {\n\t\t"T": { "description": "tea" }\n\t}\n}\n', { name });
     expect(catalog.type('T')!.description).toBe('tea');
     await expect(load('{ "types": {}, "types": {} }', { name })).rejects.toThrow('types: occurs twice');
   });
 
-  test('anchors spare repetition', async () => {
+  test('resolves anchors', async () => {
     const { catalog } = await load(
       'types:\n  A: { schema: &s { type: object, required: [x] } }\n  B: { schema: *s }\n',
     );

@@ -1,10 +1,10 @@
 import { CatalogError } from '../../src/catalog/diagnostics.js';
-import { agent, diagnosticsIn, load, mistakeTexts } from './loading.js';
+import { agent, diagnosticsIn, load, problemTexts } from './loading.js';
 
 const subscribed = (subscription: string, more = ''): string => `agents:\n${agent('a', subscription, more)}`;
 
 describe('errors in a configuration', () => {
-  test('all of them are told in one go, each with its path and line', async () => {
+  test('are reported together, each with its path and line', async () => {
     const text = `
 servr: { port: 1 }
 types:
@@ -29,9 +29,9 @@ agents:
     consumes: [{ types: [Routing] }]
     engine: { kind: magic }
 `;
-    const mistakes = await diagnosticsIn(text);
+    const problems = await diagnosticsIn(text);
     const at = (path: string): string[] =>
-      mistakes.filter((mistake) => mistake.path === path).map(({ line, message }) => `${line}: ${message}`);
+      problems.filter((problem) => problem.path === path).map(({ line, message }) => `${line}: ${message}`);
     expect(at('servr')).toEqual(['2: is not a known key; did you mean server?']);
     expect(at('types.Ticket.version')).toEqual(['5: must be >= 1']);
     expect(at('types.Ticket.schema.properties.text.type')[0]).toMatch(/^6: must be one of "array", "boolean"/);
@@ -51,12 +51,12 @@ agents:
     expect(at('agents.external.engine.kind')).toEqual([
       '23: must be one of "expression", "function", "http", "llm", "external"',
     ]);
-    expect(mistakes.map(({ line }) => line)).toEqual(mistakes.map(({ line }) => line).sort((a, b) => a! - b!));
+    expect(problems.map(({ line }) => line)).toEqual(problems.map(({ line }) => line).sort((a, b) => a! - b!));
   });
 
-  test('work for a person is due to be escalated to somebody else, or to fail', async () => {
+  test('cover the due time of work for a person: escalate needs another assignee, and fail takes none', async () => {
     const due = async (what: string): Promise<string[]> =>
-      mistakeTexts(
+      problemTexts(
         `agents:\n${agent('a', '{ types: [Ticket] }')}`.replace(
           /engine: .*/,
           `engine: { kind: external, assignee: anna, due: { after: 1h, ${what} } }`,
@@ -74,7 +74,7 @@ agents:
     ]);
   });
 
-  test('the error itself lists them, a line each', async () => {
+  test('are listed in the message of the exception, one per line', async () => {
     const error = await load('agents: {}\nfoo: 1\nbar: 2\n').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
     expect((error as CatalogError).message).toMatch(
@@ -82,7 +82,7 @@ agents:
     );
   });
 
-  const cases: [what: string, text: string, mistake: string | RegExp][] = [
+  const cases: [what: string, text: string, problem: string | RegExp][] = [
     ['a key that stands twice', 'agents: {}\nagents: {}', 'agents: occurs twice; keep one'],
     [
       'an agent named twice',
@@ -90,7 +90,7 @@ agents:
       'agents.a: occurs twice; keep one',
     ],
     ['a type named twice', 'types:\n  T: {}\n  T: {}', 'types.T: occurs twice; keep one'],
-    ['text that is no YAML', 'agents: {', /^: .*flow/i],
+    ['text that is not YAML', 'agents: {', /^: .*flow/i],
     ['a list at the top', '- a', ': must contain an object with agents, types and server'],
     ['an empty file', '', ': must contain an object with agents, types and server'],
     [
@@ -99,7 +99,7 @@ agents:
       'agents.a.consumes[0]: must be an object such as { types: [CustomerMessage] }',
     ],
     [
-      'a type that is no list',
+      'a type that is not a list',
       `agents:\n${agent('a', '{ types: T }')}`,
       'agents.a.consumes[0].types: must be a list of one or more texts, such as [one, two]',
     ],
@@ -293,7 +293,7 @@ agents:
       /^agents\.__proto__: is not a valid name/,
     ],
     [
-      'a schema for payloads that are no objects',
+      'a schema for payloads that are not objects',
       'types: { T: { schema: { type: string } } }',
       'types.T.schema.type: must be object, because every payload is an object',
     ],
@@ -348,7 +348,7 @@ agents:
       /^types\.T\.schema\.properties\.a\.\$dynamicRef: is not supported; use \$ref$/,
     ],
     [
-      'a pattern that is no regular expression',
+      'a pattern that is not a regular expression',
       'types: { T: { schema: { properties: { a: { pattern: "(" } } } } }',
       /^types\.T\.schema.*: .*(regex|regular expression)/i,
     ],
@@ -359,17 +359,17 @@ agents:
     ],
     ['an unknown setting', 'server: { prot: 80 }', 'server.prot: is not a known key; did you mean port?'],
   ];
-  test.each(cases)('%s', async (_, text, mistake) => {
-    const texts = await mistakeTexts(text);
-    expect(texts).toEqual([typeof mistake === 'string' ? mistake : expect.stringMatching(mistake)]);
+  test.each(cases)('%s', async (_, text, problem) => {
+    const texts = await problemTexts(text);
+    expect(texts).toEqual([typeof problem === 'string' ? problem : expect.stringMatching(problem)]);
   });
 
-  test('a file that is not there', async () => {
+  test('report a file that does not exist', async () => {
     const { loadConfiguration } = await import('../../src/engines/load-configuration.js');
     await expect(loadConfiguration('/nowhere/starling.yaml', {})).rejects.toThrow(/the file does not exist/);
   });
 
-  test('a folder', async () => {
+  test('report a folder', async () => {
     const { loadConfiguration } = await import('../../src/engines/load-configuration.js');
     await expect(loadConfiguration('test', {})).rejects.toThrow(/it is a folder; name the configuration file in it/);
   });

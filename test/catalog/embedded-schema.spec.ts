@@ -10,7 +10,7 @@ const NODE = {
   properties: { name: { type: 'string' }, below: { type: 'array', items: { $ref: '#/$defs/node' } } },
 };
 
-/** Each with a payload that fits, and with one that does not. Judged by Ajv, as it stands and inside another schema. */
+/** Schemas, each with a payload that fits and one that does not. Ajv checks them alone and inside another schema. */
 test.each<[string, JsonObject, JsonObject, JsonObject]>([
   [
     'references',

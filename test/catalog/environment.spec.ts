@@ -1,4 +1,4 @@
-import { diagnosticsIn, load, mistakeTexts } from './loading.js';
+import { diagnosticsIn, load, problemTexts } from './loading.js';
 
 const serverName = async (value: string, environment: Record<string, string>): Promise<unknown> =>
   (await load(`server: { server_name: ${value} }`, { environment })).server.server_name;
@@ -12,19 +12,19 @@ describe('variables of the environment', () => {
     ['a default in place of an empty value', '"${NAME:-Default}"', { NAME: '' }, 'Default'],
     ['a value that would be YAML', '${NAME}', { NAME: 'x }, dashboard: { y: "z" # ' }, 'x }, dashboard: { y: "z" # '],
     ['a value that names another variable', '${NAME}', { NAME: '${OTHER}', OTHER: 'no' }, '${OTHER}'],
-    ['a dollar that is no variable', '"5 $ or ${1}"', {}, '5 $ or ${1}'],
+    ['a dollar that is not a variable', '"5 $ or ${1}"', {}, '5 $ or ${1}'],
   ])('%s', async (_, value, environment, expected) => {
     expect(await serverName(value, environment as Record<string, string>)).toBe(expected);
   });
 
-  test('unquoted, it is read as the number or truth that it spells', async () => {
+  test('an unquoted variable is read as the number or boolean that it spells', async () => {
     const { server } = await load('server: { port: ${PORT}, dashboard: ${DASHBOARD:-true} }', {
       environment: { PORT: '9000' },
     });
     expect(server).toEqual({ port: 9000, dashboard: true });
   });
 
-  test('it may stand in expressions, schemas and block texts', async () => {
+  test('are allowed in expressions, schemas and block texts', async () => {
     const text = `
 types:
   T: { schema: { properties: { region: { const: "\${REGION}" } } } }
@@ -42,7 +42,7 @@ agents:
     expect(catalog.type('T')!.check({ region: 'south' })).toBe('payload.region: must be "north"');
   });
 
-  test('one that is missing is an error, told once, with its place', async () => {
+  test('a missing variable is reported once, with its place', async () => {
     const text = 'types: {}\nserver:\n  port: ${PORT}\n  server_name: ${NAME}\n';
     expect(await diagnosticsIn(text)).toEqual([
       {
@@ -58,17 +58,17 @@ agents:
     ]);
   });
 
-  test('a form that is none, and a key, are errors', async () => {
-    expect(await mistakeTexts('server: { server_name: "${NAME-x}" }')).toEqual([
+  test('a malformed reference, and a variable in a key, are errors', async () => {
+    expect(await problemTexts('server: { server_name: "${NAME-x}" }')).toEqual([
       'server.server_name: ${NAME-x} is neither ${NAME} nor ${NAME:-default}',
     ]);
-    expect(await mistakeTexts('types: { "${NAME}": {} }', { environment: { NAME: 'T' } })).toEqual([
+    expect(await problemTexts('types: { "${NAME}": {} }', { environment: { NAME: 'T' } })).toEqual([
       'types.${NAME}: a key cannot come from the environment',
     ]);
   });
 
-  test('no value of the environment shows up in an error', async () => {
-    const texts = await mistakeTexts('server: { port: ${SECRET} }', { environment: { SECRET: 'hunter2hunter2' } });
+  test('errors never quote a value of the environment', async () => {
+    const texts = await problemTexts('server: { port: ${SECRET} }', { environment: { SECRET: 'hunter2hunter2' } });
     expect(texts).toHaveLength(1);
     expect(texts[0]).not.toContain('hunter2');
   });

@@ -20,7 +20,7 @@ agents:
   b: { consumes: [{ types: [V] }], engine: { kind: function, module: ./none.ts } }
 `) as object;
 
-/** The path of every value in `value`, itself apart. */
+/** Returns the path of every value in `value` except itself. */
 function pathsIn(value: unknown, at: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([key, inner]) => [[...at, key], ...pathsIn(inner, [...at, key])]);
@@ -42,8 +42,8 @@ function mutated(mutations: [string[], unknown][]): string {
   return JSON.stringify(copy);
 }
 
-/** Whatever a file holds, it is loaded or refused with errors that have their places: nothing else is thrown. */
-async function loadsOrTells(text: string): Promise<void> {
+/** Loads any file, or refuses it with errors that have their places. Nothing else is thrown. */
+async function loadsOrReports(text: string): Promise<void> {
   try {
     await load(text);
   } catch (error) {
@@ -56,16 +56,16 @@ async function loadsOrTells(text: string): Promise<void> {
   }
 }
 
-describe('files that are wrong in ways nobody thought of', () => {
-  test('a configuration with values replaced or taken out', async () => {
+describe('files with unforeseen errors', () => {
+  test('a configuration with values replaced or removed', async () => {
     await fc.assert(
-      fc.asyncProperty(someMutations, (mutations) => loadsOrTells(mutated(mutations))),
+      fc.asyncProperty(someMutations, (mutations) => loadsOrReports(mutated(mutations))),
       { numRuns: 80 },
     );
   });
 
   test('any text', async () => {
-    await fc.assert(fc.asyncProperty(fc.oneof(fc.string(), fc.json()), loadsOrTells), { numRuns: 100 });
+    await fc.assert(fc.asyncProperty(fc.oneof(fc.string(), fc.json()), loadsOrReports), { numRuns: 100 });
   });
 
   test.each([

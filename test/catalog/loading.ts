@@ -13,7 +13,7 @@ export interface Given {
   files?: Record<string, string>;
 }
 
-/** Loads a configuration text from a real file, with the engines and the settings that the service has. */
+/** Loads a configuration text from a file on disk, with the engines and the settings of the service. */
 export async function load(
   text: string,
   { name = 'starling.yaml', environment = {}, classes = [], files = {} }: Given = {},
@@ -37,10 +37,10 @@ export async function diagnosticsIn(text: string, given: Given = {}): Promise<re
   return [];
 }
 
-/** As `path: message`, without lines. */
-export const mistakeTexts = async (text: string, given: Given = {}): Promise<string[]> =>
+/** Returns the problems as `path: message`, without lines. */
+export const problemTexts = async (text: string, given: Given = {}): Promise<string[]> =>
   (await diagnosticsIn(text, given)).map(({ path, message }) => `${path}: ${message}`);
 
-/** One agent with an expression engine; `more` are further lines of it, indented by four spaces. */
+/** Returns one agent with an expression engine; `more` are further lines of it, indented by four spaces. */
 export const agent = (name: string, consumes: string, more = ''): string =>
   `  ${name}:\n    consumes: [${consumes}]\n    engine: { kind: expression, expression: payload }\n${more}`;

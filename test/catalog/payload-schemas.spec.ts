@@ -47,7 +47,7 @@ describe("payloads and their type's schema", () => {
       { queue: 'c' },
       'payload.queue: must be one of "a", "b"',
     ],
-    ['no object at all', {}, 'text', 'payload: must be object'],
+    ['a value that is not an object', {}, 'text', 'payload: must be object'],
     [
       'an object with keys that mean something to JavaScript, not the wanted one',
       { properties: { v: { const: { a: 1 } } } },
@@ -82,7 +82,7 @@ describe("payloads and their type's schema", () => {
     expect((await typeWith(schema)).check(payload)).toBe(expected);
   });
 
-  test('draft-07 where $schema says so', async () => {
+  test('accept draft-07 if $schema says so', async () => {
     const type = await typeWith({
       $schema: 'http://json-schema.org/draft-07/schema#',
       properties: { a: { items: [{ type: 'string' }] } },
@@ -90,12 +90,12 @@ describe("payloads and their type's schema", () => {
     expect(type.check({ a: [1] })).toBe('payload.a[0]: must be string');
   });
 
-  test('several errors are told together', async () => {
+  test('report several errors together', async () => {
     const type = await typeWith({ required: ['a', 'b'], properties: { a: { type: 'string' } } });
     expect(type.check({ a: 1 })).toBe('payload.b: is required; payload.a: must be string');
   });
 
-  test('many errors are cut short', async () => {
+  test('shorten a long list of errors', async () => {
     const type = await typeWith({ additionalProperties: { type: 'string' } });
     const payload = Object.fromEntries(Array.from({ length: 50 }, (_, position) => [`k${position}`, 1]));
     const message = type.check(payload)!;
@@ -104,7 +104,7 @@ describe("payloads and their type's schema", () => {
     expect(type.check({ ['k'.repeat(5_000)]: 1 })!.length).toBeLessThan(1_100);
   });
 
-  test('a large payload is refused by its first error, without collecting half a million', async () => {
+  test('refuse a large payload by its first error, without collecting half a million', async () => {
     const type = await typeWith({ properties: { a: { type: 'array', items: { type: 'string' } } } });
     const payload = { a: Array.from({ length: 500_000 }, () => 1) };
     const before = process.memoryUsage().heapUsed;
@@ -112,7 +112,7 @@ describe("payloads and their type's schema", () => {
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
   });
 
-  test('two types may carry the same $id', async () => {
+  test('allow two types with the same $id', async () => {
     const schema = {
       $id: 'https://example.com/same',
       type: 'object',

@@ -1,4 +1,5 @@
-// What a schema says of a payload is what plain Ajv says, for the parts of it that are ours: references of a schema to itself, and uniqueItems.
+// A schema's verdict on a payload equals that of plain Ajv, for the parts that Starling implements itself: references
+// of a schema to itself, and uniqueItems.
 import { isDeepStrictEqual } from 'node:util';
 
 import { Ajv2020 } from 'ajv/dist/2020.js';
@@ -47,7 +48,7 @@ describe('a schema that refers to itself', () => {
     ),
   }));
 
-  // A reference that leads back to its own place without a step down has no end in any validator.
+  // A reference that leads back to its own place without a step down never terminates in any validator.
   const ends = ([root, one, other]: [JsonObject, JsonObject, JsonObject]): boolean => {
     const targets: Record<string, JsonObject> = { '#': root, '#/$defs/one': one, '#/$defs/other': other };
     const visit = (schema: JsonValue, on: string[]): boolean => {
@@ -115,7 +116,7 @@ const reordered = (value: JsonValue): JsonValue =>
             .map(([key, inner]) => [key, reordered(inner)]),
         );
 
-it('items are unique where no two are equal', () => {
+it('items are unique if no two are equal', () => {
   const item = fc.jsonValue({
     maxDepth: 2,
     stringUnit: fc.constantFrom('a', '1', '"', '='),
@@ -135,7 +136,7 @@ it('items are unique where no two are equal', () => {
   );
 });
 
-describe('lists in lists that all have to be unique', () => {
+describe('nested lists whose items must be unique', () => {
   const schema = {
     properties: { list: { $ref: '#/$defs/set' } },
     $defs: {
@@ -171,7 +172,7 @@ describe('lists in lists that all have to be unique', () => {
     ),
   }));
 
-  it('are judged as plain Ajv judges them', () => {
+  it('get the verdict of plain Ajv', () => {
     const plain = new Ajv2020({ strict: false }).compile(schema);
     const ours = validator(schema);
     const verdicts = { accepted: 0, refused: 0 };

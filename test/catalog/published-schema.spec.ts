@@ -44,7 +44,7 @@ agents:
 describe('the published schema of the configuration file', () => {
   const validate = new Ajv({ strict: false, allErrors: true }).compile(JSON.parse(published) as object);
 
-  test('is what the loader checks with', () => {
+  test('is the schema that the loader checks with', () => {
     if (published !== current)
       throw new Error(
         'schema/starling.schema.json is stale: run UPDATE_SCHEMA=1 npm test -- test/catalog/published-schema',
@@ -73,7 +73,7 @@ describe('the published schema of the configuration file', () => {
   });
 
   test.each(['500ms', '1.5s', '30s', '5m', '2h', '30d', '', '30', 's', '-1s', '1 s', '1w', 'PT1H', '1.s', '1s\n'])(
-    'takes %j for a duration where the loader does',
+    'accepts %j as a duration exactly if the loader does',
     (timeout) => {
       const agent = { consumes: [{ types: ['T'] }], engine: { kind: 'expression', expression: 'payload' }, timeout };
       expect(validate({ agents: { agent } })).toBe(parseDuration(timeout) !== null);

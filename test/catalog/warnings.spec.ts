@@ -5,11 +5,11 @@ const warningsOf = async (...agents: string[]): Promise<string[]> =>
 const publishes = (...types: string[]): string =>
   `    publishes: [${types.map((type) => `{ type: ${type} }`).join(', ')}]\n`;
 
-describe('agents that nothing can trigger', () => {
+describe('agents that no artifact can trigger', () => {
   const untriggerable = (line: number, name: string): unknown =>
     expect.stringMatching(`^line ${line}: agents\\.${name}: no artifact can trigger this agent`);
 
-  test('a client can publish any type, so an agent that asks for no producer can be triggered', async () => {
+  test('a client can publish any type, so an agent without from_agents can be triggered', async () => {
     expect(
       await warningsOf(agent('a', '{ types: [T] }'), agent('b', '{ types: [U], from_agents: [external] }')),
     ).toEqual([]);
@@ -26,7 +26,7 @@ describe('agents that nothing can trigger', () => {
     ]);
   });
 
-  test('its only producer is not there, and the misspelt name is told', async () => {
+  test('its only producer does not exist, and the message quotes the misspelt name', async () => {
     expect(await warningsOf(agent('a', '{ types: [T], from_agents: [nobody] }'))).toEqual([
       untriggerable(2, 'a'),
       'line 3: agents.a.consumes[0].from_agents[0]: no agent has the name nobody, so it publishes nothing',
@@ -36,7 +36,7 @@ describe('agents that nothing can trigger', () => {
     ]);
   });
 
-  test('its only producer never gives the tag that it asks for', async () => {
+  test('its only producer never adds the tag that it asks for', async () => {
     const producer = agent('producer', '{ types: [T] }', '    publishes: [{ type: U, tags: [x] }]\n');
     expect(await warningsOf(producer, agent('b', '{ types: [U], from_agents: [producer], tags: [y] }'))).toEqual([
       untriggerable(6, 'b'),
@@ -44,24 +44,24 @@ describe('agents that nothing can trigger', () => {
     expect(await warningsOf(producer, agent('b', '{ types: [U], from_agents: [producer], tags: [y, x] }'))).toEqual([]);
   });
 
-  test('only itself could trigger it, and it may not', async () => {
+  test('only itself could trigger it, and allow_self is off', async () => {
     const self = (more: string): string => agent('a', `{ types: [T], from_agents: [a]${more} }`, publishes('T'));
     expect(await warningsOf(self(''))).toEqual([untriggerable(2, 'a')]);
     expect(await warningsOf(self(', allow_self: true, where: "payload.n > 1.0"'))).toEqual([]);
   });
 
-  test('errors come from other agents only', async () => {
+  test('errors come only from other agents', async () => {
     const handler = agent('handler', '{ types: [WorkflowError] }');
     expect(await warningsOf(handler)).toEqual([untriggerable(2, 'handler')]);
     expect(await warningsOf(handler, agent('a', '{ types: [T] }'))).toEqual([]);
   });
 });
 
-describe('agents that nobody is', () => {
+describe('unknown agents', () => {
   const visible = (visibility: string): string =>
     agent('a', '{ types: [T] }', `    publishes: [{ type: U, visibility: ${visibility} }]\n`);
 
-  test('are told where a visibility names them', async () => {
+  test('are reported if a visibility names them', async () => {
     expect(await warningsOf(visible('{ kind: Private, agents: [a, b] }'))).toEqual([
       'line 5: agents.a.publishes[0].visibility.agents[1]: no agent has the name b, so this entry has no effect',
     ]);
@@ -80,16 +80,16 @@ describe('cycles without a stop', () => {
     expect(await warningsOf(a, agent('b', '{ types: [U] }', publishes('T')))).toEqual([cycle('a → b → a')]);
   });
 
-  test('a predicate on the way can stop it', async () => {
+  test('a predicate on the way can stop the cycle', async () => {
     expect(await warningsOf(a, agent('b', '{ types: [U], where: "payload.n < 3.0" }', publishes('T')))).toEqual([]);
   });
 
-  test('of two subscriptions, one without a predicate keeps it going', async () => {
+  test('a cycle runs on if one of its two subscriptions has no predicate', async () => {
     const b = agent('b', '{ types: [U], where: "payload.n < 3.0" }, { types: [U], priority: 1 }', publishes('T'));
     expect(await warningsOf(a, b)).toEqual([cycle('a → b → a')]);
   });
 
-  test('a chain, and an agent that may not trigger itself, are none', async () => {
+  test('a chain, and an agent with allow_self off, are not cycles', async () => {
     expect(await warningsOf(a, agent('b', '{ types: [U] }', publishes('V')))).toEqual([]);
     expect(await warningsOf(agent('a', '{ types: [T] }', publishes('T')))).toEqual([]);
   });
@@ -98,7 +98,7 @@ describe('cycles without a stop', () => {
     expect(await warningsOf(agent('a', '{ types: [T], allow_self: true }', publishes('T')))).toEqual([cycle('a → a')]);
   });
 
-  test('producers and tags that the way back does not fit', async () => {
+  test('producers and tags that do not fit the way back', async () => {
     expect(
       await warningsOf(
         agent('a', '{ types: [T], from_agents: [external] }', publishes('U')),
@@ -113,7 +113,7 @@ describe('cycles without a stop', () => {
     ).toEqual([]);
   });
 
-  test('a join ends it unless the cycle brings all of its types', async () => {
+  test('a join stops the cycle unless the cycle provides all of its types', async () => {
     const b = (types: string): string => agent('b', '{ types: [U] }', publishes(...types.split(' ')));
     expect(await warningsOf(agent('a', '{ types: [T, S] }', publishes('U')), b('T'))).toEqual([]);
     expect(await warningsOf(agent('a', '{ types: [T, S] }', publishes('U')), b('T S'))).toEqual([cycle('a → b → a')]);
@@ -126,7 +126,7 @@ describe('cycles without a stop', () => {
     expect(await warningsOf(a, b('size: 2, timeout: 1s'))).toEqual([cycle('a → b → a')]);
   });
 
-  test('each group of agents is told once, by a short way round', async () => {
+  test('each group of agents is reported once, with a short cycle', async () => {
     const chain = (from: string, to: string): string =>
       agent(from, `{ types: [In${from}] }`, publishes(`In${to}`, 'Log'));
     const agents = [
@@ -150,7 +150,7 @@ describe('many agents', () => {
   const names = numbered(20, (n) => `a${n}`).join(' → ');
 
   test(
-    'a chain is checked in time that grows with its length',
+    'checks a chain in time that grows with its length',
     async () => {
       expect(await warningsOf(...numbered(MANY, (n) => step(n, n + 1)))).toEqual([]);
       expect(
@@ -165,7 +165,7 @@ describe('many agents', () => {
   );
 
   test(
-    'a long cycle is told once, with its first agents',
+    'reports a long cycle once, with its first agents',
     async () => {
       const warnings = await warningsOf(...numbered(MANY, (n) => step(n, (n + 1) % MANY)));
       expect(warnings).toEqual([
@@ -176,7 +176,7 @@ describe('many agents', () => {
   );
 
   test(
-    'agents that share one type are told once, by a short way round',
+    'reports agents that share one type once, with a short cycle',
     async () => {
       const sharing = numbered(MANY, (n) => agent(`a${n}`, '{ types: [T] }', publishes('T')));
       expect(await warningsOf(...sharing)).toEqual([expect.stringContaining('a0 → a1 → a0 is a cycle without a stop')]);
@@ -185,7 +185,7 @@ describe('many agents', () => {
   );
 
   test(
-    'of joins that feed each other, a first one without input stops all',
+    'reports no cycle among joins that feed each other if the first one gets no input',
     async () => {
       const core = [
         agent('core', '{ types: [Status] }', publishes('Tick')),
@@ -203,7 +203,7 @@ describe('many agents', () => {
 });
 
 describe('arithmetic that mixes payload numbers and integer literals', () => {
-  test('is told for predicates, join keys and engine expressions', async () => {
+  test('is reported for predicates, join keys and engine expressions', async () => {
     const text = `
 agents:
   a:

@@ -1,4 +1,4 @@
-// `starling batch` as a child process, with and without a terminal, against the built server as another one.
+// Runs `starling batch` as a child process, with and without a terminal, against the built server as another process.
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -23,7 +23,7 @@ interface Result {
 const folder = new Folder();
 const at = (name: string): string => join(folder.path, name);
 
-// What the agents do hangs on files, so that a test decides when a row ends.
+// The agents wait for files, so that a test decides when a row finishes.
 const CONFIG = `
 types:
   Row: { schema: { type: object, properties: { n: { type: integer } } } }
@@ -67,7 +67,7 @@ afterAll(async () => {
 const env = (): Record<string, string> => ({ STARLING_URL: service.url });
 const starling = (...args: string[]): Promise<Ended> => runProgram(args, { env: env() });
 
-/** Until the test's end at most. */
+/** Runs until the end of the test at most. */
 async function started(program: Promise<StartedProgram>): Promise<StartedProgram> {
   programs.push(await program);
   return program;
@@ -82,7 +82,7 @@ const readResults = (file: string): Result[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Result);
 
-/** A batch of the gated agent, which goes on when the file `gate` is there. */
+/** Starts a batch of the gated agent, which continues when the file `gate` exists. */
 async function gatedBatch(name: string): Promise<{ csv: string; args: string[]; out: string; open: () => void }> {
   const gate = at(`${name}.gate`);
   const csv = folder.write(`${name}.csv`, 'n\n1\n2\n3\n');
@@ -92,7 +92,7 @@ async function gatedBatch(name: string): Promise<{ csv: string; args: string[]; 
 }
 
 describe('starling batch run', () => {
-  test('saves every result in the order of the rows, sums up, and ends with 0', async () => {
+  test('saves every result in the order of the rows, prints a summary, and exits with 0', async () => {
     const rows = Array.from({ length: 50 }, (_, index) => `${index},"a ""quoted"", text\nof two lines"`);
     const csv = folder.write('plain.csv', `n,text\n${rows.join('\n')}\n`);
     const { code, stdout, stderr } = await starling(
@@ -121,7 +121,7 @@ describe('starling batch run', () => {
     );
   });
 
-  test('maps columns, adds inputs, runs equal rows once, and takes another delimiter', async () => {
+  test('maps columns, adds inputs, runs equal rows once, and accepts another delimiter', async () => {
     const csv = folder.write('mapped.csv', 'a=b\tother\n7\tdropped\n7\talso\n8\tdropped\n');
     const options = ['--map', 'a=b=n', '--static', '{"from":"here"}', '--row-key', 'a=b', '--delimiter', '\\t'];
     const { code } = await starling('batch', 'run', csv, '--agent', 'echo', '--out', at('mapped.ndjson'), ...options);
@@ -131,7 +131,7 @@ describe('starling batch run', () => {
     expect(new Set(results.map(({ run_id: id }) => id)).size).toBe(2);
   });
 
-  test('writes CSV where the file is named so, and replaces an older one', async () => {
+  test('writes CSV if the file name says so, and replaces an older file', async () => {
     const csv = folder.write('for-csv.csv', 'n\n1\n2\n');
     const out = folder.write('results.CSV', 'an older one');
     expect((await starling('batch', 'run', csv, '--agent', 'echo', '--out', out)).code).toBe(0);
@@ -142,7 +142,7 @@ describe('starling batch run', () => {
     expect(readdirSync(folder.path).filter((file) => file.endsWith('.part'))).toEqual([]);
   });
 
-  test('ends with 1 where rows failed; retry-failed runs those again, and ends with 0', async () => {
+  test('exits with 1 if rows failed; retry-failed runs those again, and exits with 0', async () => {
     const csv = folder.write('picky.csv', 'mood\ngood\nbad\ngood\nbad\n');
     const run = await starling(
       'batch',
@@ -181,7 +181,7 @@ describe('starling batch run', () => {
     });
   });
 
-  test('ends with 1 where every row failed', async () => {
+  test('exits with 1 if every row failed', async () => {
     const csv = folder.write('failing.csv', 'mood\nbad\n');
     const { code, stdout, stderr } = await starling(
       'batch',
@@ -201,9 +201,9 @@ describe('starling batch run', () => {
 
   test.each([
     ['an unknown agent', ['--agent', 'nobody'], 'Agent not found: nobody'],
-    ['a mapping that is none', ['--agent', 'echo', '--map', 'n'], '--map: must be <column>=<input> (got "n")'],
+    ['a malformed mapping', ['--agent', 'echo', '--map', 'n'], '--map: must be <column>=<input> (got "n")'],
     [
-      'workers that are no number',
+      'workers that are not a number',
       ['--agent', 'echo', '--max-workers', 'many'],
       '--max-workers: must be a number (got "many")',
     ],
@@ -212,11 +212,7 @@ describe('starling batch run', () => {
       ['--agent', 'echo', '--max-workers', '0', '--static', '[]'],
       '--max-workers: must not be less than 1; --static: must be an object',
     ],
-    [
-      'a separator that is none',
-      ['--agent', 'echo', '--delimiter', '::'],
-      '--delimiter: must be exactly one character',
-    ],
+    ['a malformed separator', ['--agent', 'echo', '--delimiter', '::'], '--delimiter: must be exactly one character'],
     [
       'a mapped column that is missing',
       ['--agent', 'echo', '--map', 'max_workers=n'],
@@ -253,7 +249,7 @@ describe('starling batch run', () => {
   });
 
   test('refuses a file that changes while it is sent', async () => {
-    // More than the connection holds.
+    // More than the buffers of the connection hold.
     const csv = folder.write('growing.csv', `n\n${'1\n'.repeat(16_000_000)}`);
     const reader = createServer((request) => {
       request.once('data', () => appendFileSync(csv, '2\n'));
@@ -278,7 +274,7 @@ describe('starling batch run', () => {
     ]);
   });
 
-  test('tells what the server says of the file', async () => {
+  test('prints what the server reports about the file', async () => {
     const { code, stderr } = await starling(
       'batch',
       'run',
@@ -292,7 +288,7 @@ describe('starling batch run', () => {
 });
 
 describe('watching a batch', () => {
-  test('ends with Ctrl-C, which says how to go on; the batch goes on, and so does the command that was said', async () => {
+  test('stops on Ctrl-C and prints how to resume; the batch continues, and so does the printed command', async () => {
     const { args, out, open } = await gatedBatch('interrupted');
     const program = await started(StartedProgram.start(args, env()));
     await eventually('it watches', () => /^0% 0\/3 rows/m.test(program.stderr));
@@ -315,7 +311,7 @@ describe('watching a batch', () => {
     expect(readResults(out)).toHaveLength(3);
   });
 
-  test('survives a restart of the server, and says so once', async () => {
+  test('survives a restart of the server, and reports it once', async () => {
     const { args, out, open } = await gatedBatch('restarted');
     const program = await started(StartedProgram.start(args, env()));
     await eventually('it watches', () => /^0% 0\/3 rows/m.test(program.stderr));
@@ -329,7 +325,7 @@ describe('watching a batch', () => {
     expect(readResults(out).map(({ status }) => status)).toEqual(Array(3).fill('completed'));
   });
 
-  test('ends with 1 when the batch is cancelled', async () => {
+  test('exits with 1 when the batch is cancelled', async () => {
     const { args } = await gatedBatch('cancelled');
     const program = await started(StartedProgram.start(args, env()));
     await eventually('it watches', () => /^0% 0\/3 rows/m.test(program.stderr));
@@ -345,7 +341,7 @@ describe('watching a batch', () => {
     });
   });
 
-  test('of one that has ended tells how, at once', async () => {
+  test('reports a finished batch immediately', async () => {
     const { stdout } = await starling('batch', 'run', folder.write('ended.csv', 'n\n1\n'), '--agent', 'echo');
     const again = await starling('batch', 'watch', idIn(stdout), '--out', at('ended.ndjson'));
     expect(again).toMatchObject({
@@ -356,19 +352,20 @@ describe('watching a batch', () => {
   });
 });
 
-// A pseudo terminal comes from `script`, which Linux machines have with util-linux; macOS has another one of that name.
+// A pseudo terminal comes from `script`, which Linux machines have with util-linux; on macOS `script` has other
+// options.
 const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
 if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal tests are skipped');
 
 (hasScript ? describe : describe.skip)('on a terminal', () => {
-  /** What is seen of the bar, from the first drawing to the last. */
+  /** Returns the frames of the bar, from the first to the last. */
   const drawings = (shown: string): string[] =>
     [...shown.matchAll(/[█░]+ [^\r\n\u001b]*/g)].map(([drawing]) => drawing);
 
-  test('a bar shows how the batch goes on, and nothing is wider than the terminal', async () => {
+  test('a bar shows the progress, and no line is wider than the terminal', async () => {
     const { args, open } = await gatedBatch('drawn');
     const program = await started(StartedProgram.onTerminal(60, args, env()));
-    await eventually('the bar is there', () => drawings(program.stdout).length > 0);
+    await eventually('the bar is drawn', () => drawings(program.stdout).length > 0);
     expect(drawings(program.stdout)[0]).toMatch(/^░+ 0% 0\/3 rows/);
     open();
     expect(await program.ended).toBe(0);
@@ -378,10 +375,10 @@ if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal 
     expect(program.stdout).toContain('completed: 3 of 3 rows');
   });
 
-  test('Ctrl-C ends the watching with 130, on a line of its own', async () => {
+  test('Ctrl-C stops watching with 130, on a separate line', async () => {
     const { args } = await gatedBatch('left');
     const program = await started(StartedProgram.onTerminal(100, args, env()));
-    await eventually('the bar is there', () => drawings(program.stdout).length > 0);
+    await eventually('the bar is drawn', () => drawings(program.stdout).length > 0);
     program.process.stdin!.write('\u0003');
     expect(await program.ended).toBe(130);
     expect(program.stdout).toMatch(/\r\nThe batch continues\. To watch it again: npx starling batch watch /);

@@ -1,5 +1,5 @@
-// `starling batch run` and `watch` where answers do not come: the built program against the built server behind a real proxy
-// that cuts connections, and against servers of the test's own where the real one cannot be made to do so in time.
+// Runs `starling batch run` and `watch` while answers fail: the built program against the built server behind a proxy
+// that cuts connections, and against test servers if the real one cannot fail in time.
 import { existsSync } from 'node:fs';
 import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -50,7 +50,7 @@ const starling = (...args: string[]): Promise<Ended> => runProgram(args, { env: 
 const listed = async (): Promise<{ batch_id: string; created_at: string }[]> =>
   (await service.get<{ items: { batch_id: string; created_at: string }[] }>('/api/v1/batches')).items;
 
-test('batch list prints nothing but a hint where there are none, then a line each, the newest first', async () => {
+test('batch list prints only a hint if there are no batches, then a line for each, newest first', async () => {
   const empty = await starling('batch', 'list');
   expect(empty).toEqual({ code: 0, stdout: '', stderr: 'no batches yet; start one with npx starling batch run\n' });
   expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
@@ -85,7 +85,7 @@ test('a file whose answer is lost is sent again, and makes one batch', async () 
   expect({ code, posts, batches: (await listed()).length }).toEqual({ code: 0, posts: 2, batches: before + 1 });
 });
 
-test('Ctrl-C while the file is sent says that it may still be taken in, and where that is seen', async () => {
+test('Ctrl-C while the file is sent says that it may still be imported, and where to check', async () => {
   let isSent = false;
   const url = await listening((request) => void request.resume().on('end', () => (isSent = true)));
   const program = await StartedProgram.start(['batch', 'run', csv, '--agent', 'echo', '--url', url]);
@@ -98,7 +98,7 @@ test('Ctrl-C while the file is sent says that it may still be taken in, and wher
   ]);
 });
 
-/** Answers for one batch that runs, whose rows are for the test to say; null cuts the connection. */
+/** Answers for one running batch, whose rows the test sets; null cuts the connection. */
 const running = (completed: () => number | null): Promise<string> =>
   listening((request, response) => {
     const done = completed();
@@ -111,14 +111,14 @@ const running = (completed: () => number | null): Promise<string> =>
 // A pseudo terminal comes from `script`, as in client-batch.spec.ts.
 const onLinux = process.platform === 'linux' && existsSync('/usr/bin/script') ? test : test.skip;
 
-onLinux('the time that is left does not count the time that the server was away', async () => {
+onLinux('the remaining time does not include the time that the server was away', async () => {
   let completed: number | null = 0;
   const url = await running(() => completed);
   const program = await StartedProgram.onTerminal(120, ['batch', 'watch', 'b-1', '--url', url]);
   const drawn = (text: string): boolean => program.stdout.includes(text);
   await eventually('it watches', () => drawn('0/1,000 rows'));
   completed = 400;
-  await eventually('it tells a rate', () => /400\/1,000 rows, [\d.]+\/s/.test(program.stdout));
+  await eventually('it shows a rate', () => /400\/1,000 rows, [\d.]+\/s/.test(program.stdout));
   completed = null;
   await eventually('the server is away', () => drawn('retrying for up to'));
   completed = 500;
@@ -128,15 +128,15 @@ onLinux('the time that is left does not count the time that the server was away'
   expect(/500\/1,000 rows, [^\r\n]*?failed[^\r\n\u001b]*/.exec(program.stdout)![0]).toBe('500/1,000 rows, 0 failed');
 });
 
-test('watching that gives up after a minute says how to go on', async () => {
-  let looks = 0;
-  const url = await running(() => (++looks === 1 ? 0 : null));
+test('watching stops after a minute without answers and says how to resume', async () => {
+  let requests = 0;
+  const url = await running(() => (++requests === 1 ? 0 : null));
   const program = await StartedProgram.start(
     ['batch', 'watch', 'b-1', '--out', join(folder.path, 'out.csv'), '--url', url],
     { NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-time.js')}` },
   );
   expect(await program.ended).toBe(1);
-  expect(looks).toBeGreaterThan(50);
+  expect(requests).toBeGreaterThan(50);
   const command = `npx starling batch watch b-1 --out ${join(folder.path, 'out.csv')} --url ${url}`;
   expect(program.stderr.split('\n').at(-2)).toMatch(/^the server at \S+ disconnected before its answer was complete/);
   expect(

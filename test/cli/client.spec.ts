@@ -1,4 +1,4 @@
-// The built program's commands that talk to a server, as child processes, against the built server as another one.
+// Runs the built program's client commands as child processes against the built server as another process.
 import { execFile } from 'node:child_process';
 import { chmodSync, globSync, mkdirSync, readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
@@ -37,7 +37,7 @@ beforeAll(async () => {
     '--database-url',
     `sqlite:${join(folder.path, 'a.db')}`,
   ];
-  // The clients' variable is no misspelt setting of the server.
+  // The clients' variable is not a misspelt setting of the server.
   service = await Service.start(args, { STARLING_URL: 'http://127.0.0.1:1' });
 });
 afterAll(async () => {
@@ -47,7 +47,7 @@ afterAll(async () => {
 
 const starling = (...args: string[]): Promise<Ended> => runProgram(args, { env: { STARLING_URL: service.url } });
 
-/** What a command printed, which is JSON and nothing else. */
+/** Parses the output of a command, which is JSON and nothing else. */
 async function printed(...args: string[]): Promise<Record<string, unknown>> {
   const { code, stdout, stderr } = await starling(...args);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -66,13 +66,13 @@ async function piped(input: string, args: string[]): Promise<Record<string, unkn
 }
 
 describe('starling publish', () => {
-  test('prints the answer, with the correlation to ask about', async () => {
+  test('prints the answer, with the correlation id', async () => {
     const { status, correlation_id: id } = await printed('publish', 'Order', '{"note":"hi"}');
     expect(status).toBe('accepted');
     expect(await service.get(`/api/v1/correlations/${String(id)}/status`)).not.toMatchObject({ state: 'not_found' });
   });
 
-  test('--wait prints what agents made', async () => {
+  test('--wait prints the artifacts that agents made', async () => {
     const answer = await printed(
       'publish',
       'Order',
@@ -95,7 +95,7 @@ describe('starling publish', () => {
     });
   });
 
-  test('--timeout ends the waiting', async () => {
+  test('--timeout limits the waiting', async () => {
     expect(await printed('publish', 'Wait', '{}', '--wait', '--timeout', '1')).toMatchObject({
       completed: false,
       artifacts: [],
@@ -121,9 +121,9 @@ describe('starling run', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: `Run ${run.run_id}\n` });
   });
 
-  test('tells the id at once; Ctrl-C ends the waiting, and says where the run is seen', async () => {
+  test('prints the id immediately; Ctrl-C stops waiting, and says where to see the run', async () => {
     const program = await StartedProgram.start(['run', 'stuck'], { STARLING_URL: service.url });
-    await eventually('the id is there', () => program.stderr.includes('\n'));
+    await eventually('the id is printed', () => program.stderr.includes('\n'));
     const [, id] = /^Run (\S+)\n$/.exec(program.stderr)!;
     program.process.kill('SIGINT');
     expect(await program.ended).toBe(130);
@@ -141,13 +141,13 @@ describe('starling run', () => {
     });
   });
 
-  test('prints a failed run and ends with 1', async () => {
+  test('prints a failed run and exits with 1', async () => {
     const { code, stdout } = await starling('run', 'broken');
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ status: 'failed', error: expect.stringContaining('broken') as string });
   });
 
-  test('--async prints the id at once', async () => {
+  test('--async prints the id immediately', async () => {
     const { code, stdout } = await starling('run', 'stuck', '--async');
     expect(code).toBe(0);
     expect(await service.get(`/run/${stdout.trim()}`)).toMatchObject({
@@ -157,7 +157,7 @@ describe('starling run', () => {
   });
 });
 
-describe('one line on standard error, and 1', () => {
+describe('one line on standard error, and exit code 1', () => {
   test.each([
     ['a refused payload', ['publish', 'Order', '{"note":1}'], /^payload\.note: must be string$/],
     [
@@ -175,18 +175,14 @@ describe('one line on standard error, and 1', () => {
       /^--inputs: cannot read missing\.json \(ENOENT\)$/,
     ],
     [
-      'a timeout that is no number',
+      'a timeout that is not a number',
       ['publish', 'Order', '{}', '--wait', '--timeout', 'soon'],
       /^--timeout: must be a number \(got "soon"\)$/,
     ],
     ['a timeout without waiting', ['publish', 'Order', '{}', '--timeout', '3'], /^--timeout: only valid with --wait/],
+    ['a malformed address', ['run', 'echo', '--url', 'localhost:8344'], /^--url: must be a URL that begins with http/],
     [
-      'an address that is none',
-      ['run', 'echo', '--url', 'localhost:8344'],
-      /^--url: must be a URL that begins with http/,
-    ],
-    [
-      'a server that is not there',
+      'a server that does not exist',
       ['run', 'echo', '--url', 'http://127.0.0.1:1'],
       /^the server at http:\/\/127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\); start it/,
     ],
@@ -197,7 +193,7 @@ describe('one line on standard error, and 1', () => {
     expect(stderr.match(/\n/g)).toHaveLength(1);
   });
 
-  test('for a variable that is no address', async () => {
+  test('for a variable that is not an address', async () => {
     const { code, stderr } = await runProgram(['run', 'echo'], { env: { STARLING_URL: 'desk' } });
     expect({ code, stderr }).toEqual({
       code: 1,
@@ -216,7 +212,7 @@ describe('one line on standard error, and 1', () => {
     inShell.remove();
   });
 
-  /** What a run says of an address where something else answers. */
+  /** Returns what `run` prints for an address at which another program answers. */
   async function saidOf(listener: RequestListener): Promise<Ended> {
     const other: Server = createServer(listener);
     await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
@@ -247,7 +243,7 @@ describe('one line on standard error, and 1', () => {
   });
 });
 
-test('client commands load nothing of the server', () => {
+test('client commands load no server modules', () => {
   const values = globSync('src/cli/client/*.ts').flatMap((file) =>
     [...readFileSync(file, 'utf8').matchAll(/^import (?!type ).*from '(\.\.\/[^']+)';$/gm)].map(([, path]) => path!),
   );
@@ -255,7 +251,7 @@ test('client commands load nothing of the server', () => {
   expect(values.filter((path) => !/^\.\.\/(failures\.js|\.\.\/(common|config)\/)/.test(path))).toEqual([]);
 });
 
-test('the documentation names every command, and every option of those that talk to a server', () => {
+test('the documentation names every command, and every option of the client commands', () => {
   const page = readFileSync('docs/command-line.md', 'utf8');
   const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
   const commands = buildProgram().commands.flatMap(all);

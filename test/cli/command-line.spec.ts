@@ -1,4 +1,4 @@
-// The built program as a child process: its help, its checks, its refusals.
+// Runs the built program as a child process: its help, its checks and its errors.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -67,22 +67,25 @@ describe('a secret', () => {
   test.each([
     ['--webhook-secret', SECRET, 'STARLING_WEBHOOK_SECRET'],
     ['--secret-key', '0f'.repeat(32), 'STARLING_SECRET_KEY'],
-  ])('is not taken from %s, in one line that says what to use and does not show it', async (flag, secret, variable) => {
-    for (const args of [[flag, secret], [`${flag}=${secret}`], [flag]]) {
-      for (const command of ['serve', 'worker']) {
-        const { code, stdout, stderr } = await runProgram([
-          command,
-          '--config',
-          folder.write('secret.yaml', GOOD),
-          ...args,
-        ]);
-        const line = `${flag}: a secret cannot be a flag, because the process list shows flags; use ${flag}-file, ${variable} or ${variable}_FILE\n`;
-        expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: line });
+  ])(
+    'is refused as %s, with one line that names an alternative and does not show it',
+    async (flag, secret, variable) => {
+      for (const args of [[flag, secret], [`${flag}=${secret}`], [flag]]) {
+        for (const command of ['serve', 'worker']) {
+          const { code, stdout, stderr } = await runProgram([
+            command,
+            '--config',
+            folder.write('secret.yaml', GOOD),
+            ...args,
+          ]);
+          const line = `${flag}: a secret cannot be a flag, because the process list shows flags; use ${flag}-file, ${variable} or ${variable}_FILE\n`;
+          expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: line });
+        }
       }
-    }
-  });
+    },
+  );
 
-  test('is in a file that a flag or a variable names, and a wrong one is not shown', async () => {
+  test('is read from a file that a flag or a variable names; a wrong file is not quoted', async () => {
     const file = folder.write('secret.txt', 'hunter2\n');
     const config = folder.write('secret.yaml', GOOD);
     const rule = 'must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them';
@@ -94,7 +97,7 @@ describe('a secret', () => {
     ).toBe(`STARLING_WEBHOOK_SECRET_FILE ${file}: ${rule}\n`);
   });
 
-  test('in a database URL that a flag gave is warned of, and goes from the process list', async () => {
+  test('in a database URL given as a flag causes a warning, and is removed from the process list', async () => {
     const silent = createServer().listen(0, '127.0.0.1');
     await once(silent, 'listening');
     const url = `postgres://me:${SECRET}@127.0.0.1:${(silent.address() as AddressInfo).port}/starling`;
@@ -133,12 +136,12 @@ describe('a secret', () => {
 });
 
 describe('starling check', () => {
-  test('of a good file says ok', async () => {
+  test('says ok for a valid file', async () => {
     const file = folder.write('good.yaml', GOOD);
     expect(await runProgram(['check', file])).toEqual({ code: 0, stdout: `${file}: ok\n`, stderr: '' });
   });
 
-  test('of a doubtful file warns and says ok', async () => {
+  test('prints the warnings of a doubtful file and says ok', async () => {
     const file = folder.write(
       'doubtful.yaml',
       GOOD.replace('types: [Number]', 'types: [Number], from_agents: [doubler]'),
@@ -149,7 +152,7 @@ describe('starling check', () => {
     expect(code).toBe(0);
   });
 
-  test('of a bad file reports every error with its path', async () => {
+  test('reports every error of an invalid file with its path', async () => {
     const file = folder.write(
       'bad.yaml',
       `server: { port: abc, lease: 2d, prot: 1 }\n${GOOD.replace('kind: expression,', 'kind: expresion,').replace('schema: {', 'shema: {')}`,
@@ -166,7 +169,7 @@ describe('starling check', () => {
       expect(stdout).toContain(path);
   });
 
-  test('of settings that only the start can judge tells them too', async () => {
+  test('reports settings that only the start can check', async () => {
     const file = folder.write('bounds.yaml', `server: { lease: 2d, outbound_allow: [10.0.0.0/33] }\n${GOOD}`);
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
@@ -176,15 +179,15 @@ describe('starling check', () => {
 
   test.each([
     ['a missing file', 'missing.yaml', null],
-    ['text that is no YAML', 'broken.yaml', 'agents: [}'],
-  ])('of %s is one error', async (_, name, text) => {
+    ['text that is not YAML', 'broken.yaml', 'agents: [}'],
+  ])('reports %s as one error', async (_, name, text) => {
     const file = text === null ? join(folder.path, name) : folder.write(name, text);
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
     expect(stdout).toContain(name);
   });
 
-  test('runs with sixteen threads, of which half look up names', async () => {
+  test('runs with sixteen threads, half of which look up names', async () => {
     folder.write(
       'threads.mjs',
       `
@@ -214,7 +217,7 @@ describe('starling check', () => {
 });
 
 describe('wrong settings', () => {
-  test('stop the start, all at once, a line each', async () => {
+  test('stop the start; all are reported together, one per line', async () => {
     const file = folder.write('serve.yaml', GOOD);
     const env = { STARLING_PORT: 'abc', STARLING_LOG_LEVLE: 'debug', STARLING_WEBHOOK_SECRET: 'hunter2' };
     expect(await runProgram(['serve', '--config', file, '--lease', '30'], { env })).toEqual({
@@ -229,7 +232,7 @@ describe('wrong settings', () => {
     });
   });
 
-  test('may be lists, repeated or with commas, and booleans without a value', async () => {
+  test('accepts lists, repeated or with commas, and booleans without a value', async () => {
     const file = folder.write('lists.yaml', GOOD);
     const lists = [
       '--outbound-allow',
@@ -248,7 +251,7 @@ describe('wrong settings', () => {
     ]);
   });
 
-  test('are told beside the errors of the file', async () => {
+  test('are reported beside the errors of the file', async () => {
     const file = folder.write('both.yaml', GOOD.replace('kind: expression,', 'kind: expresion,'));
     const { code, stderr } = await runProgram(['serve', '--config', file, '--port', 'abc']);
     expect(code).toBe(1);
@@ -256,13 +259,13 @@ describe('wrong settings', () => {
     expect(stderr).toContain('--port: must be');
   });
 
-  test('a missing configuration file is one line', async () => {
+  test('a missing configuration file is reported in one line', async () => {
     const { code, stderr } = await runProgram(['serve'], { cwd: folder.path });
     expect(code).toBe(1);
     expect(stderr).toBe('there is no starling.yaml in this folder; name the configuration file with --config <file>\n');
   });
 
-  test('a Postgres that cannot be reached is named, and its password is not shown', async () => {
+  test('a Postgres that cannot be reached is named without its password', async () => {
     const file = folder.write('postgres.yaml', GOOD);
     const { code, stderr } = await runProgram(['serve', '--config', file], {
       env: { DATABASE_URL: 'postgres://me:hunter2@db/starling' },
@@ -274,7 +277,7 @@ describe('wrong settings', () => {
 });
 
 describe('starling migrate', () => {
-  test('makes the database, and finds it up to date afterwards', async () => {
+  test('creates the database, and finds it up to date afterwards', async () => {
     const path = join(folder.path, 'new/starling.db');
     for (let time = 1; time <= 2; time += 1) {
       expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
@@ -285,13 +288,13 @@ describe('starling migrate', () => {
     }
   });
 
-  test('reads the database of the configuration file', async () => {
+  test('uses the database of the configuration file', async () => {
     const path = join(folder.path, 'configured.db');
     const file = folder.write('migrate.yaml', `server: { database_url: "sqlite:${path}" }\n${GOOD}`);
     expect((await runProgram(['migrate', '--config', file])).stdout).toBe(`${path} is up to date\n`);
   });
 
-  test('of a file that is no database is refused in one line, and leaves it as it is', async () => {
+  test('refuses a file that is not a database in one line, and leaves it unchanged', async () => {
     const path = folder.write('letter.txt', 'Dear all, this is no database, however long one looks at it.');
     expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
       code: 1,
@@ -301,13 +304,13 @@ describe('starling migrate', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/^Dear all/);
   });
 
-  test('of a folder is refused in one line', async () => {
+  test('refuses a folder in one line', async () => {
     const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${folder.path}`]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^database_url: cannot open .*\n$/);
   });
 
-  test('in a folder that nobody can make is refused in one line', async () => {
+  test('refuses a folder that cannot be created in one line', async () => {
     expect(await runProgram(['migrate', '--database-url', 'sqlite:/proc/nope/deeper/starling.db'])).toEqual({
       code: 1,
       stdout: '',

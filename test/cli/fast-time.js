@@ -1,5 +1,5 @@
-// Imported by a program before its own modules, has it live through a minute of its own waiting in seconds. What else it does takes no time of
-// its own, so that it waits as often on a busy machine as on an idle one.
+// A program imports this before its own modules, and then waits a minute in seconds. The clock advances only while the
+// program waits, so that it waits as often on a busy machine as on an idle one.
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 

@@ -1,4 +1,4 @@
-// The built program as a child process on real SQLite files, under a umask that lets everybody read and write.
+// Runs the built program as a child process on SQLite files, under a umask that lets every user read and write.
 import {
   chmodSync,
   closeSync,
@@ -54,7 +54,7 @@ const warningsOf = (service: Service): string[] =>
     .filter(({ level }) => level === 'warn')
     .map(({ msg }) => msg);
 
-/** A folder that is there before the start. */
+/** A folder that exists before the start. */
 function existing(name: string, mode: number): string {
   const path = join(folder.path, name);
   mkdirSync(path);
@@ -62,7 +62,7 @@ function existing(name: string, mode: number): string {
   return path;
 }
 
-it('what is made is closed to other users: the database with all that is beside it, and the folders', async () => {
+it('creates the database, the files beside it and the folders closed to other users', async () => {
   const database = join(existing('mine', 0o755), 'made/below/starling.db');
   const service = await start(database);
   expect((await publish(service)).status).toBe(200);
@@ -75,7 +75,7 @@ it('what is made is closed to other users: the database with all that is beside 
   expect(warningsOf(service)).toEqual([]);
 });
 
-it('also where a link names a database that is not there yet', async () => {
+it('creates them closed if a link names a database that does not exist yet', async () => {
   const elsewhere = existing('elsewhere', 0o755);
   const database = join(existing('linked', 0o755), 'starling.db');
   symlinkSync(join(elsewhere, 'real.db'), database);
@@ -83,7 +83,7 @@ it('also where a link names a database that is not there yet', async () => {
   expect(['', '-wal', '-shm'].map((end) => modeOf(join(elsewhere, `real.db${end}`)))).toEqual(['600', '600', '600']);
 });
 
-it('what an earlier version left open is closed at the next start', async () => {
+it('closes files that an earlier version left open at the next start', async () => {
   const database = join(existing('old', 0o755), 'starling.db');
   const first = await start(database);
   await publish(first);
@@ -94,11 +94,11 @@ it('what an earlier version left open is closed at the next start', async () => 
   expect(warningsOf(service)).toEqual([]);
 });
 
-// Making links of other users takes root.
+// Only root can create links of other users.
 (process.getuid?.() === 0 ? describe : describe.skip)('a link beside the database', () => {
   const OTHER_USER = 12_345;
 
-  /** Starts on a database beside which a link leads to a file that everybody may read. */
+  /** Starts on a database beside which a link leads to a file that every user may read. */
   async function startBesideLink(name: string, owner: number): Promise<{ mode: string; warnings: string[] }> {
     const database = join(existing(name, 0o755), 'starling.db');
     const target = folder.write(`${name}-target`, `${'5'.repeat(64)}\n`);
@@ -106,31 +106,31 @@ it('what an earlier version left open is closed at the next start', async () => 
     symlinkSync(target, `${database}.key`);
     lchownSync(`${database}.key`, owner, owner);
     const service = await start(database);
-    await eventually('the log has the start', () => service.log.some((line) => line.includes('"serving"')));
+    await eventually('the start is logged', () => service.log.some((line) => line.includes('"serving"')));
     return { mode: modeOf(target), warnings: warningsOf(service) };
   }
 
-  it('that another user has made is not followed, and the start warns', async () => {
+  it('that another user created is not followed, and the start warns', async () => {
     const { mode, warnings } = await startBesideLink('planted-link', OTHER_USER);
     expect(mode).toBe('644');
     expect(warnings).toEqual([expect.stringContaining('starling.db.key is a link that user 12345 made')]);
   });
 
-  it('that the user of the process has made is followed', async () => {
+  it('that the user of the process created is followed', async () => {
     const { mode, warnings } = await startBesideLink('own-link', 0);
     expect([mode, warnings]).toEqual(['600', []]);
   });
 });
 
 it.each([
-  ['everybody may write to', 0o777, true],
-  ['everybody may write to, if not delete in', 0o1777, true],
-  ['others may only read', 0o755, false],
-  ['a group may write to that the process is in', 0o775, false],
-])('a folder that %s is left as it is, with or without a warning', async (_what, mode, isWarnedOf) => {
+  ['every user may write to', 0o777, true],
+  ['every user may write to, but not delete in', 0o1777, true],
+  ['other users may only read', 0o755, false],
+  ['a group of the process may write to', 0o775, false],
+])('a folder that %s is left unchanged, with or without a warning', async (_what, mode, isWarnedOf) => {
   const path = existing(`folder-${mode.toString(8)}`, mode);
   const service = await start(join(path, 'starling.db'));
-  await eventually('the log has the start', () => service.log.some((line) => line.includes('"serving"')));
+  await eventually('the start is logged', () => service.log.some((line) => line.includes('"serving"')));
   expect(warningsOf(service)).toEqual(
     isWarnedOf
       ? [
@@ -144,7 +144,7 @@ it.each([
 });
 
 describe('the key', () => {
-  it('is not written through a link that stands where it is prepared', async () => {
+  it('is not written through a link at the path of the new file', async () => {
     const database = join(existing('planted', 0o755), 'starling.db');
     const readable = folder.write('readable-by-all', 'untouched');
     symlinkSync(readable, `${database}.key.new`);
@@ -158,7 +158,7 @@ describe('the key', () => {
     expect(readFileSync(`${database}.key`, 'utf8')).toMatch(/^[0-9a-f]{64}\n$/);
   });
 
-  it('is not written into a file that others had opened there before', async () => {
+  it('is not written into a file that another user had opened there before', async () => {
     const database = join(existing('left-over', 0o755), 'starling.db');
     writeFileSync(`${database}.key.new`, 'half of a ke');
     chmodSync(`${database}.key.new`, 0o666);

@@ -1,4 +1,4 @@
-// The built program as a child process, where it is asked to serve or to work alone, and what each role says when it has started.
+// Runs the built program as a child process in each role, and checks its output at the start.
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -20,7 +20,7 @@ agents:
 `;
 
 describe.each([[['serve', '--no-worker']], [['worker']]])('%j', (args) => {
-  test('is refused on SQLite in one line, and leaves no file behind', async () => {
+  test('is refused on SQLite in one line, and creates no file', async () => {
     const database = join(folder.path, `${args.length}.db`);
     const { code, stdout, stderr } = await runProgram([
       ...args,
@@ -36,7 +36,7 @@ describe.each([[['serve', '--no-worker']], [['worker']]])('%j', (args) => {
     expect(existsSync(database)).toBe(false);
   });
 
-  test('tells what is wrong with its settings first', async () => {
+  test('reports invalid settings first', async () => {
     const { code, stderr } = await runProgram([
       ...args,
       '--config',
@@ -55,7 +55,7 @@ test('starling worker --help names every setting', async () => {
   for (const [, setting] of settingEntries) expect(stdout).toContain(flagOf(setting));
 });
 
-test('each role tells the person at the terminal what there is', async () => {
+test('each role prints its addresses on the terminal', async () => {
   const { catalog } = await load(CONFIG);
   const url = 'http://127.0.0.1:8344';
   const [documentation, ...more] = welcome({ api: true, worker: true }, catalog, url).split('\n');

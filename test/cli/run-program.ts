@@ -13,14 +13,14 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs the built program to its end, with no environment but what is given. */
+/** Runs the built program to its end, with only the given environment. */
 export async function runProgram(
   args: string[],
   { env = {}, cwd }: { env?: Record<string, string>; cwd?: string } = {},
 ): Promise<Ended> {
   const program = await builtProgram();
   return new Promise((resolve) => {
-    // One that hangs must not outlive its test, and ends with the code null.
+    // A program that hangs must not outlive its test; it exits with the code null.
     const options = {
       env: { ...PROGRAM_ENVIRONMENT, ...env },
       cwd,
@@ -33,7 +33,7 @@ export async function runProgram(
   });
 }
 
-/** A folder of its own for one test file. */
+/** Creates a separate folder for one test file. */
 export class Folder {
   readonly path = mkdtempSync(join(tmpdir(), 'starling-cli-'));
 

@@ -1,4 +1,4 @@
-// The built program as a child process on real SQLite files: how it starts, what it says, how it stops.
+// Runs the built program as a child process on SQLite files: how it starts, what it prints, how it stops.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ const services: Service[] = [];
 
 beforeAll(async () => {
   await builtProgram();
-  // Runs until it is told to stop: on timeout, or when the service has waited for it long enough.
+  // Runs until its signal is aborted, by the timeout or at the end of the grace period.
   folder.write(
     'patient.mjs',
     'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));',
@@ -47,7 +47,7 @@ const newDatabase = (): string => `sqlite:${join(folder.path, `${(databases += 1
 const startOnce = (args: string[], database: string): Promise<Service> =>
   Service.start(['--config', folder.write('starling.yaml', CONFIG), '--database-url', database, ...args]);
 
-/** Until the test's end. */
+/** Runs until the end of the test. */
 async function start(args: string[] = [], database = newDatabase()): Promise<Service> {
   const service = await startOnce(args, database);
   services.push(service);
@@ -66,7 +66,7 @@ const publish = (service: Service, type: string, path = '/api/v1/artifacts'): Pr
 
 const statusOf = async (service: Service, path: string): Promise<number> => (await fetch(service.url + path)).status;
 
-async function startPatientWork(service: Service): Promise<void> {
+async function startLongWork(service: Service): Promise<void> {
   expect((await publish(service, 'Wait')).status).toBe(200);
 }
 
@@ -83,17 +83,17 @@ describe('the start', () => {
   });
   afterAll(() => service.kill());
 
-  test('logs JSON lines, and tells the person at the terminal where to look', async () => {
+  test('logs JSON lines, and prints the addresses on the terminal', async () => {
     expect(await statusOf(service, '/health')).toBe(200);
-    await eventually('the log has the start', () => messagesOf(service).includes('serving'));
-    const told = service.log.filter((line) => !line.startsWith('{'));
-    expect(told).toEqual([
+    await eventually('the start is logged', () => messagesOf(service).includes('serving'));
+    const printed = service.log.filter((line) => !line.startsWith('{'));
+    expect(printed).toEqual([
       `Serving 3 agents at ${service.url}, documentation at ${service.url}/docs`,
       expect.stringMatching(/^Try: curl /),
     ]);
   });
 
-  test('shows a command that works when it is pasted into a shell', async () => {
+  test('prints a command that works when it is pasted into a shell', async () => {
     await eventually('the command is shown', () => service.log.some((line) => line.startsWith('Try: ')));
     const command = service.log.find((line) => line.startsWith('Try: '))!.slice('Try: '.length);
     const { stdout } = await promisify(execFile)('sh', ['-c', command]);
@@ -103,7 +103,7 @@ describe('the start', () => {
     });
   });
 
-  test('on a database that another process holds is refused in one line', async () => {
+  test('on a database that another process has open is refused in one line', async () => {
     const second = await runProgram([
       'serve',
       '--port',
@@ -135,7 +135,7 @@ describe('the start', () => {
     });
   });
 
-  test('on an address that is not of this machine is refused in one line', async () => {
+  test('on an address of another machine is refused in one line', async () => {
     const refused = await runProgram([
       'serve',
       '--host',
@@ -175,7 +175,7 @@ describe('the start', () => {
     expect(refused).toEqual({ code: 1, stdout: '', stderr: `webhook_url: must ${rule}\n` });
   });
 
-  test('with something else in the file of the secret key is refused in one line', async () => {
+  test('with other content in the file of the secret key is refused in one line', async () => {
     const other = newDatabase();
     const file = `${other.slice('sqlite:'.length)}.key`;
     writeFileSync(file, 'hunter2\n');
@@ -195,10 +195,10 @@ describe('the start', () => {
     });
   });
 
-  test('bound beyond loopback, warns that there is no authentication, and names the bound address', async () => {
+  test('bound beyond loopback warns that there is no authentication, and names the bound address', async () => {
     const open = await start(['--host', '0.0.0.0']);
     const { port } = new URL(open.url);
-    await eventually('the log says it', () =>
+    await eventually('the warning is logged', () =>
       messagesOf(open).some((message) =>
         message.startsWith(`host: bound to 0.0.0.0:${port} without allowed_hosts and without authentication`),
       ),
@@ -211,13 +211,13 @@ describe('the start', () => {
   test.each([
     ['with allowed_hosts', ['--host', '0.0.0.0', '--allowed-hosts', 'desk.test']],
     ['on loopback', ['--host', 'localhost']],
-  ])('%s, it does not', async (_what, args) => {
+  ])('%s prints no warning', async (_what, args) => {
     const service = await start(args);
-    await eventually('the log has the start', () => messagesOf(service).includes('serving'));
+    await eventually('the start is logged', () => messagesOf(service).includes('serving'));
     expect(messagesOf(service).filter((message) => message.startsWith('host:'))).toEqual([]);
   });
 
-  test('under a name that leads to loopback, checks the hosts as on loopback', async () => {
+  test('under a name that resolves to loopback checks the hosts as on loopback', async () => {
     const service = await start(['--host', 'localhost']);
     const asked = await promisify(execFile)('curl', [
       '-s',
@@ -232,9 +232,9 @@ describe('the start', () => {
     expect(asked.stdout).toBe('403');
   });
 
-  test('says what this build does not have, without the URL that may hold a token, and goes on', async () => {
+  test('warns about missing build parts without the URL, which may contain a token, and continues', async () => {
     const other = await start(['--dashboard', '--create-ui=true', '--webhook-url', 'http://127.0.0.1:9/hunter2']);
-    await eventually('the log says it', () =>
+    await eventually('the warning is logged', () =>
       messagesOf(other).some((message) => /^dashboard: this build has no web app yet/.test(message)),
     );
     expect(other.log.join('\n')).not.toContain('hunter2');
@@ -242,7 +242,7 @@ describe('the start', () => {
 });
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  test('ends an idle service with 0, and its database is free for the next', async () => {
+  test('stops an idle service with 0, and frees its database', async () => {
     const database = newDatabase();
     const service = await start([], database);
     expect(await service.kill(signal)).toBe(0);
@@ -254,7 +254,7 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
 describe('a graceful stop', () => {
   test('does not wait for connections that are idle or that never send a request', async () => {
     const service = await start();
-    expect(await statusOf(service, '/health/live')).toBe(200); // fetch keeps its connection open
+    expect(await statusOf(service, '/health/live')).toBe(200); // fetch keeps its connection open.
     const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
     silent.on('error', () => undefined);
     await once(silent, 'connect');
@@ -262,7 +262,7 @@ describe('a graceful stop', () => {
     silent.destroy();
   });
 
-  test('turns ready to 503 and takes no new work while what runs has its grace, then hands it back', async () => {
+  test('answers readiness with 503, accepts no new work during the grace period, then hands running work back', async () => {
     const database = newDatabase();
     const service = await start(['--shutdown-grace', '5s'], database);
     const waiting = publish(service, 'Wait', '/api/v1/artifacts/sync');
@@ -286,9 +286,9 @@ describe('a graceful stop', () => {
   test.each([
     ['SIGTERM', 143],
     ['SIGINT', 130],
-  ] as const)('is cut short by a second signal: %s ends at once with %d', async (second, code) => {
+  ] as const)('is cut short by a second signal: %s exits immediately with %d', async (second, code) => {
     const service = await start(['--shutdown-grace', '1m']);
-    await startPatientWork(service);
+    await startLongWork(service);
     service.process.kill('SIGTERM');
     await eventually('readiness is 503', async () => (await statusOf(service, '/health/ready')) === 503);
     expect(await service.kill(second)).toBe(code);
@@ -296,16 +296,16 @@ describe('a graceful stop', () => {
 
   test('is not cut short by the second SIGINT that npm passes on for the same Ctrl-C', async () => {
     const service = await start(['--shutdown-grace', '1s']);
-    await startPatientWork(service);
+    await startLongWork(service);
     service.process.kill('SIGINT');
     service.process.kill('SIGINT');
     expect(await ended(service)).toBe(0);
   });
 });
 
-test('an error that nobody catches is logged and ends the process with 1', async () => {
+test('an uncaught error is logged and ends the process with 1', async () => {
   const service = await start();
-  // Whether the answer comes before the end is a matter of chance.
+  // The answer may or may not arrive before the process ends.
   await publish(service, 'Fall').catch(() => undefined);
   expect(await ended(service)).toBe(1);
   await eventually('the last line has arrived', () => messagesOf(service).includes('unhandled rejection: ending'));

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 
 import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 
-/** A program that runs beside the test, with what it has said so far. */
+/** A program that runs beside the test, with its output so far. */
 export class StartedProgram {
   stdout = '';
   stderr = '';
@@ -19,7 +19,10 @@ export class StartedProgram {
     return StartedProgram.of(process.execPath, [await builtProgram(), ...args], env);
   }
 
-  /** Under a pseudo terminal of this width, which `script` (util-linux) makes; all that it shows is in `stdout`. */
+  /**
+   * Starts it under a pseudo terminal of this width, which `script` (util-linux) makes; its whole output is in
+   * `stdout`.
+   */
   static async onTerminal(columns: number, args: string[], env: Record<string, string> = {}): Promise<StartedProgram> {
     const command = [process.execPath, await builtProgram(), ...args].map((word) => `'${word}'`).join(' ');
     return StartedProgram.of('script', ['-qec', `stty cols ${columns}; exec ${command}`, '/dev/null'], env);

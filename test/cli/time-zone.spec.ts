@@ -1,4 +1,4 @@
-// The built program as a child process, on a machine that is not in UTC.
+// Runs the built program as a child process, on a machine whose time zone is not UTC.
 import { join } from 'node:path';
 
 import { builtProgram } from '../support/built-program.js';
@@ -33,7 +33,7 @@ afterAll(async () => {
   folder.remove();
 });
 
-test('times are UTC, with a zone or without, wherever the machine stands', async () => {
+test('times are UTC, with a zone or without, in any time zone of the machine', async () => {
   const before = new Date().toISOString();
   const answer = await fetch(`${service.url}/api/v1/artifacts/sync`, {
     method: 'POST',

@@ -26,7 +26,7 @@ function take(budget: MemoryBudget, reservations: MemoryReservation[], step: Ste
 }
 
 describe('the memory budget', () => {
-  it('holds what its reservations hold, never more than its limit, and nothing once all are released', () => {
+  it('counts its reservations, never exceeds its limit, and is empty once all are released', () => {
     fc.assert(
       fc.property(steps, (sequence) => {
         const budget = new MemoryBudget(100);
@@ -66,17 +66,17 @@ describe('the memory budget', () => {
     expect(() => small.grow(1)).toThrow(DomainError);
     expect(() => large.grow(1)).toThrow(DomainError);
     expect(budget.largestBytes).toBe(7_000_000);
-    // Shrinking is never refused.
+    // Shrinking always succeeds.
     large.resize(6_999_999);
     expect(budget.usedBytes).toBe(7_065_535);
   });
 
-  describe('what waits for its turn within the limit', () => {
+  describe('a queue for memory within the limit', () => {
     const MIB = 2 ** 20;
     const LIMIT = 8 * MIB;
     const never = new AbortController().signal;
 
-    /** Which of these have got theirs by now. */
+    /** Returns the requests that have been served so far. */
     async function admitted(waiting: Promise<MemoryReservation>[]): Promise<number[]> {
       const places: number[] = [];
       waiting.forEach((each, place) => void each.then(() => places.push(place)));
@@ -84,7 +84,7 @@ describe('the memory budget', () => {
       return places;
     }
 
-    it('gets it in the order of asking, and never beyond the limit', async () => {
+    it('serves requests in order, and never beyond the limit', async () => {
       const budget = new MemoryBudget(LIMIT);
       const waiting = [4, 4, 1].map((mib) => budget.whenWithin(mib * MIB, never));
       expect(await admitted(waiting)).toEqual([0]);
@@ -94,7 +94,7 @@ describe('the memory budget', () => {
       expect(budget.usedBytes).toBe(5 * MIB);
     });
 
-    it('lets small ones pass that are asked for now, and no others', async () => {
+    it('lets small requests that ask without waiting pass, and no others', async () => {
       const budget = new MemoryBudget(LIMIT);
       const held = budget.reserveNow(4 * MIB)!;
       const waiting = budget.whenWithin(4 * MIB, never);
@@ -103,7 +103,7 @@ describe('the memory budget', () => {
       expect((await waiting).bytes).toBe(4 * MIB);
     });
 
-    it('holds nothing once it is given up, and those behind it go on', async () => {
+    it('reserves nothing for an aborted request, and serves those behind it', async () => {
       const budget = new MemoryBudget(LIMIT);
       const held = budget.reserve(4 * MIB);
       const abort = new AbortController();
@@ -115,7 +115,7 @@ describe('the memory budget', () => {
       (await second).release();
       held.release();
       expect([budget.usedBytes, budget.isWaitedFor]).toEqual([0, false]);
-      // Aborted after it got its turn, it keeps what it has.
+      // An abort after the reservation does not release it.
       const later = new AbortController();
       const kept = await budget.whenWithin(MIB, later.signal);
       later.abort();

@@ -1,4 +1,5 @@
-// Prints how many bytes the value of the JSON on standard input takes. It runs alone in a process: elsewhere, a collection frees what others left too.
+// Prints how many bytes the value of the JSON on standard input takes. It runs in a separate process: in another one, a
+// collection would also free other garbage.
 import { readFileSync } from 'node:fs';
 
 const parsed = { value: JSON.parse(readFileSync(0, 'utf8')) };

@@ -1,4 +1,5 @@
-// How far the estimate of what a JSON text becomes is from what V8 takes for it, as measured on a megabyte of each kind.
+// Compares the estimate of a parsed JSON text's size with the memory that V8 takes for it, measured on a megabyte of
+// each kind.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
@@ -12,7 +13,7 @@ const listOf = (item: (index: number) => string): string => {
   return `[${items.join()}]`;
 };
 
-/** Bytes that the parsed value takes, in a process that holds nothing else. */
+/** Returns the bytes of the parsed value, measured in a process with no other data. */
 const measured = (text: string): number =>
   Number(
     execFileSync(process.execPath, ['--expose-gc', join(import.meta.dirname, 'parsed-memory.js')], {
@@ -27,13 +28,13 @@ it.each([
   ['lists of one', () => '[0]'],
   ['lists of lists', () => '[[]]'],
   ['lists of an object', () => '[{}]'],
-  ['numbers that no small integer holds', () => '-0'],
-  ['objects with a key of their own', (index: number) => `{"${index.toString(36)}":0}`],
+  ['numbers beyond small integers', () => '-0'],
+  ['objects with different keys', (index: number) => `{"${index.toString(36)}":0}`],
   ['objects with a key that is an index', () => '{"30":0}'],
   ['the same with a blank', () => '{"30" :0}'],
   ['objects with a small index', () => '{"9":{}}'],
   ['texts', (index: number) => `"${index.toString(36)}"`],
-])('the estimate for %s is not far below what they take', (_name, item) => {
+])('the estimate for %s is not far below their real size', (_name, item) => {
   const text = listOf(item);
   expect(measured(text)).toBeLessThan(1.3 * parsedSize(Buffer.from(text)));
 });
@@ -41,7 +42,7 @@ it.each([
 it.each([
   ['a text', `{"text":"${'words that a customer wrote, and more: {[]}. '.repeat(20_000)}"}`],
   ['escaped quotes', `{"text":"${'\\"{'.repeat(300_000)}"}`],
-])('the estimate for %s counts nothing within it', (_name, text) => {
+])('the estimate for %s does not count structure inside it', (_name, text) => {
   expect(parsedSize(Buffer.from(text))).toBeLessThan(2.1 * text.length);
 });
 
@@ -56,6 +57,6 @@ it('the estimate for rows of data is at most six times their text', () => {
   expect(parsedSize(Buffer.from(rows))).toBeLessThan(6 * rows.length);
 });
 
-it('what is cut off in a text is measured too', () => {
+it('a text that was cut off is measured too', () => {
   expect(parsedSize(Buffer.from(`${' '.repeat(2_000)}"\\`))).toBe(2 * 2_002);
 });

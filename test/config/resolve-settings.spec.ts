@@ -7,7 +7,7 @@ import { settingEntries, SETTINGS, variableOf } from '../../src/config/settings-
 const from = (sources: Partial<SettingsSources>): Settings =>
   resolveSettings({ flags: {}, environment: {}, server: undefined, ...sources });
 
-function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
+function problemsOf(sources: Partial<SettingsSources>): readonly string[] {
   try {
     from(sources);
   } catch (error) {
@@ -18,7 +18,7 @@ function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
 }
 
 describe('the defaults', () => {
-  test('serve on loopback from an SQLite file, with nothing to configure', () => {
+  test('serve on loopback from an SQLite file without configuration', () => {
     expect(from({})).toEqual({
       host: '127.0.0.1',
       port: 8344,
@@ -76,7 +76,7 @@ describe('precedence', () => {
   const server = { port: 4 };
 
   test.each([
-    ['a flag wins over all', { flags, environment, server }, 1],
+    ['a flag wins over all others', { flags, environment, server }, 1],
     ['the prefixed variable wins over the plain one and the file', { environment, server }, 2],
     ['the plain variable wins over the file', { environment: { PORT: '3' }, server }, 3],
     ['the file wins over the default', { server }, 4],
@@ -198,21 +198,21 @@ describe('a wrong value', () => {
       'short',
       'must be a text of 16 to 256 characters, in base64 if it begins with whsec_, or two of them',
     ],
-  ])('of %s (%s) is one line that names the source', (name, given, message) => {
+  ])('of %s (%s) is reported in one line that names the source', (name, given, message) => {
     const flag = `--${name.replaceAll('_', '-')}`;
     const variable = `STARLING_${name.toUpperCase()}`;
-    expect(mistakesOf({ flags: { [name]: given } })).toEqual([`${flag}: ${message}`]);
-    expect(mistakesOf({ environment: { [variable]: given } })).toEqual([`${variable}: ${message}`]);
-    expect(mistakesOf({ server: { [name]: given } })).toEqual([`server.${name}: ${message}`]);
+    expect(problemsOf({ flags: { [name]: given } })).toEqual([`${flag}: ${message}`]);
+    expect(problemsOf({ environment: { [variable]: given } })).toEqual([`${variable}: ${message}`]);
+    expect(problemsOf({ server: { [name]: given } })).toEqual([`server.${name}: ${message}`]);
   });
 
-  test('is found beside all others, in sources that another one overrides too', () => {
-    const mistakes = mistakesOf({
+  test('is reported with all others, even in sources that another one overrides', () => {
+    const problems = problemsOf({
       flags: { port: '1', lease: 'x' },
       environment: { PORT: 'abc', STARLING_LOG_LEVEL: 'loud', STARLING_PROT: '1', OTHER: 'x' },
       server: { port: true, hots: 'a', allowed_hosts: [1] },
     });
-    expect(mistakes).toEqual([
+    expect(problems).toEqual([
       'STARLING_PROT: there is no such setting; did you mean STARLING_PORT?',
       'server.hots: there is no such setting; did you mean server.host?',
       'PORT: must be an integer from 0 to 65535 (got "abc")',
@@ -229,11 +229,11 @@ describe('a wrong value', () => {
       { client_webhook_hosts: ['hooks.example'] },
       'client_webhooks: must be list if client_webhook_hosts is set (got "public")',
     ],
-  ])('is one that would have no effect beside another: %j', (server, mistake) =>
-    expect(mistakesOf({ server })).toEqual([mistake]),
+  ])('is a setting without effect beside another: %j', (server, problem) =>
+    expect(problemsOf({ server })).toEqual([problem]),
   );
 
-  test('is none where webhooks of clients are turned off for a while', () => {
+  test('does not include client_webhook_hosts while client webhooks are off', () => {
     expect(
       from({
         server: {
@@ -245,17 +245,17 @@ describe('a wrong value', () => {
   });
 
   test('that is long is shown shortened', () => {
-    expect(mistakesOf({ flags: { log_level: 'x'.repeat(10_000) } })[0]!.length).toBeLessThan(250);
+    expect(problemsOf({ flags: { log_level: 'x'.repeat(10_000) } })[0]!.length).toBeLessThan(250);
   });
 
   test('of a secret setting is never shown', () => {
     const secret = 'hunter2';
     for (const [, setting] of settingEntries.filter(([, { secret }]) => secret)) {
-      expect(mistakesOf({ flags: { [setting.name]: secret } }).join()).not.toContain(secret);
+      expect(problemsOf({ flags: { [setting.name]: secret } }).join()).not.toContain(secret);
     }
   });
 
-  test('a section that is no object is one error', () => {
-    expect(mistakesOf({ server: ['port'] })).toEqual(['server: must be an object (got ["port"])']);
+  test('a section that is not an object is one error', () => {
+    expect(problemsOf({ server: ['port'] })).toEqual(['server: must be an object (got ["port"])']);
   });
 });

@@ -1,4 +1,4 @@
-// Real files, named as an operator names them.
+// Uses files on disk, named as an operator names them.
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ function file(name: string, content: string | Buffer): string {
 const from = (sources: Partial<SettingsSources>): Settings =>
   resolveSettings({ flags: {}, environment: {}, server: undefined, ...sources });
 
-function mistakesOf(sources: Partial<SettingsSources>): readonly string[] {
+function problemsOf(sources: Partial<SettingsSources>): readonly string[] {
   try {
     from(sources);
   } catch (error) {
@@ -41,7 +41,7 @@ describe('a secret in a file', () => {
     expect(from({ environment: { STARLING_WEBHOOK_SECRET_FILE: path } }).webhookSecret).toEqual([SECRET]);
   });
 
-  test('may be each of the settings that hold one', () => {
+  test('is accepted for each secret setting', () => {
     const settings = from({
       environment: {
         STARLING_SECRET_KEY_FILE: file('key', KEY),
@@ -56,7 +56,7 @@ describe('a secret in a file', () => {
     });
   });
 
-  test('comes in the place of its flag and its variable: the flag before the variables, the one with the prefix before the other, and these before the file', () => {
+  test('replaces its flag and its variable: the flag before the variables, the one with the prefix before the other, and these before the file', () => {
     const flag = file('flag', 'sqlite:flag.db');
     const variable = file('variable', 'sqlite:variable.db');
     const plain = file('plain', 'sqlite:plain.db');
@@ -89,7 +89,7 @@ describe('a secret in a file', () => {
       '--database-url and --database-url-file',
     ],
   ])('given %s is an error', (_what, sources, names) => {
-    expect(mistakesOf(sources)).toEqual([`${names}: only one of them may be given`]);
+    expect(problemsOf(sources)).toEqual([`${names}: only one of them may be given`]);
   });
 
   test.each<[what: string, path: () => string, problem: string]>([
@@ -100,7 +100,7 @@ describe('a secret in a file', () => {
       'it is a folder; name a file that contains only the value',
     ],
     ['is empty', () => file('empty', ''), 'it is empty; write the value into it'],
-    ['holds a line break alone', () => file('blank', '\n'), 'it is empty; write the value into it'],
+    ['has only a line break', () => file('blank', '\n'), 'it is empty; write the value into it'],
     [
       'is large',
       () => file('large', 'hunter2'.repeat(10_000)),
@@ -108,38 +108,38 @@ describe('a secret in a file', () => {
     ],
     ['never ends', () => '/dev/zero', 'it is larger than 64 KiB; name a file that contains only the value'],
     [
-      'holds something else',
+      'has other content',
       () => file('wrong', 'hunter2\n'),
       'must be 64 hexadecimal digits, for example from openssl rand -hex 32',
     ],
     [
-      'holds more than the secret',
+      'has more than the secret',
       () => file('more', `${KEY}\nhunter2\n`),
       'must be 64 hexadecimal digits, for example from openssl rand -hex 32',
     ],
-  ])('that %s is told of by its name, and nothing of it is shown', (_what, path, problem) => {
+  ])('that %s is reported by its name, without its content', (_what, path, problem) => {
     const named = path();
-    expect(mistakesOf({ flags: { secret_key_file: named } })).toEqual([`--secret-key-file ${named}: ${problem}`]);
+    expect(problemsOf({ flags: { secret_key_file: named } })).toEqual([`--secret-key-file ${named}: ${problem}`]);
   });
 
   // Root reads every file.
-  (process.getuid?.() === 0 ? test.skip : test)('that may not be read is told of by its name', () => {
+  (process.getuid?.() === 0 ? test.skip : test)('that may not be read is reported by its name', () => {
     const path = file('closed', KEY);
     chmodSync(path, 0);
-    expect(mistakesOf({ flags: { secret_key_file: path } })).toEqual([
+    expect(problemsOf({ flags: { secret_key_file: path } })).toEqual([
       `--secret-key-file ${path}: this process has no permission to read it`,
     ]);
   });
 
-  test('is one of the files that no request may have read', () => {
+  test('is a file that no request may read', () => {
     const path = file('secret', SECRET);
     expect(
       from({ flags: { webhook_secret_file: path }, file: join(folder, 'starling.yaml') }).configurationFiles,
     ).toEqual([join(folder, 'starling.yaml'), path]);
   });
 
-  test('exists for secrets alone', () => {
-    expect(mistakesOf({ environment: { STARLING_SERVER_NAME_FILE: '/nowhere' } })).toEqual([
+  test('exists only for secrets', () => {
+    expect(problemsOf({ environment: { STARLING_SERVER_NAME_FILE: '/nowhere' } })).toEqual([
       'STARLING_SERVER_NAME_FILE: there is no such setting; did you mean STARLING_SERVER_NAME?',
     ]);
   });

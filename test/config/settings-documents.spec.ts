@@ -59,7 +59,7 @@ describe('the JSON Schema of the server section', () => {
 });
 
 describe('the table of settings', () => {
-  test('has one row a setting, with its flag, its variable and its default', () => {
+  test('has one row per setting, with its flag, its variable and its default', () => {
     const rows = settingsMarkdown().split('\n').slice(2);
     expect(rows).toHaveLength(settingEntries.length);
     settingEntries.forEach(([, setting], position) => {
@@ -69,7 +69,7 @@ describe('the table of settings', () => {
   });
 
   const page = new URL('../../docs/configuration.md', import.meta.url);
-  test('stands in docs/configuration.md as it is', () => {
+  test('equals the table in docs/configuration.md', () => {
     const text = readFileSync(page, 'utf8');
     const stands = /^\| key under `server:`.*?(?=\n\n)/ms;
     if (process.env.UPDATE_SCHEMA) writeFileSync(page, text.replace(stands, settingsMarkdown));

@@ -6,7 +6,7 @@ const OTEL_EXPORTER_OTLP_ENDPOINT = 'https://collector.example:4318';
 const read = (more: Record<string, string> = {}) => readTracingSettings({ OTEL_EXPORTER_OTLP_ENDPOINT, ...more });
 
 describe("OpenTelemetry's variables", () => {
-  it('trace nothing without an endpoint, or where traces are turned off', () => {
+  it('turn tracing off without an endpoint, or with the SDK disabled', () => {
     const off = [
       {},
       { OTEL_EXPORTER_OTLP_ENDPOINT: '' },
@@ -20,7 +20,7 @@ describe("OpenTelemetry's variables", () => {
     ).not.toBeNull();
   });
 
-  it('take every trace that a caller does not leave out, where nothing else is given', () => {
+  it('sample every trace by default, unless the caller does not sample', () => {
     expect(read()).toEqual({ sampler: 'always_on', parentBased: true, ratio: 1, ignored: [] });
   });
 
@@ -36,7 +36,7 @@ describe("OpenTelemetry's variables", () => {
     });
   });
 
-  it('that cannot be used count as not given, and are named', () => {
+  it('that are invalid count as not given, and are named', () => {
     const wrong = {
       OTEL_TRACES_SAMPLER: 'jaeger_remote',
       OTEL_TRACES_SAMPLER_ARG: '2',

@@ -4,7 +4,7 @@ import { isJsonObject, type JsonValue } from '../../src/common/json.js';
 import { Resolver } from '../../src/http-client/lookups.js';
 import { AGENT_FILES, AGENTS, Shouter } from '../fuzz/agents.js';
 import { type ApiDocument, type Parameter, type Route, routesOf, type Schema } from '../fuzz/document.js';
-import { type Mistake, Mistakes } from '../fuzz/mistakes.js';
+import { type InvalidValue, InvalidValues } from '../fuzz/invalid-values.js';
 import { type Answer, Client } from '../fuzz/send.js';
 import { ValidValues } from '../fuzz/valid-values.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -13,7 +13,7 @@ import { printedSeed } from '../support/random.js';
 
 const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
 
-/** What a schema cannot say: it stands in descriptions, or depends on what is configured and stored. */
+/** Bounds that a schema cannot express: they are in descriptions, or depend on the configuration and the database. */
 const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ["a type's own schema, and what the agent subscribes to", /^(payload|inputs): /],
   ['values of several lists together', /: must have at most 50 values together/],
@@ -41,7 +41,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ],
 ];
 
-/** What the document leaves out, and is taken as if the field were absent. */
+/** Values that the document does not allow, and that count as an absent field. */
 const ALSO_TAKEN = /(\.then|outputs\[0\]\.visibility): null as object$/;
 
 const KNOWN = {
@@ -84,7 +84,10 @@ interface Held {
   lease_token: string;
 }
 
-/** Real: the application, its database, HTTP. Faked: the clock's pace, so that what waits is over soon, and names, which lead nowhere. */
+/**
+ * Uses the application, its database and HTTP. The clock runs fast, so that waiting is short, and outbound names
+ * resolve to nothing.
+ */
 describe('the bounds that the document states', () => {
   let app: TestApp;
   let client: Client;
@@ -124,7 +127,7 @@ describe('the bounds that the document states', () => {
       body: Buffer.from(JSON.stringify(body)),
     });
 
-  /** An execution that is claimed and has not ended. */
+  /** Returns an execution that is claimed and has not finished. */
   async function oneHeld(): Promise<Held> {
     if (held.length === 0) {
       await Promise.all(Array.from({ length: 100 }, () => post('/api/v1/artifacts', { type: 'Reading' })));
@@ -134,7 +137,7 @@ describe('the bounds that the document states', () => {
     return held.pop()!;
   }
 
-  /** The request about an execution that is held, where it is one of those that need a lease. */
+  /** Returns the request about a claimed execution, if the route needs a lease. */
   async function withLease(request: Valid, lease?: Held): Promise<Valid> {
     const { target, body } = request;
     if (!isJsonObject(body) || typeof body.lease_token !== 'string') return request;
@@ -158,7 +161,7 @@ describe('the bounds that the document states', () => {
     });
   }
 
-  /** A few at a time, each about an execution of its own. */
+  /** Runs a few at a time, each about a different execution. */
   async function sendAll(route: Route, requests: Valid[]): Promise<Answer[]> {
     const answers: Answer[] = [];
     for (let sent = 0; sent < requests.length; sent += AT_ONCE) {
@@ -171,7 +174,7 @@ describe('the bounds that the document states', () => {
 
   const isMeaning = (detail: string): boolean => BEYOND_SCHEMAS.some(([, rule]) => rule.test(detail));
 
-  it('what it allows is not refused for its form', async () => {
+  it('allow only requests whose form is accepted', async () => {
     const seed = printedSeed();
     const refused: Record<string, string> = {};
     for (const { route, valid } of routesOf(document).flatMap((one) =>
@@ -180,7 +183,7 @@ describe('the bounds that the document states', () => {
       const requests = fc.sample(valid, { seed, numRuns: REQUESTS_A_ROUTE });
       const answers = await sendAll(route, requests);
       for (const [index, { status, text }] of answers.entries()) {
-        // The bound of a whole body is less than what all of its fields together may take.
+        // The bound of a whole body is less than the sum of the bounds of its fields.
         if (status < 400 || [404, 409, 413].includes(status)) continue;
         const { detail } = JSON.parse(text) as { detail: string };
         if (status === 400 && isMeaning(detail)) continue;
@@ -192,19 +195,19 @@ describe('the bounds that the document states', () => {
     expect(refused).toEqual({});
   }, 300_000);
 
-  it('a body one step beyond them is refused, and says which field', async () => {
+  it('a body one step beyond them is refused, and the error names the field', async () => {
     const wrong: string[] = [];
-    const mistakes = new Mistakes(document, KNOWN);
+    const invalid = new InvalidValues(document, KNOWN);
     for (const { route, schema, isForm } of routesOf(document).flatMap(bodiesOf)) {
       const target = route.path
         .replace('{agent_name}', 'router')
         .replace('{execution_id}', '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80');
       const request = (body: JsonValue): Valid => ({ target, headers: {}, body, isForm });
-      const { status, text } = await send(route, await withLease(request(mistakes.valid(schema))));
+      const { status, text } = await send(route, await withLease(request(invalid.valid(schema))));
       if (status >= 400 && status !== 404 && status !== 409)
-        wrong.push(`${route.path} refused ${JSON.stringify(mistakes.valid(schema))}: ${text}`);
+        wrong.push(`${route.path} refused ${JSON.stringify(invalid.valid(schema))}: ${text}`);
       let lease = await oneHeld();
-      for (const { what, value } of mistakes.of(schema)) {
+      for (const { what, value } of invalid.of(schema)) {
         if (ALSO_TAKEN.test(what)) continue;
         const answer = await send(
           route,
@@ -264,7 +267,7 @@ interface Body {
   isForm: boolean;
 }
 
-/** A form's field `request` is judged as the other bodies are; its file is always the same. */
+/** A form's field `request` is checked as the other bodies are; its file is always the same. */
 function bodiesOf(route: Route): Body[] {
   const { [JSON_TYPE]: json, 'multipart/form-data': form } = route.requestBody?.content ?? {};
   return [
@@ -299,12 +302,12 @@ function validRequests(route: Route, document: ApiDocument): fc.Arbitrary<Valid>
       .record({ path: textsOf('path'), query: textsOf('query'), headers: textsOf('header'), body })
       .map(({ path, query, headers, body: given }) => ({
         target: targetOf(route, path, query),
-        // Other characters are no header, whatever a schema says.
+        // Other characters cannot be in a header, whatever a schema allows.
         headers: Object.fromEntries(headers.map(([name, [text]]) => [name, text!.replace(/[^\x21-\x7e]/gu, '?')])),
         body: given,
         isForm,
       }))
-      // Beyond 16 KiB Node refuses it.
+      // Node refuses headers beyond 16 KiB.
       .filter(({ target }) => target.length < 12_000),
   );
 }
@@ -318,10 +321,10 @@ function targetOf(route: Route, path: [string, string[]][], query: [string, stri
   return pairs.length > 0 ? `${filled}?${pairs.join('&')}` : filled;
 }
 
-/** Whatever a parameter is, it comes as text. */
+/** Every parameter arrives as text. */
 function wrongTexts({ in: place, schema, name }: Parameter, document: ApiDocument): string[][] {
-  const mistakes = new Mistakes(document, KNOWN).of(schema, name);
-  const texts = mistakes.flatMap(({ value }: Mistake): string[][] => {
+  const invalid = new InvalidValues(document, KNOWN).of(schema, name);
+  const texts = invalid.flatMap(({ value }: InvalidValue): string[][] => {
     if (schema.type === 'array')
       return Array.isArray(value) && value.every((one) => typeof one === 'string') ? [value as string[]] : [];
     return typeof value === (schema.type === 'string' ? 'string' : 'number') && schema.type !== 'boolean'

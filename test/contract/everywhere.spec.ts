@@ -21,7 +21,7 @@ agents:
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const ORDER = { type: 'Order', payload: { n: 1 } };
 
-/** What docs/api.md says at its beginning and under "Errors". Real: the application, its database, HTTP. */
+/** The rules of docs/api.md for all routes: its beginning and "Errors". Uses the application, its database and HTTP. */
 describe('everywhere', () => {
   let app: TestApp;
 
@@ -43,7 +43,7 @@ describe('everywhere', () => {
   const status = (correlation: string): Test =>
     app.http.get(`/api/v1/correlations/${encodeURIComponent(correlation)}/status`);
 
-  /** A correlation that takes nothing any more; so far nothing but the database can close one. */
+  /** Creates a closed correlation; so far only the database can close one. */
   async function publishIntoClosed(path: string, correlation: string): Promise<Response> {
     await post('/api/v1/artifacts/sync', ORDER).set('X-Correlation-ID', correlation).expect(200);
     await app.app
@@ -61,7 +61,7 @@ describe('everywhere', () => {
       await app.http[method](path).expect(405, { detail }).expect('Allow', 'GET, HEAD');
     });
 
-    it('a request without a handshake is told that a WebSocket is needed', async () => {
+    it('a request without a handshake gets an error that a WebSocket is needed', async () => {
       const { status: answered, body, headers } = await app.http.get(path);
       expect([answered, headers.upgrade, headers.connection]).toEqual([426, 'websocket', 'Upgrade']);
       expect(body).toEqual({
@@ -90,7 +90,7 @@ describe('everywhere', () => {
     ['/openapi.json', 'GET, HEAD'],
     ['/ws', 'GET, HEAD'],
     ['/health/live', 'GET, HEAD'],
-  ])('OPTIONS %s says which methods there are', async (path, allow) => {
+  ])('OPTIONS %s lists the methods', async (path, allow) => {
     const { status: answered, headers, text } = await app.http.options(path);
     expect([answered, headers.allow, text]).toEqual([204, allow, '']);
   });
@@ -163,7 +163,7 @@ describe('everywhere', () => {
       403,
       'Requests from Origin https://evil.test are not allowed; add the origin to cors_origins',
     ],
-  ])('%s is answered with a sentence, and with the id of the request', async (_case, ask, expected, detail) => {
+  ])("%s is answered with a sentence and the request's id", async (_case, ask, expected, detail) => {
     const { status: answered, body, headers } = await ask();
     expect([answered, body]).toEqual([expected, { detail }]);
     expect(headers['x-request-id']).toMatch(UUID);
@@ -178,7 +178,7 @@ describe('everywhere', () => {
       .expect('Access-Control-Allow-Origin', 'https://app.test');
   });
 
-  it('what is no HTTP is answered in the same way', async () => {
+  it('a request that is not HTTP is answered in the same way', async () => {
     const socket = connect(Number(new URL(app.url).port), '127.0.0.1').end('nonsense\r\n\r\n');
     const answer = Buffer.concat((await socket.toArray()) as Buffer[]).toString();
     expect(answer).toMatch(
@@ -186,7 +186,7 @@ describe('everywhere', () => {
     );
   });
 
-  it('what is no HTTP leaves no connection open, even if its other end does', async () => {
+  it('a request that is not HTTP leaves no connection open, even if its other end does', async () => {
     const server = app.app.getHttpServer() as Server;
     const connections = (): Promise<number> =>
       new Promise((resolve) => server.getConnections((_error, count) => resolve(count)));
@@ -198,7 +198,7 @@ describe('everywhere', () => {
   });
 
   it.each(['/api/v1/artifacts', '/api/v1/artifacts/sync'])(
-    'POST %s names its correlation, given or made',
+    'POST %s returns its correlation, given or generated',
     async (path) => {
       const made = await post(path, ORDER).expect(200);
       expect(made.headers['x-correlation-id']).toMatch(UUID);
@@ -231,7 +231,10 @@ describe('everywhere', () => {
   );
 });
 
-/** Real: the application, its database, HTTP. Its connections are closed under it; on SQLite, the one for reading. */
+/**
+ * Uses the application, its database and HTTP. The test closes the database connections; on SQLite, only the one for
+ * reading.
+ */
 describe('a database that cannot be read', () => {
   let app: TestApp;
 
@@ -244,7 +247,7 @@ describe('a database that cannot be read', () => {
 
   afterAll(() => app.close());
 
-  it.each(['/health', '/health/ready'])('turns %s to 503, with what is wrong', async (path) => {
+  it.each(['/health', '/health/ready'])('turns %s to 503 with the reason', async (path) => {
     const { status, body } = await app.http.get(path);
     expect([status, body]).toEqual([
       503,
@@ -255,11 +258,11 @@ describe('a database that cannot be read', () => {
     ]);
   });
 
-  it('leaves /health/live alone', async () => {
+  it('does not affect /health/live', async () => {
     await app.http.get('/health/live').expect(200);
   });
 
-  it('is an unexpected error: a 500 that names the request, which the log has, and nothing of the inside', async () => {
+  it('causes a 500 that names the request, which is logged, without internal details', async () => {
     const { status, body, headers } = await app.http.get('/api/v1/artifacts');
     const id = headers['x-request-id'] as string;
     expect([status, body]).toEqual([500, { detail: `Internal error; see request id ${id} in the service's log` }]);

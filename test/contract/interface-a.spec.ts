@@ -35,7 +35,7 @@ agents:
 const SLOW = `export default (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`;
 
 /**
- * Interface A as docs/api.md has it, row by row. Real: the application, its database, HTTP, expression
+ * Tests Interface A as docs/api.md describes it, row by row. Uses the application, its database, HTTP, and expression
  * and function agents.
  */
 describe('Interface A', () => {
@@ -52,7 +52,7 @@ describe('Interface A', () => {
       batch: await id(batch({ agent_name: 'picker', batch_inputs: [{ n: 1 }, { m: 2 }, { n: 3 }] }), 'batch_id'),
     };
     await eventually(
-      'the batch has ended',
+      'the batch has finished',
       async () => ((await get(`/batch/${ended.batch}`)).body as { status: string }).status === 'completed',
     );
     open = {
@@ -110,13 +110,13 @@ describe('Interface A', () => {
         completed({ types: ['Order', 'Letter'] }),
       ],
       [
-        'takes the first subscription that fits',
+        'uses the first subscription that fits',
         () => run({ agent_name: 'either', inputs: { Order: { n: 1 } } }),
         200,
         completed({ type: 'Order' }),
       ],
       [
-        'answers at once with async_run',
+        'answers immediately with async_run',
         () => run({ agent_name: 'slow', async_run: true }),
         200,
         { run_id: uuid, status: expect.stringMatching(/^(starting|running)$/) as string },
@@ -142,7 +142,7 @@ describe('Interface A', () => {
         400,
         detail(/^inputs: both takes/),
       ],
-      ['refuses inputs that are no object', () => pick({ inputs: [1] }), 400, detail('inputs: must be an object')],
+      ['refuses inputs that are not an object', () => pick({ inputs: [1] }), 400, detail('inputs: must be an object')],
       ['refuses null for inputs', () => pick({ inputs: null }), 400, detail('inputs: must be an object')],
       [
         'names every bad field',
@@ -162,8 +162,8 @@ describe('Interface A', () => {
 
   describe('GET /run/{run_id}', () => {
     check([
-      ['shows an ended run', () => get(`/run/${ended.run}`), 200, completed({ n: 1 })],
-      ['leaves out what does not hold yet', () => get(`/run/${open.run}`), 200, { run_id: uuid, status: 'running' }],
+      ['shows a finished run', () => get(`/run/${ended.run}`), 200, completed({ n: 1 })],
+      ['omits fields without a value yet', () => get(`/run/${open.run}`), 200, { run_id: uuid, status: 'running' }],
       ['answers 404 for an unknown run', () => get(`/run/${UNKNOWN_ID}`), 404, detail(`Run not found: ${UNKNOWN_ID}`)],
     ]);
   });
@@ -171,7 +171,7 @@ describe('Interface A', () => {
   describe('POST /run/{run_id}/cancel', () => {
     check([
       [
-        'refuses a run that has ended',
+        'refuses a finished run',
         () => app.http.post(`/run/${ended.run}/cancel`),
         409,
         detail(/has already ended \(completed\)/),
@@ -230,7 +230,7 @@ describe('Interface A', () => {
         detail('batch_inputs: must be a list of objects, or the path of a CSV file'),
       ],
       [
-        'refuses an item that is no object',
+        'refuses an item that is not an object',
         () => pickAll({ batch_inputs: [{ n: 1 }, 2] }),
         400,
         detail(/^batch_inputs.*1/),
@@ -268,7 +268,7 @@ describe('Interface A', () => {
         detail('input_mapping: must be an object whose values are strings'),
       ],
       [
-        'refuses static inputs that are no object',
+        'refuses static inputs that are not an object',
         () => pickAll({ static_inputs: [] }),
         400,
         detail('static_inputs: must be an object'),
@@ -281,7 +281,7 @@ describe('Interface A', () => {
       ],
     ]);
 
-    it('is in no correlation', async () => {
+    it('belongs to no correlation', async () => {
       const response = await pickAll().set('X-Correlation-ID', 'mine');
       expect(response.headers).not.toHaveProperty('x-correlation-id');
     });
@@ -322,7 +322,7 @@ describe('Interface A', () => {
         200,
         whole([item(0, 1), failed, item(2, 3)]),
       ],
-      ['shows no results where none are asked for', () => get(`/batch/${ended.batch}?results_limit=0`), 200, whole([])],
+      ['omits results unless they are requested', () => get(`/batch/${ended.batch}?results_limit=0`), 200, whole([])],
       [
         'shows a part of the results',
         () => get(`/batch/${ended.batch}?results_limit=1&results_offset=2`),
@@ -362,14 +362,14 @@ describe('Interface A', () => {
       ],
     ]);
 
-    it('answers the run of an item that failed alone', async () => {
+    it('answers the run of an item that failed on its own', async () => {
       const { results } = (await get(`/batch/${ended.batch}`)).body as { results: { run_id: string }[] };
       const id = results[1]!.run_id;
       expect((await get(`/run/${id}`).expect(200)).body).toMatchObject({
         status: 'failed',
         error: expect.stringMatching(/^inputs: /),
       });
-      // Its id is taken and closed, as that of any run that has ended.
+      // Its id exists and is closed, like that of any finished run.
       expect(
         (await app.http.post('/api/v1/artifacts').set('X-Correlation-ID', id).send({ type: 'Letter' })).status,
       ).toBe(409);
@@ -383,17 +383,17 @@ describe('Interface A', () => {
     });
   });
 
-  describe('the rest of a batch', () => {
+  describe('the other batch routes', () => {
     const post = (path: string): Test => app.http.post(path);
     check([
       [
-        'cannot be cancelled when it has ended',
+        'cannot be cancelled when it has finished',
         () => post(`/batch/${ended.batch}/cancel`),
         409,
         detail(/has already ended \(completed\)/),
       ],
       [
-        'cannot be cancelled where it is unknown',
+        'cannot be cancelled if it is unknown',
         () => post('/batch/nothing/cancel'),
         404,
         detail('Batch not found: nothing'),
@@ -405,17 +405,12 @@ describe('Interface A', () => {
         detail(/is still running/),
       ],
       [
-        'cannot be retried where it is unknown',
+        'cannot be retried if it is unknown',
         () => post('/batch/nothing/retry-failed'),
         404,
         detail('Batch not found: nothing'),
       ],
-      [
-        'has no results where it is unknown',
-        () => get('/batch/nothing/results'),
-        404,
-        detail('Batch not found: nothing'),
-      ],
+      ['has no results if it is unknown', () => get('/batch/nothing/results'), 404, detail('Batch not found: nothing')],
     ]);
   });
 
@@ -452,7 +447,7 @@ describe('Interface A', () => {
       ['refuse an unreadable time', () => get('/api/v1/runs?from=yesterday'), 400, detail('Invalid from: yesterday')],
       ['refuse a limit beyond 500', () => get('/api/v1/batches?limit=501'), 400, detail(/^limit/)],
       [
-        'are empty where nothing matches',
+        'are empty if nothing matches',
         () => get('/api/v1/runs?agent=nobody'),
         200,
         { items: [], pagination: { limit: 50, offset: 0, has_more: false } },

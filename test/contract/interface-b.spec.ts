@@ -41,7 +41,7 @@ const SLOW = `export default (_inputs, { signal }) => new Promise((_, reject) =>
 const MESSAGE = { type: 'CustomerMessage', payload: { text: 'Where is my card?' } };
 
 /**
- * Interface B as docs/api.md has it, row by row. Real: the application, its database, HTTP, expression
+ * Tests Interface B as docs/api.md describes it, row by row. Uses the application, its database, HTTP, and expression
  * and function agents.
  */
 describe('Interface B', () => {
@@ -70,7 +70,7 @@ describe('Interface B', () => {
 
   describe('POST /api/v1/artifacts', () => {
     check([
-      ['answers {status} at once', () => publish(MESSAGE), 200, { status: 'accepted' }],
+      ['answers {status} immediately', () => publish(MESSAGE), 200, { status: 'accepted' }],
       [
         'takes any object for a type that is only mentioned',
         () => publish({ type: 'Alarm', payload: { any: [1, 'thing'] } }),
@@ -141,7 +141,7 @@ describe('Interface B', () => {
       ],
       ['refuses a body without a type', () => publish({}), 400, detail('type: must be a string')],
       [
-        'refuses a payload that is no object',
+        'refuses a payload that is not an object',
         () => publish({ type: 'Alarm', payload: [1] }),
         400,
         detail('payload: must be an object'),
@@ -185,7 +185,7 @@ describe('Interface B', () => {
         detail('visibility: kind must be one of Public, Private, Labelled, Tenant, After'),
       ],
       [
-        'refuses a visibility that is no object',
+        'refuses a visibility that is not an object',
         () => publish({ type: 'Alarm', visibility: 'Public' }),
         400,
         detail('visibility: must be an object'),
@@ -203,7 +203,7 @@ describe('Interface B', () => {
         detail(/^visibility: required_labels must be a list/),
       ],
       [
-        'refuses a tenant that is no text',
+        'refuses a tenant that is not a text',
         () => publish({ type: 'Alarm', visibility: { kind: 'Tenant', tenant_id: 7 } }),
         400,
         detail(/^visibility: tenant_id must be null \(all agents\) or/),
@@ -264,7 +264,7 @@ describe('Interface B', () => {
         detail(/JSON/),
       ],
       [
-        'refuses a body that is no object',
+        'refuses a body that is not an object',
         () => app.http.post('/api/v1/artifacts').type('json').send('[]'),
         400,
         detail('The body must be a JSON object'),
@@ -283,7 +283,7 @@ describe('Interface B', () => {
       ],
     ]);
 
-    it('answers with the given correlation id, or with one that it made', async () => {
+    it('answers with the given correlation id, or with a generated one', async () => {
       const given = await publish(MESSAGE).set('X-Correlation-ID', 'mine!');
       expect(given.headers['x-correlation-id']).toBe('mine!');
       const made = await publish(MESSAGE);
@@ -365,7 +365,7 @@ describe('Interface B', () => {
         answer([REVIEW]),
       ],
       [
-        'keeps what both filters ask for',
+        'keeps artifacts that both filters match',
         () => publishSync({ ...MESSAGE, filters: { type_names: ['Intent'], produced_by: ['router'] } }),
         200,
         answer([]),
@@ -377,9 +377,9 @@ describe('Interface B', () => {
         answer([INTENT, ROUTING, REVIEW]),
       ],
       ['answers with WorkflowError artifacts too', () => publishSync({ type: 'Trouble' }), 200, answer([failure])],
-      ['is complete at once where no agent reacts', () => publishSync({ type: 'Alarm' }), 200, answer([])],
+      ['is complete immediately if no agent reacts', () => publishSync({ type: 'Alarm' }), 200, answer([])],
       [
-        'is not complete when the timeout comes first, which is no error',
+        'is not complete when the timeout comes first, which is not an error',
         () => publishSync({ type: 'Endless', timeout: 1 }),
         200,
         answer([], false),
@@ -405,13 +405,13 @@ describe('Interface B', () => {
         detail('timeout: must be a number'),
       ],
       [
-        'refuses filters that are no object',
+        'refuses filters that are not an object',
         () => publishSync({ ...MESSAGE, filters: [] }),
         400,
         detail('filters: must be an object'),
       ],
       [
-        'refuses filters that are no lists',
+        'refuses filters that are not lists',
         () => publishSync({ ...MESSAGE, filters: { type_names: 'Intent', produced_by: [1] } }),
         400,
         detail('filters.produced_by: each value must be a string; filters.type_names: must be an array'),
@@ -431,7 +431,7 @@ describe('Interface B', () => {
       ],
     ]);
 
-    it('answers with the given correlation id, and only with what came after this publish', async () => {
+    it('answers with the given correlation id, and only with artifacts after this publish', async () => {
       const first = await publishSync(MESSAGE).set('X-Correlation-ID', 'twice');
       const second = await publishSync({ ...MESSAGE, filters: { type_names: ['Intent'] } }).set(
         'X-Correlation-ID',
@@ -478,7 +478,7 @@ describe('Interface B', () => {
         page(['CustomerMessage', 'Routing']),
       ],
       ['filters by tag', () => list('correlation_id=order-1&tag=vip'), 200, page(['CustomerMessage'])],
-      ['asks for all of several tags', () => list('correlation_id=order-1&tag=vip&tag=classified'), 200, page([])],
+      ['requires all of several tags', () => list('correlation_id=order-1&tag=vip&tag=classified'), 200, page([])],
       [
         'filters by visibility kind',
         () => list('correlation_id=order-1&visibility=Public&visibility=Private'),
@@ -516,7 +516,7 @@ describe('Interface B', () => {
         detail(`after: must be the id of an artifact (got "${UNKNOWN_ID}")`),
       ],
       [
-        'refuses to page behind what is no id',
+        'refuses to page behind a malformed id',
         () => list('after=1'),
         400,
         detail('after: must be the id of an artifact (got "1")'),
@@ -559,7 +559,7 @@ describe('Interface B', () => {
       ],
     ]);
 
-    it('gives every field of an artifact', async () => {
+    it('returns every field of an artifact', async () => {
       expect(await items('correlation_id=order-1&type=CustomerMessage')).toEqual([
         {
           id: uuid,
@@ -588,7 +588,7 @@ describe('Interface B', () => {
       ]);
     });
 
-    it('says who consumed an artifact with embed_meta', async () => {
+    it('returns the consumers of an artifact with embed_meta', async () => {
       const [message, intent, , review] = await items('correlation_id=order-1&embed_meta=true');
       expect(message).toMatchObject({
         consumptions: [{ consumer: 'classifier', run_id: uuid, consumed_at: timestamp }],
@@ -601,7 +601,7 @@ describe('Interface B', () => {
       expect(plain).not.toHaveProperty('consumed_by');
     });
 
-    it('takes from and to as inclusive', async () => {
+    it('treats from and to as inclusive', async () => {
       const [message] = await items('correlation_id=order-1&type=CustomerMessage');
       const at = encodeURIComponent(String(message!.created_at));
       expect(await items(`correlation_id=order-1&type=CustomerMessage&from=${at}&to=${at}`)).toEqual([message]);
@@ -617,14 +617,14 @@ describe('Interface B', () => {
         detail(`Artifact not found: ${UNKNOWN_ID}`),
       ],
       [
-        'refuses an id that is no UUID',
+        'refuses an id that is not a UUID',
         () => get('/api/v1/artifacts/42'),
         400,
         detail('artifact_id: must be a UUID (got "42")'),
       ],
     ]);
 
-    it('gives the artifact as the list does', async () => {
+    it('returns the artifact as the list does', async () => {
       const [listed] = await items('correlation_id=order-1&type=Intent');
       const { status, body } = await get(`/api/v1/artifacts/${String(listed!.id)}`);
       expect([status, body]).toEqual([200, listed]);
@@ -664,7 +664,7 @@ describe('Interface B', () => {
         }),
       ],
       [
-        'counts nothing where nothing matches, and no tags where none are asked for',
+        'counts nothing if nothing matches, and no tags unless they are requested',
         () => summarize('type=Nothing'),
         200,
         {
@@ -683,7 +683,7 @@ describe('Interface B', () => {
   });
 
   describe('GET /api/v1/artifact-types', () => {
-    it('gives the declared types and the mentioned ones', async () => {
+    it('returns the declared types and the mentioned ones', async () => {
       const { status, body } = await get('/api/v1/artifact-types');
       const { artifact_types: types } = body as { artifact_types: { name: string }[] };
       expect(status).toBe(200);
@@ -713,7 +713,7 @@ describe('Interface B', () => {
         detail('Artifact type not found: CustomerMesage; did you mean CustomerMessage?'),
       ],
       [
-        'tells where the known ones are',
+        'says where the known ones are',
         () => get('/api/v1/artifact-types/__proto__'),
         404,
         detail('Artifact type not found: __proto__; GET /api/v1/artifact-types lists the known ones'),
@@ -808,13 +808,13 @@ describe('Interface B', () => {
         detail('inputs[0]: payload.text: must be string'),
       ],
       [
-        'refuses another type before it looks at the payload',
+        'refuses another type before it checks the payload',
         () => run('classifier', { type: 'Intent', payload: {} }),
         400,
         detail('inputs: classifier takes one CustomerMessage (got Intent)'),
       ],
       [
-        'refuses inputs that are no list',
+        'refuses inputs that are not a list',
         () => post('/api/v1/agents/router/run', { inputs: INTENT }),
         400,
         detail('inputs: must be a list of objects with type and payload'),
@@ -834,14 +834,14 @@ describe('Interface B', () => {
         ),
       ],
       [
-        'answers a failure of the agent with a 500 that names agent and reason',
+        'answers a failure of the agent with a 500 that names the agent and the reason',
         () => run('broken', { type: 'Trouble', payload: {} }),
         500,
         detail(/^Agent broken failed: .*missing/),
       ],
     ]);
 
-    it('stores inputs and outputs in a correlation of their own, and no agent reacts', async () => {
+    it('stores inputs and outputs in a separate correlation, and no agent reacts', async () => {
       const { body } = await run('classifier', MESSAGE);
       const [intent] = (body as { artifacts: { correlation_id: string }[] }).artifacts;
       const stored = await items(`correlation_id=${intent!.correlation_id}`);
@@ -870,7 +870,7 @@ describe('Interface B', () => {
       ['does not know an unknown agent', () => history('nobody'), 404, detail('Agent not found: nobody')],
       ['refuses an unreadable time', () => history('router', 'to=later'), 400, detail('Invalid to: later')],
       [
-        'is empty for an agent that has done nothing that matches',
+        'is empty for an agent without matching executions',
         () => history('router', 'correlation_id=unknown'),
         200,
         {
@@ -927,13 +927,13 @@ describe('Interface B', () => {
 
     check([
       [
-        'completed: it ended, and agents produced something',
+        'completed: it finished, and agents produced artifacts',
         () => status('order-1'),
         200,
         state('order-1', { state: 'completed', artifact_count: 4, error_count: 0 }),
       ],
       [
-        'failed: it ended with errors alone',
+        'failed: it finished with errors only',
         () => status('order-2'),
         200,
         state('order-2', { state: 'failed', artifact_count: 2, error_count: 1 }),
@@ -954,7 +954,7 @@ describe('Interface B', () => {
       ],
     ]);
 
-    it('active: something of it is left to do', async () => {
+    it('active: some work is left', async () => {
       await publish({ type: 'Endless' }).set('X-Correlation-ID', 'endless');
       await eventually('the agent runs', async () => (await status('endless')).body.state === 'active');
       expect((await status('endless')).body).toMatchObject({
@@ -965,7 +965,7 @@ describe('Interface B', () => {
       });
     });
 
-    it('completed: errors beside outputs do not make it fail', async () => {
+    it('completed: errors beside outputs are not a failure', async () => {
       await publish({ type: 'Trouble' }).set('X-Correlation-ID', 'mixed');
       await publishSync(MESSAGE).set('X-Correlation-ID', 'mixed');
       expect((await status('mixed')).body).toMatchObject({ state: 'completed', error_count: 1 });

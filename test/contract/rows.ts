@@ -7,7 +7,7 @@ export const timestamp = expect.stringMatching(TIMESTAMP) as string;
 
 export const UNKNOWN_ID = '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80';
 
-/** What is asked, and the status and body that answer it. */
+/** A request, and the status and body that answer it. */
 export type Row = [rule: string, ask: () => Test, status: number, body: unknown];
 
 /** The body of an error. */
@@ -15,7 +15,7 @@ export const detail = (text: string | RegExp): object => ({
   detail: typeof text === 'string' ? text : (expect.stringMatching(text) as string),
 });
 
-/** One test for each row. */
+/** Adds one test for each row. */
 export function check(rows: Row[]): void {
   it.each(rows)('%s', async (_rule, ask, status, body) => {
     const response = await ask();

@@ -36,7 +36,7 @@ const SECRET_RULE = 'a text of 16 to 256 characters, in base64 if it begins with
 const LABELS_RULE = `must be a list of 1 to 1000 names, each ${TEXT_RULE}`;
 const NAMES_RULE = `must be a list of at most 1000 names, each ${TEXT_RULE}`;
 
-/** Where a rule is best told by the very words and values of an answer. Real: the application, its database, HTTP. */
+/** Checks the exact words and values of answers. Uses the application, its database and HTTP. */
 describe('Interface B to the letter', () => {
   let app: TestApp;
 
@@ -78,7 +78,7 @@ describe('Interface B to the letter', () => {
       order({ customer: 1 }),
       'payload.lines: is required; payload.customer: must be object',
     ],
-    ['tags that are no list', { type: 'Declared', tags: 'vip' }, 'tags: must be an array'],
+    ['tags that are not a list', { type: 'Declared', tags: 'vip' }, 'tags: must be an array'],
     ['a tag of no characters', { type: 'Declared', tags: ['vip', ''] }, `tags: each value must be ${TEXT_RULE}`],
     ['a tag with NUL', { type: 'Declared', tags: ['a\0b'] }, `tags: each value must be ${TEXT_RULE}`],
     ['a tag with half a character', { type: 'Declared', tags: ['\ud800'] }, `tags: each value must be ${TEXT_RULE}`],
@@ -160,7 +160,7 @@ describe('Interface B to the letter', () => {
       `visibility: then.agents ${NAMES_RULE}`,
     ],
     [
-      'After with a then that is no object',
+      'After with a then that is not an object',
       seen({ kind: 'After', ttl: 'PT1H', then: 'Public' }),
       'visibility: then must be an object',
     ],
@@ -187,11 +187,11 @@ describe('Interface B to the letter', () => {
       `webhook.secret: must be ${SECRET_RULE}`,
     ],
     [
-      'a secret that is no base64',
+      'a secret that is not base64',
       { type: 'Declared', webhook: { url: 'https://example.com', secret: 'whsec_not base64 at all' } },
       `webhook.secret: must be ${SECRET_RULE}`,
     ],
-  ])('refuses %s in these words', async (_case, body, detail) => {
+  ])('refuses %s with these words', async (_case, body, detail) => {
     for (const answer of [await publish(body), await publishSync(body)])
       expect([answer.status, answer.body]).toEqual([400, { detail }]);
   });
@@ -204,14 +204,14 @@ describe('Interface B to the letter', () => {
       'Private to a thousand agents',
       { visibility: { kind: 'Private', agents: Array.from({ length: 1_000 }, (_, n) => `agent-${n}`) } },
     ],
-    ['Private to nobody', { visibility: { kind: 'Private', agents: [] } }],
+    ['Private to no agent', { visibility: { kind: 'Private', agents: [] } }],
     ['After as long as max_ttl', { visibility: { kind: 'After', ttl: 'P30D' } }],
     ['a then that is null', { visibility: { kind: 'After', ttl: 'PT0.001S', then: null } }],
-  ])('takes %s', async (_case, parts) => {
+  ])('accepts %s', async (_case, parts) => {
     expect((await publish({ type: 'Declared', ...parts })).body).toEqual({ status: 'accepted' });
   });
 
-  it('takes a thousand inputs of a direct run, and refuses one more', async () => {
+  it('accepts a thousand inputs of a direct run, and refuses one more', async () => {
     const run = (count: number): Test =>
       app.http
         .post('/api/v1/agents/packer/run')
@@ -224,12 +224,12 @@ describe('Interface B to the letter', () => {
   it.each<[string, object, string]>([
     ['filters that are null', { filters: null }, 'filters: must be an object'],
     [
-      'filters that are no list',
+      'filters that are not a list',
       { filters: { type_names: 7, produced_by: { a: 1 } } },
       'filters.produced_by: must be an array; filters.type_names: must be an array',
     ],
     [
-      'filters that list other things',
+      'filters that list other values',
       { filters: { type_names: ['A', 7] } },
       'filters.type_names: each value must be a string',
     ],
@@ -237,13 +237,13 @@ describe('Interface B to the letter', () => {
     ['a timeout below a second', { timeout: 0.999 }, 'timeout: must not be less than 1'],
     ['a timeout beyond 300 seconds', { timeout: 300.001 }, 'timeout: must not be greater than 300'],
     ['a timeout in words', { timeout: '30' }, 'timeout: must be a number'],
-  ])('refuses %s of a synchronous publish in these words', async (_case, parts, detail) => {
+  ])('refuses %s of a synchronous publish with these words', async (_case, parts, detail) => {
     const { status, body } = await publishSync({ type: 'Declared', ...parts });
     expect([status, body]).toEqual([400, { detail }]);
   });
 
   it.each(['Declared', 'Consumed', 'Published', 'Trouble'])(
-    'takes any object for %s, which is declared, consumed or published without a schema',
+    'accepts any object for %s, which is declared, consumed or published without a schema',
     async (type) => {
       for (const payload of [{}, { any: ['thing', null, 1e300] }]) await publishSync({ type, payload }).expect(200);
       const { body } = await app.http
@@ -264,7 +264,7 @@ describe('Interface B to the letter', () => {
     { kind: 'Tenant', tenant_id: null },
     { kind: 'After', ttl: 'P2DT30M' },
     { kind: 'After', ttl: 'PT0.5S', then: { kind: 'Labelled', required_labels: ['pii'] } },
-  ])('gives the visibility %j back as it came', async (visibility) => {
+  ])('returns the visibility %j as it was sent', async (visibility) => {
     const { headers } = await publish({ type: 'Declared', visibility }).expect(200);
     const query = { correlation_id: headers['x-correlation-id'], visibility: visibility.kind };
     const { body } = await app.http.get('/api/v1/artifacts').query(query).expect(200);

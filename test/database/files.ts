@@ -9,13 +9,16 @@ import { Telemetry } from '../../src/common/telemetry.js';
 import { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
 import { SqliteUnitOfWork } from '../../src/database/dialects/sqlite-unit-of-work.js';
 
-/** Database files of one test file, and what a test opened on them; `clear` closes and deletes it all. */
+/**
+ * Database files of one test file and the connections that a test opened on them; `clear` closes and deletes all of
+ * them.
+ */
 export class Files {
   private readonly folder = mkdtempSync(join(tmpdir(), 'starling-database-'));
   private readonly closings: (() => unknown)[] = [];
   private count = 0;
 
-  /** Path of a file that is not there yet. */
+  /** Returns the path of a file that does not exist yet. */
   path(): string {
     return join(this.folder, `${++this.count}.db`);
   }
@@ -26,7 +29,7 @@ export class Files {
     return database;
   }
 
-  /** A connection that knows nothing of Starling: what it sees is in the file. */
+  /** Opens a connection that knows nothing of Starling and sees only the file. */
   look(path: string): DatabaseSync {
     const connection = new DatabaseSync(path, { readOnly: true });
     this.closings.push(() => connection.isOpen && connection.close());
@@ -54,7 +57,7 @@ class CountingTelemetry extends Telemetry {
   }
 }
 
-/** A unit of work as the program makes it, with what it reports kept. */
+/** Returns a unit of work as the program makes it, with its reports recorded. */
 export function unitOfWorkOn(database: SqliteDatabase): {
   unitOfWork: SqliteUnitOfWork;
   telemetry: CountingTelemetry;

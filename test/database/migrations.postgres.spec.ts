@@ -34,7 +34,7 @@ agents:
 const ours = MIGRATIONS.map(({ name }) => name);
 const nextMajor = `${Number(VERSION.split('.')[0]) + 1}.0.0`;
 
-/** A step after all of ours, as a newer program would bring it. */
+/** A step after all existing ones, as a newer program would add it. */
 const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
   name: '9999-later',
   oldestProgram: VERSION,
@@ -48,7 +48,10 @@ const addNote = (db: Kysely<unknown>, table: string): Promise<void> =>
     .addColumn('note', 'text', (column) => column.notNull().defaultTo('none'))
     .execute();
 
-/** Real: databases of a Postgres server, and the program as a process. Only the later step, which no program has yet, is made up. */
+/**
+ * Uses databases of a Postgres server, and the program as a process. Only the later step, which no program has yet, is
+ * made up.
+ */
 describe('migrations of a Postgres database', () => {
   const names: string[] = [];
   const pools: pg.Pool[] = [];
@@ -61,7 +64,7 @@ describe('migrations of a Postgres database', () => {
       await queryOnce(process.env.TEST_DATABASE_URL!, `drop database if exists ${name} with (force)`);
   });
 
-  /** The URL of an empty database. */
+  /** Creates an empty database and returns its URL. */
   async function empty(): Promise<string> {
     const name = `${process.env.STARLING_TEST_RUN}_migrations_${names.length}`;
     names.push(name);
@@ -71,7 +74,7 @@ describe('migrations of a Postgres database', () => {
 
   function kyselyOn(url: string): Kysely<Schema> {
     const pool = new pg.Pool({ connectionString: url, max: 2 });
-    // Ended with its database.
+    // Closed with its database.
     pool.on('error', () => undefined);
     pools.push(pool);
     return new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
@@ -79,7 +82,7 @@ describe('migrations of a Postgres database', () => {
 
   const open = async (url: string): Promise<void> => (await openDatabase(url)).close();
 
-  /** Tables with their settings, columns, indexes and sequences, as texts. */
+  /** Returns tables with their settings, columns, indexes and sequences, as texts. */
   async function schemaOf(url: string): Promise<string[]> {
     const parts = await queryOnce<{ part: string }>(
       url,
@@ -100,7 +103,7 @@ describe('migrations of a Postgres database', () => {
   const folder = new Folder();
   afterAll(() => folder.remove());
 
-  it('make the whole schema from empty, and do nothing the second time', async () => {
+  it('create the whole schema from empty, and do nothing the second time', async () => {
     const [url, other] = [await empty(), await empty()];
     expect(await migrate(kyselyOn(url), POSTGRES)).toEqual(ours);
     const schema = await schemaOf(url);
@@ -116,7 +119,7 @@ describe('migrations of a Postgres database', () => {
     expect(await schemaOf(other)).toEqual(schema);
   });
 
-  it('are made once by twenty that start at once on an empty database', async () => {
+  it('run once if twenty start together on an empty database', async () => {
     const [url, alone] = [await empty(), await empty()];
     await Promise.all(Array.from({ length: 20 }, () => open(url)));
     await open(alone);
@@ -124,7 +127,7 @@ describe('migrations of a Postgres database', () => {
     expect(await versionsOf(url)).toEqual(await versionsOf(alone));
   });
 
-  it('are made once by commands that start at once on an empty database', async () => {
+  it('run once if commands start together on an empty database', async () => {
     const [url, alone] = [await empty(), await empty()];
     const ends = await Promise.all(
       Array.from({ length: 4 }, () => runProgram(['migrate'], { env: { DATABASE_URL: url } })),
@@ -139,7 +142,7 @@ describe('migrations of a Postgres database', () => {
     expect(await schemaOf(url)).toEqual(await schemaOf(alone));
   });
 
-  it('bring an older schema with data in it up to this one, and the work goes on', async () => {
+  it('upgrade an older schema with data in it, and the work continues', async () => {
     const [made, url, alone] = [await empty(), await empty(), await empty()];
     const replicas = new Replicas();
     try {
@@ -179,7 +182,7 @@ describe('migrations of a Postgres database', () => {
     }
   });
 
-  /** Every row into the columns that the other database has of it. */
+  /** Copies every row into the columns that exist in both databases. */
   async function copy(from: string, to: string): Promise<void> {
     await connected(to, async (client) => {
       const { rows: tables } = await client.query<{ name: string }>(
@@ -200,7 +203,7 @@ describe('migrations of a Postgres database', () => {
     });
   }
 
-  it('that fail half-way leave nothing behind, and can be made again', async () => {
+  it('that fail halfway leave nothing behind, and can be run again', async () => {
     const url = await empty();
     await open(url);
     const before = [await schemaOf(url), await versionsOf(url)];
@@ -215,7 +218,7 @@ describe('migrations of a Postgres database', () => {
     expect(await migrate(kyselyOn(url), POSTGRES, [...MIGRATIONS, later()])).toEqual(['9999-later']);
   });
 
-  it('that wait for a program which waits for them are made again', async () => {
+  it('that deadlock with a running program are run again', async () => {
     const url = await empty();
     await open(url);
     let tries = 0;
@@ -226,7 +229,7 @@ describe('migrations of a Postgres database', () => {
         await addNote(db, 'artifacts');
       },
     });
-    // Who looks for a deadlock first is given up: the migration, however slow the machine.
+    // Postgres aborts the session that detects the deadlock first: the migration, on any machine.
     await queryOnce(url, `alter database "${new URL(url).pathname.slice(1)}" set deadlock_timeout = '2s'`);
     await connected(url, async (client) => {
       await client.query(`set deadlock_timeout = '1min'`);
@@ -245,7 +248,7 @@ describe('migrations of a Postgres database', () => {
   describe('of a newer program', () => {
     const refusal = `the database was migrated for starling ${nextMajor} or later (9999-later); this is ${VERSION}: install the newer one`;
 
-    it('whose schema this one is too old for stop it at the start with one clear line, and change nothing', async () => {
+    it('stop the start with one clear line if this program is too old for the schema, and change nothing', async () => {
       const url = await empty();
       await migrate(kyselyOn(url), POSTGRES, [...MIGRATIONS, later({ oldestProgram: nextMajor })]);
       const schema = await schemaOf(url);
@@ -261,12 +264,12 @@ describe('migrations of a Postgres database', () => {
     });
 
     it.each([[['serve']], [['serve', '--no-worker']], [['worker']]])(
-      'whose schema it is too old for stop a running %j with one clear line',
+      'stop a running %j with one clear line if it is too old for the schema',
       async (command) => {
         const url = await empty();
         const program = await StartedProgram.start([...command, '--port', '0', ...serveOn(url)]);
         try {
-          await eventually('it serves', () => /"msg":"(serving|working)"/.test(program.stdout));
+          await eventually('the service serves', () => /"msg":"(serving|working)"/.test(program.stdout));
           await migrate(kyselyOn(url), POSTGRES, [...MIGRATIONS, later({ oldestProgram: nextMajor })]);
           expect(await program.ended).toBe(0);
           const lines = program.stdout
@@ -282,7 +285,7 @@ describe('migrations of a Postgres database', () => {
       },
     );
 
-    it('whose schema it may still use let it serve on under load, without one request failing', async () => {
+    it('let the program serve under load without a failed request if it may still use the schema', async () => {
       const replicas = new Replicas();
       try {
         const boards: Board[] = [];
@@ -308,7 +311,7 @@ describe('migrations of a Postgres database', () => {
           }
         };
         const clients = Promise.all(boards.flatMap((board) => [client(board), client(board), client(board)]));
-        // A failure shows below; until then it must not be an unhandled one.
+        // The test reports a failure below; until then it must not be an unhandled rejection.
         clients.catch(() => (isOver = true));
         try {
           const steps: NumberedMigration[] = [];

@@ -10,7 +10,7 @@ import { StartError } from '../../src/database/start-error.js';
 import { runProgram } from '../cli/run-program.js';
 import { Files } from './files.js';
 
-/** A step after all of ours, as a newer program would bring it. */
+/** A step after all existing ones, as a newer program would add it. */
 const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
   name: '9999-later',
   oldestProgram: VERSION,
@@ -25,7 +25,7 @@ const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
 
 const [major, minor, patch] = VERSION.split('.').map(Number) as [number, number, number];
 
-// On real files; only the later step, which no program has yet, is made up.
+// Uses files on disk; only the later step, which no program has yet, is made up.
 describe('migrations of a SQLite file', () => {
   const files = new Files();
   const ours = MIGRATIONS.map(({ name }) => name);
@@ -38,7 +38,7 @@ describe('migrations of a SQLite file', () => {
       await sql<{ sql: string }>`select sql from sqlite_schema where sql is not null order by name`.execute(db)
     ).rows.map((row) => row.sql);
 
-  it('make the whole schema from empty, and do nothing the second time', async () => {
+  it('create the whole schema from empty, and do nothing the second time', async () => {
     const db = freshWriter();
     expect(await migrate(db, SQLITE)).toEqual(ours);
     const schema = await schemaOf(db);
@@ -51,7 +51,7 @@ describe('migrations of a SQLite file', () => {
     );
   });
 
-  it('bring an older schema with data in it up to this one', async () => {
+  it('upgrade an older schema with data in it', async () => {
     const db = freshWriter();
     expect(await migrate(db, SQLITE, [core])).toEqual(['0001-core']);
     await db.insertInto('rollups').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
@@ -63,7 +63,7 @@ describe('migrations of a SQLite file', () => {
     expect(await schemaOf(db)).toEqual(await schemaOf(fresh));
   });
 
-  it('remember by their places the subscriptions for which something waits', async () => {
+  it('record the place of each subscription with waiting artifacts', async () => {
     const db = freshWriter();
     const before = MIGRATIONS.slice(0, MIGRATIONS.indexOf(changedConfigurations));
     await migrate(db, SQLITE, before);
@@ -89,7 +89,7 @@ describe('migrations of a SQLite file', () => {
     ]);
   });
 
-  it('refuse a database of an earlier build with one line that says what to do, and leave it as it is', async () => {
+  it('refuse a database of an earlier build with one line that says what to do, and leave it unchanged', async () => {
     const path = files.path();
     const database = files.open(path);
     await migrate(database.writer, SQLITE);
@@ -110,7 +110,7 @@ describe('migrations of a SQLite file', () => {
     expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(refusal)]);
   });
 
-  it('find a file as it was left, at every later opening', async () => {
+  it('leave an up-to-date file unchanged whenever it is opened again', async () => {
     const path = files.path();
     for (const expected of [ours, [], []]) {
       const database = files.open(path);
@@ -119,7 +119,7 @@ describe('migrations of a SQLite file', () => {
     }
   });
 
-  it('are made by one process at a time: a second one on the file is refused', async () => {
+  it('are run by one process at a time: a second one on the file is refused', async () => {
     const path = files.path();
     const database = files.open(path);
     const refusal = `database_url: ${path} is in use by another starling process; stop it, or choose another database with --database-url sqlite:<path>`;
@@ -131,7 +131,7 @@ describe('migrations of a SQLite file', () => {
     expect(await schemaOf(database.writer)).toEqual([]);
   });
 
-  it('are made once by processes that start together on an empty file', async () => {
+  it('run once if processes start together on an empty file', async () => {
     const path = files.path();
     const ends = await Promise.all(
       Array.from({ length: 4 }, () => runProgram(['migrate', '--database-url', `sqlite:${path}`])),
@@ -146,7 +146,7 @@ describe('migrations of a SQLite file', () => {
     expect(await schemaOf(made)).toEqual(await schemaOf(alone));
   });
 
-  it('keep the data that is in it', async () => {
+  it('keep the data in the file', async () => {
     const db = freshWriter();
     await migrate(db, SQLITE);
     await db.insertInto('rollups').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
@@ -158,7 +158,7 @@ describe('migrations of a SQLite file', () => {
     expect(await migrate(db, SQLITE, [...MIGRATIONS, later()])).toEqual([]);
   });
 
-  it('that fail half-way leave nothing behind, and can be made again', async () => {
+  it('that fail halfway leave nothing behind, and can be run again', async () => {
     const db = freshWriter();
     await migrate(db, SQLITE);
     const before = {
@@ -204,7 +204,7 @@ describe('migrations of a SQLite file', () => {
     },
   );
 
-  it('of a newer program whose schema this one may still use let it go on', async () => {
+  it('of a newer program whose schema this one may still use do not stop it', async () => {
     const db = freshWriter();
     await migrate(db, SQLITE, [...MIGRATIONS, later()]);
     expect(await migrate(db, SQLITE)).toEqual([]);
@@ -214,7 +214,7 @@ describe('migrations of a SQLite file', () => {
     ]);
   });
 
-  it('of a newer program stop the command itself with that line', async () => {
+  it('of a newer program stop the command with that line', async () => {
     const path = files.path();
     const database = files.open(path);
     await migrate(database.writer, SQLITE, [...MIGRATIONS, later({ oldestProgram: `${major + 1}.0.0` })]);

@@ -4,7 +4,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net';
 import { openDatabase } from '../../src/database/open-database.js';
 import { StartError } from '../../src/database/start-error.js';
 
-/** A message of Postgres' protocol (version 3.0, as its documentation lists them): a letter, the length, and the rest. */
+/**
+ * Returns a message of Postgres' protocol (version 3.0, as its documentation lists them): a letter, the length, and the
+ * content.
+ */
 const message = (letter: string, ...parts: Buffer[]): Buffer => {
   const body = Buffer.concat(parts);
   return Buffer.concat([Buffer.from(letter), int32(body.length + 4), body]);
@@ -35,7 +38,9 @@ const answerOf = (value: string): Buffer =>
     READY,
   ]);
 
-/** Faked: a server that lets everybody in and answers every query with this version. One that is old enough is not to be had. */
+/**
+ * A fake server that accepts every login and answers every query with this version. No such old server is available.
+ */
 async function serverOf(version: string): Promise<Server> {
   const server = createServer((socket) => {
     socket.once('data', () => {
@@ -51,7 +56,7 @@ async function serverOf(version: string): Promise<Server> {
 it.each([
   ['140017', '14'],
   ['90624', '9'],
-])('a Postgres that is too old (%s) is refused with a line that says what is needed', async (number, version) => {
+])('refuses a Postgres that is too old (%s) with a line that says which is needed', async (number, version) => {
   const server = await serverOf(number);
   try {
     const { port } = server.address() as AddressInfo;

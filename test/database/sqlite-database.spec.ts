@@ -1,11 +1,11 @@
-// Real files.
+// Uses files on disk.
 import { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
 import { Files } from './files.js';
 
 const files = new Files();
 afterAll(() => files.clear());
 
-it('is closed once, however often that is asked for, and another one can hold the file then', async () => {
+it('closes once, however often close is called, and then another one can open the file', async () => {
   const path = files.path();
   const database = files.open(path);
   expect(() => SqliteDatabase.open(path)).toThrow('is in use by another starling process');

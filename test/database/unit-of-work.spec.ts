@@ -8,7 +8,7 @@ import { migrate } from '../../src/database/migrations/migrate.js';
 import type { Transaction } from '../../src/database/unit-of-work.js';
 import { Files, unitOfWorkOn } from './files.js';
 
-// Everything is real: the file, its migrated tables and the second connection that looks at what is committed.
+// Uses the file, its migrated tables and a second connection that reads what is committed.
 describe('the unit of work on a SQLite file', () => {
   const files = new Files();
   let database: SqliteDatabase;
@@ -27,7 +27,7 @@ describe('the unit of work on a SQLite file', () => {
 
   const write = (tx: Transaction, name: string) => tx.db.insertInto('rollups').values({ name, up_to_seq: 0 }).execute();
   const run = <T>(work: (tx: Transaction) => Promise<T>) => parts.unitOfWork.run(work);
-  /** Names that are committed, in the order of their writing. */
+  /** Returns the committed names, in the order of their writing. */
   const committed = () =>
     other
       .prepare('SELECT name FROM rollups ORDER BY rowid')
@@ -42,7 +42,7 @@ describe('the unit of work on a SQLite file', () => {
         .execute()
     ).map(({ name }) => name);
 
-  it('resolves with what the closure answers, after the commit', async () => {
+  it("resolves with the closure's result, after the commit", async () => {
     let before: unknown[] = [];
     const answer = await run(async (tx) => {
       await write(tx, 'a');
@@ -55,7 +55,7 @@ describe('the unit of work on a SQLite file', () => {
     expect(await parts.unitOfWork.reader.selectFrom('rollups').select('name').execute()).toEqual([{ name: 'a' }]);
   });
 
-  it('undoes the writes of a closure that rejects, and not those beside it in the group', async () => {
+  it('rolls back the writes of a closure that rejects, and not those beside it in the group', async () => {
     const failure = new Error('refused');
     const outcomes = await Promise.allSettled([
       run((tx) => write(tx, 'first')),
@@ -74,7 +74,7 @@ describe('the unit of work on a SQLite file', () => {
     expect(committed()).toEqual(['first', 'last']);
   });
 
-  it('undoes a closure whose statement the database refuses', async () => {
+  it('rolls back a closure whose statement the database refuses', async () => {
     const twice = run(async (tx) => {
       await write(tx, 'same');
       await write(tx, 'same');
@@ -84,7 +84,7 @@ describe('the unit of work on a SQLite file', () => {
     expect(committed()).toEqual(['next']);
   });
 
-  it('runs closures one after another, in the order in which they came', async () => {
+  it('runs closures one after another, in their order', async () => {
     const steps: string[] = [];
     const names = Array.from({ length: 20 }, (_, index) => `n${index}`);
     await Promise.all(
@@ -101,7 +101,7 @@ describe('the unit of work on a SQLite file', () => {
     expect(committed()).toEqual(names);
   });
 
-  it('calls whenVisible before the commit, and has a transaction that it queues join the same commit', async () => {
+  it('calls whenVisible before the commit, and a transaction that it queues joins the same commit', async () => {
     const seen: Record<string, unknown> = {};
     let followUp: Promise<unknown> = Promise.reject(new Error('whenVisible was not called'));
     followUp.catch(() => undefined);
@@ -117,7 +117,7 @@ describe('the unit of work on a SQLite file', () => {
       await write(tx, 'a');
       expect(seen).toEqual({});
     });
-    // Before anything else can commit: the first closure's own commit has brought both.
+    // Before another commit: the first closure's own commit has included both.
     expect(committed()).toEqual(['a', 'follow-up']);
     await followUp;
     expect(seen).toEqual({ effect: [], own: ['a'], elsewhere: [] });
@@ -146,7 +146,7 @@ describe('the unit of work on a SQLite file', () => {
     expect(effects).toEqual([]);
   });
 
-  it('keeps a commit and the other effects where one effect throws', async () => {
+  it('keeps a commit and the other effects if one effect throws', async () => {
     const effects: string[] = [];
     const broken = () => {
       throw new Error('broken effect');
@@ -160,8 +160,9 @@ describe('the unit of work on a SQLite file', () => {
     expect(committed()).toEqual(['a']);
   });
 
-  it('shares commits among closures that are queued at once, and reports each of them', async () => {
-    // Another connection's data_version moves with every commit that it sees; afterCommit looks before the next one.
+  it('shares commits among closures that are queued together, and reports each of them', async () => {
+    // Another connection's data_version changes with every commit that it sees; afterCommit reads it before the next
+    // one.
     const versions = new Set<unknown>();
     const names = Array.from({ length: 200 }, (_, index) => `n${index}`);
     await Promise.all(
@@ -178,7 +179,7 @@ describe('the unit of work on a SQLite file', () => {
     expect(parts.telemetry.transactions).toBe(200);
   });
 
-  it('is idle once all that was queued has ended', async () => {
+  it('is idle once all queued closures have finished', async () => {
     const ended: string[] = [];
     void run((tx) => write(tx, 'a')).then(() => ended.push('a'));
     void run((tx) => write(tx, 'b')).then(() => ended.push('b'));
@@ -186,8 +187,8 @@ describe('the unit of work on a SQLite file', () => {
     expect(ended).toEqual(['a', 'b']);
   });
 
-  it('stops the process where a COMMIT fails otherwise than for a full disk, and resolves nothing of its group', async () => {
-    // A deferred foreign key is the way to have SQLite itself refuse a COMMIT after every statement went well.
+  it('stops the process if a COMMIT fails for another reason than a full disk, and resolves nothing of its group', async () => {
+    // A deferred foreign key makes SQLite itself refuse a COMMIT after every statement succeeded.
     await sql`create table parents (id integer primary key)`.execute(database.writer);
     await sql`create table children (parent integer references parents (id) deferrable initially deferred)`.execute(
       database.writer,

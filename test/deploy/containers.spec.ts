@@ -27,7 +27,7 @@ const settings = resolveSettings({ flags: {}, environment: {}, server: {} });
 const DOCKERFILE = readFileSync('Dockerfile', 'utf8').replaceAll('\\\n', '');
 const CADDYFILE = readFileSync('deploy/compose/Caddyfile', 'utf8');
 
-/** What follows an instruction of the Dockerfile, or a directive of the Caddyfile, wherever it stands. */
+/** Returns the arguments of an instruction of the Dockerfile, or of a directive of the Caddyfile, at any place. */
 const after = (text: string, word: string): string[] =>
   [...text.matchAll(new RegExp(`^\\s*${word} +(.+)$`, 'gm'))].map((line) => line[1]!.trim());
 const listAfter = (word: string): string[] =>
@@ -44,7 +44,8 @@ function exitCode([program, ...args]: string[]): Promise<number | null> {
   });
 }
 
-// Real: the files, the application on HTTP, the image's health check as a process. No image is built and no container is started.
+// Uses the files, the application on HTTP, and the image's health check as a process. The tests build no image and
+// start no container.
 describe('the containers', () => {
   let app: TestApp;
 
@@ -54,7 +55,7 @@ describe('the containers', () => {
   afterAll(() => app.close());
 
   describe('the image', () => {
-    it('is made from files that are there and that .dockerignore lets through', () => {
+    it('copies only files that exist and that .dockerignore lets through', () => {
       const sources = after(DOCKERFILE, 'COPY')
         .filter((line) => !line.startsWith('--from'))
         .flatMap((line) => line.split(' ').slice(0, -1));
@@ -70,7 +71,7 @@ describe('the containers', () => {
       expect(after(DOCKERFILE, 'ARG')).toEqual([`NODE_IMAGE=node:${devDependencies.node}-slim`]);
     });
 
-    it('starts the program, on a port that it exposes, as another user than root', () => {
+    it('starts the program on a port that it exposes, as a user other than root', () => {
       const [program] = listAfter('ENTRYPOINT') as [string];
       accessSync(program.replace(after(DOCKERFILE, 'WORKDIR').at(-1)!, '.'), constants.X_OK);
       const { name, options } = commandLine(listAfter('CMD'));
@@ -96,7 +97,7 @@ describe('the containers', () => {
     const replicas = all.filter(([, service]) => service.build !== undefined);
     const { balancer, postgres } = services;
 
-    it('runs several replicas on the one Postgres, and keeps its data', () => {
+    it('runs several replicas on one Postgres, and keeps its data', () => {
       expect(replicas.length).toBeGreaterThan(1);
       for (const [, { environment, depends_on }] of replicas) {
         expect(VARIABLES).toEqual(expect.arrayContaining(Object.keys(environment!)));
@@ -107,7 +108,7 @@ describe('the containers', () => {
       expect(volumes).toHaveProperty('postgres');
     });
 
-    it('opens one port, to this machine alone', () => {
+    it('opens one port, only to this machine', () => {
       const open = all.flatMap(([name, { ports = [] }]) => ports.map((port) => [name, port]));
       expect(open).toEqual([['balancer', `127.0.0.1:${settings.port}:${settings.port}`]]);
     });
@@ -117,13 +118,13 @@ describe('the containers', () => {
       expect(upstreams!.split(' ')).toEqual([...replicas.map(([name]) => `${name}:${settings.port}`), '{']);
       expect(Object.keys(balancer!.depends_on!)).toEqual(replicas.map(([name]) => name));
       expect(CADDYFILE).toContain(`\n:${settings.port} {`);
-      // They refuse foreign names themselves, for the balancer leaves the Host header as it is.
+      // The replicas refuse foreign names themselves, because the balancer leaves the Host header unchanged.
       for (const [, { environment }] of replicas)
         expect(environment!.STARLING_ALLOWED_HOSTS).toBe('${STARLING_ALLOWED_HOSTS:-localhost}');
       expect(CADDYFILE).not.toContain('header_up');
     });
 
-    it('believes what the balancer says of its clients, since all are in one network', () => {
+    it("trusts the balancer's headers about its clients, because all are in one network", () => {
       expect(all.filter(([, service]) => 'networks' in service || 'network_mode' in service)).toEqual([]);
       const [{ subnet }] = networks.default!.ipam.config as [{ subnet: string }];
       for (const [, { environment }] of replicas) {

@@ -5,7 +5,7 @@ import { parseAllDocuments } from 'yaml';
 import { buildProgram } from '../../src/cli/program.js';
 import { settingEntries, variablesOf } from '../../src/config/settings-table.js';
 
-/** Every document of a YAML file; what the parser has to say against one fails the test. */
+/** Returns every document of a YAML file; a parse error fails the test. */
 export function readYaml<T>(path: string): T[] {
   const documents = [...parseAllDocuments(readFileSync(path, 'utf8'))];
   expect(documents.flatMap(({ errors, warnings }) => [...errors, ...warnings])).toEqual([]);
@@ -17,7 +17,7 @@ export interface CommandLine {
   options: Record<string, unknown>;
 }
 
-/** A command line as the program takes it, without its running; an unknown command or option fails the test. */
+/** Parses a command line as the program does, without running it; an unknown command or option fails the test. */
 export function commandLine([name, ...args]: string[]): CommandLine {
   const command = buildProgram().commands.find((candidate) => candidate.name() === name);
   expect(command?.name()).toBe(name);
@@ -26,5 +26,5 @@ export function commandLine([name, ...args]: string[]): CommandLine {
   return { name: name!, options: command!.opts() };
 }
 
-/** Environment variables that set something. */
+/** Returns the environment variables that are settings. */
 export const VARIABLES: string[] = settingEntries.flatMap(([, setting]) => variablesOf(setting));

@@ -86,7 +86,8 @@ function textOf(number: bigint, bits: number): string {
   );
 }
 
-// Real: the files as kubectl gets them, the application on HTTP. There is no cluster: what Kubernetes makes of them is not tried.
+// Uses the files as kubectl gets them, and the application on HTTP. There is no cluster, so how Kubernetes applies them
+// is not tested.
 describe('the Kubernetes manifests', () => {
   const [kustomization] = read<Kustomization>('kustomization.yaml') as [Kustomization];
   const [configuration] = kustomization.configMapGenerator;
@@ -97,7 +98,7 @@ describe('the Kubernetes manifests', () => {
   const named = deployments.map((deployment) => [deployment.metadata.name, deployment.spec] as const);
   const settings = resolveSettings({ flags: {}, environment: {}, server: {} });
 
-  it('are all in the kustomization, beside its configuration and the values of the metrics adapter', () => {
+  it('are all in the kustomization, with its configuration and the values of the metrics adapter', () => {
     expect(
       [
         ...kustomization.resources,
@@ -127,7 +128,7 @@ describe('the Kubernetes manifests', () => {
     });
     afterAll(() => app.close());
 
-    it('probe and scrape what this role answers, at its port', async () => {
+    it('probe and scrape paths that this role answers, at its port', async () => {
       const { startupProbe, livenessProbe, readinessProbe, ports } = container;
       const probes = [startupProbe, livenessProbe, readinessProbe].map(({ httpGet }) => httpGet);
       expect(ports).toEqual([{ name: 'http', containerPort: settings.port }]);
@@ -138,7 +139,7 @@ describe('the Kubernetes manifests', () => {
       }
     });
 
-    it('do not fail liveness for a stop or a lost database', () => {
+    it('do not fail liveness during a stop or without a database', () => {
       expect(container.livenessProbe.httpGet.path).toBe('/health/live');
       expect(container.readinessProbe.httpGet.path).toBe('/health/ready');
     });
@@ -157,7 +158,7 @@ describe('the Kubernetes manifests', () => {
       expect((await app.http.get('/metrics')).text).toMatch(new RegExp(`^${name} \\d+$`, 'm'));
     });
 
-    it('set what can be set, and mount the configuration where its command line looks for it', () => {
+    it('use only existing settings, and mount the configuration at the path of the command line', () => {
       expect(VARIABLES).toEqual(expect.arrayContaining(container.env.map(({ name }) => name)));
       const file = command.options.config as string;
       const { name } = container.volumeMounts.find(({ mountPath }) => mountPath === dirname(file))!;
@@ -172,7 +173,7 @@ describe('the Kubernetes manifests', () => {
       );
     });
 
-    it('give the process no more rights than it needs, and no variables of the Service', () => {
+    it('give the process only the rights that it needs, and no variables of the Service', () => {
       expect(pod).toMatchObject({
         automountServiceAccountToken: false,
         // Kubernetes would set STARLING_PORT to a URL, and the program would not start.
@@ -195,7 +196,7 @@ describe('the Kubernetes manifests', () => {
       }
     });
 
-    it('have a disruption budget of their own, and the network policy', () => {
+    it('include a separate disruption budget, and the network policy', () => {
       const budgets = ofKind<Manifest & { spec: { selector: { matchLabels: Labels } } }>('PodDisruptionBudget');
       expect(budgets.filter((budget) => selects(budget.spec.selector.matchLabels, spec))).toHaveLength(1);
       const [policy] = ofKind<Manifest & { spec: { podSelector: { matchLabels: Labels } } }>('NetworkPolicy');
@@ -212,7 +213,7 @@ describe('the Kubernetes manifests', () => {
     const [policy] = ofKind<Manifest & { spec: { policyTypes: string[]; egress: Rule[] } }>('NetworkPolicy');
     const { egress, policyTypes } = policy!.spec;
 
-    it('lets out lookups and calls of Postgres', () => {
+    it('allows DNS lookups and connections to Postgres', () => {
       expect(policyTypes).toEqual(['Ingress', 'Egress']);
       const ports = egress.map((rule) => rule.ports?.map(({ port }) => port));
       expect(ports).toEqual(expect.arrayContaining([[53, 53], [5432]]));
@@ -224,7 +225,7 @@ describe('the Kubernetes manifests', () => {
       const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
       return lists.some(({ within, without }) => within.check(address, family) && !without.check(address, family));
     };
-    /** The addresses of a range's ends, and those right before and behind it. */
+    /** Returns the addresses at a range's ends, and those right before and after it. */
     const around = (range: string): string[] => {
       const [text = '', prefix] = range.split('/');
       const bits = isIP(text) === 6 ? 128 : 32;
@@ -235,8 +236,8 @@ describe('the Kubernetes manifests', () => {
         .map((one) => textOf(one, bits));
     };
 
-    // Both lists are read: a range in one of them alone shows as a difference at its edges.
-    it('lets calls out to exactly those addresses that the program calls for clients', () => {
+    // Reads both lists: a range in only one of them is a difference at its edges.
+    it('allows egress to exactly the addresses that the program calls for clients', () => {
       const rules = new AddressRules({ allow: [], ports: [443], hosts: null });
       const ranges = [
         ...blocks.flatMap(({ cidr, except }) => [cidr, ...except]),
@@ -247,7 +248,7 @@ describe('the Kubernetes manifests', () => {
       expect(ranges).toEqual(
         expect.arrayContaining(['168.63.129.16/32', '192.0.0.192/32', '64:ff9b:1::/48', '2000::/3']),
       );
-      // A wrapped IPv4 address is called as such by the program, and leaves a cluster with NAT64 as IPv6.
+      // The program calls a wrapped IPv4 address as such, and it leaves a cluster with NAT64 as IPv6.
       const addresses = ranges.flatMap(around).filter((address) => ipAddress(address)!.text === address);
       const different = addresses.filter(
         (address) => letsOut(address) !== (rules.refusal(address, 443, 'client') === null),
@@ -264,14 +265,14 @@ describe('the Kubernetes manifests', () => {
       '192.0.0.192',
       '198.19.255.255',
       '239.1.2.3',
-    ])('lets no call out to %s', (address) => {
+    ])('allows no egress to %s', (address) => {
       expect(letsOut(address)).toBe(false);
     });
 
-    it('lets calls out to public addresses', () =>
+    it('allows egress to public addresses', () =>
       expect(['1.1.1.1', '2606:4700::1111'].map(letsOut)).toEqual([true, true]));
 
-    it('opens the port of Postgres to pods that are named, and to no others', () => {
+    it('opens the port of Postgres only to the named pods', () => {
       const database = egress.filter(({ ports = [] }) => ports.some(({ port }) => port === 5432));
       expect(database).toEqual([
         {
@@ -287,7 +288,7 @@ describe('the Kubernetes manifests', () => {
     });
   });
 
-  it('send requests to the processes that answer them alone', () => {
+  it('send requests only to the processes that answer them', () => {
     const [service] = ofKind<Manifest & { spec: { selector: Labels; ports: { targetPort: string }[] } }>('Service');
     const behind = deployments.filter(({ spec }) => selects(service!.spec.selector, spec));
     expect(behind.map(({ spec }) => spec.template.spec.containers[0].args[0])).toEqual(['serve']);

@@ -16,7 +16,7 @@ interface Manifest {
 
 const read = <T>(path: string): T => JSON.parse(readFileSync(path, 'utf8')) as T;
 
-// Real: npm itself, over this folder as it is installed. What it would pack is what a user's npm unpacks.
+// Runs npm over this folder as it is installed. What it would pack is what a user's npm unpacks.
 describe('the package', () => {
   const npm = (...args: string[]): unknown =>
     JSON.parse(execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
@@ -28,14 +28,14 @@ describe('the package', () => {
     expect(readMarkdown('docs/nest.md')).toContain(`${name}-${version}.tgz`);
   });
 
-  it('brings along all that would install a reporter of installations, with an empty package in its place', () => {
+  it('bundles every package that would install a telemetry reporter, with an empty package in its place', () => {
     const stub = read<Manifest>('node_modules/@scarf/scarf/package.json');
     expect([stub.name, stub.scripts, read<Manifest>('stubs/scarf/package.json')]).toEqual([
       '@scarf/scarf',
       undefined,
       stub,
     ]);
-    // Another version would not do for those who depend on it, and npm would fetch the real one.
+    // Dependents would not accept another version, and npm would fetch the real one.
     expect(read<Manifest>('node_modules/swagger-ui-dist/package.json').dependencies).toEqual({
       '@scarf/scarf': `=${stub.version}`,
     });
@@ -49,7 +49,7 @@ describe('the package', () => {
     ]);
   });
 
-  describe('the recipe of the documentation for a list of everything that it is made of', () => {
+  describe('the documented recipe for a software bill of materials', () => {
     let folder: string;
     beforeEach(() => {
       folder = mkdtempSync(join(tmpdir(), 'starling-release-'));
@@ -59,7 +59,7 @@ describe('the package', () => {
     afterEach(() => rmSync(folder, { recursive: true }));
 
     const [recipe] = blocksOf(readMarkdown('docs/deployment.md'), 'sh').filter((block) => block.includes('npm sbom'));
-    // Without a network: all versions are in the lock file. TMPDIR: where the recipe works.
+    // Without a network, because all versions are in the lock file. The recipe works in TMPDIR.
     const follow = (): unknown =>
       execFileSync('sh', ['-e', '-c', recipe!], {
         cwd: folder,
@@ -67,7 +67,7 @@ describe('the package', () => {
         env: { ...process.env, npm_config_offline: 'true', TMPDIR: folder },
       });
 
-    it('lists every dependency, and nothing for development', () => {
+    it('lists every runtime dependency and no development dependency', () => {
       follow();
       const { components } = read<{ components: { name: string; group?: string; version: string }[] }>(
         join(folder, 'sbom.json'),
@@ -83,7 +83,7 @@ describe('the package', () => {
       expect(readdirSync(folder).filter((name) => name.startsWith('tmp.'))).toEqual([]);
     });
 
-    it('leaves package.json as it is, where a step fails too', () => {
+    it('leaves package.json unchanged, even if a step fails', () => {
       writeFileSync(
         join(folder, 'package-lock.json'),
         '{"lockfileVersion": 3, "packages": {"node_modules/x": {"version": "not a version"}}}',

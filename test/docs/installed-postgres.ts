@@ -4,18 +4,21 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where packages of Linux have the programs of a server. The one that comes with `npm ci` has no pg_dump, and pg_dump takes no newer server. */
+/**
+ * The folders in which Linux packages install the server's programs. The server of `npm ci` has no pg_dump, and pg_dump
+ * does not work with a newer server.
+ */
 const [PROGRAMS] = globSync('/usr/lib/postgresql/*/bin/pg_dump').sort().reverse();
 
 export const hasInstalledPostgres = PROGRAMS !== undefined;
 
 export interface InstalledPostgres {
-  /** Of an empty database. */
+  /** The URL of an empty database. */
   url(database: string): string;
   stop(): void;
 }
 
-/** A server of the version of the installed pg_dump, with these databases; null where there is none. */
+/** Starts a server of the version of the installed pg_dump, with these databases; returns null if there is none. */
 export async function startInstalledPostgres(databases: readonly string[]): Promise<InstalledPostgres | null> {
   if (PROGRAMS === undefined) return null;
   const programs = join(PROGRAMS, '..');
@@ -47,7 +50,7 @@ export async function startInstalledPostgres(databases: readonly string[]): Prom
   };
 }
 
-/** A server does not run as root. */
+/** A server refuses to run as root. */
 function serverUser(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (flag: string): number => Number(execFileSync('id', [flag, 'postgres'], { encoding: 'utf8' }));

@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 
-/** The fenced blocks of one language in a markdown text, in their order. */
+/** Returns the fenced blocks of one language in a markdown text, in their order. */
 export const blocksOf = (markdown: string, language: string): string[] =>
   [...markdown.matchAll(/^```(\w*)\n(.*?)^```$/gms)].filter((block) => block[1] === language).map((block) => block[2]!);
 
 export const readMarkdown = (path: string): string => readFileSync(path, 'utf8');
 
-/** What a heading's link ends in, as GitHub makes it. */
+/** Returns the anchor of a heading, as GitHub makes it. */
 export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()

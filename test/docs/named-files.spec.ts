@@ -4,7 +4,7 @@ const FILES = globSync('{src,test,bench,docs,examples,deploy,bin}/**/*.*').conca
 const SOURCES = globSync('{src,test,bench}/**/*.ts');
 
 const COMMENT = /^\s*(?:\/\/|\/?\*)(.*)$/;
-/** A path, or a document's name alone. */
+/** A path, or the name of a document. */
 const NAMED = /(?<![\w./<-])(?:[\w-]+\/)+[\w-][\w.-]*\.(?:ts|md)\b|(?<![\w./<-])[\w-]+\.md\b/g;
 
 const namedIn = (source: string): string[] =>
@@ -14,7 +14,7 @@ const namedIn = (source: string): string[] =>
 
 const exists = (named: string): boolean => FILES.some((file) => file === named || file.endsWith(`/${named}`));
 
-test('files that comments name exist', () => {
+test('comments name only files that exist', () => {
   const stale = SOURCES.flatMap((source) =>
     namedIn(source)
       .filter((named) => !exists(named))

@@ -1,14 +1,14 @@
 import { readMarkdown } from './markdown.js';
 
 /**
- * One thing that a page says, in its order. A fenced block is run by its language (walk.ts). Comments of HTML, which readers of the page do
- * not see, add what the text of the page leaves to them:
+ * One part of a page, in its order. A fenced block is run by its language (walk.ts). HTML comments, which readers of the page do
+ * not see, add what the page leaves to its readers:
  *
  * - `<!-- start: <configuration> <flags> -->` serves it, in a new folder, to the commands that follow.
  * - `<!-- run: <command> -->` runs a command that the page does not show. The answers that follow are those of this command.
- * - `<!-- stop: <port> -->` ends the service at a port, where the page says that it is stopped.
- * - `<!-- answer: <text> -->` says what the last answer holds, where the page tells it in words.
- * - `<!-- file: <path> -->` names the file whose content the next block is.
+ * - `<!-- stop: <port> -->` ends the service at a port, if the page says that it is stopped.
+ * - `<!-- answer: <text> -->` says what the last answer contains, if the page describes it in words.
+ * - `<!-- file: <path> -->` names the file with the content of the next block.
  * - `<!-- not run: <reason> -->` says why the next block is not run.
  *
  * Pictures have the language `text`.
@@ -17,7 +17,7 @@ export interface Step {
   line: number;
   does: 'start' | 'stop' | 'run' | 'answer' | 'file' | 'not run' | 'block';
   text: string;
-  /** Of a block. */
+  /** The language of a block. */
   language: string;
 }
 
@@ -38,7 +38,7 @@ export function stepsOf(page: string): Step[] {
   });
 }
 
-/** Why blocks are not run, each reason with the places that give it. */
+/** Returns why blocks are not run, each reason with the places that give it. */
 export function notRunIn(pages: readonly string[]): string[] {
   const left = pages.flatMap((page) =>
     stepsOf(page).flatMap(({ does, text, line }) =>

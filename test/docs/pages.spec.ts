@@ -5,7 +5,7 @@ import { hasInstalledPostgres, type InstalledPostgres, startInstalledPostgres } 
 import { notRunIn, stepsOf } from './page.js';
 import { Walk } from './walk.js';
 
-/** Dumps and restores a Postgres database, for which pg_dump has to be installed. */
+/** Pages that dump and restore a Postgres database, for which pg_dump has to be installed. */
 const OPERATIONS = 'docs/operations.md';
 const PAGES = globSync('{*,{docs,examples}/**/*}.md')
   .filter((page) => stepsOf(page).length > 0 && (hasInstalledPostgres || page !== OPERATIONS))
@@ -14,7 +14,8 @@ const PAGES = globSync('{*,{docs,examples}/**/*}.md')
 const AT_A_TIME = 3;
 const MOST_REASONS = 15;
 
-// Real: the commands and files of the pages themselves, the built program as a process, databases, the compiler, HTTP. Nothing is faked.
+// Runs the commands and files of the pages, the built program as a process, databases, the compiler and HTTP. Nothing
+// is faked.
 describe('the commands and examples of the documentation', () => {
   let postgres: InstalledPostgres | null;
   const walks: Walk[] = [];
@@ -46,11 +47,11 @@ describe('the commands and examples of the documentation', () => {
     }
   }
 
-  test.each(PAGES)('do what %s says', (page) => outcomes.get(page)!.promise);
+  test.each(PAGES)('work as %s says', (page) => outcomes.get(page)!.promise);
 
-  test('are TypeScript that compiles, where they are TypeScript', () => Walk.checkTypes(walks));
+  test('compile, if they are TypeScript', () => Walk.checkTypes(walks));
 
-  test(`are run, but for ${MOST_REASONS} reasons at most`, () => {
+  test(`are run, except for at most ${MOST_REASONS} reasons`, () => {
     const reasons = notRunIn(PAGES);
     if (!hasInstalledPostgres) reasons.push(`pg_dump and a server of its version are not installed (${OPERATIONS})`);
     process.stdout.write(`Not run:\n${reasons.map((one) => `  ${one}\n`).join('')}`);

@@ -26,10 +26,13 @@ const settings = settingEntries.map(([, setting]) => setting);
 const BOUNDING = /^(max|min)_|_(limit|budget|limits|timeout|rate)$/;
 
 describe('the table of bounds', () => {
-  test.each(bounds.map((bound) => [bound.bound, bound] as const))('says what follows past: %s', (_name, bound) => {
-    expect(bound.default).not.toBe('');
-    expect(bound.answer).not.toBe('');
-  });
+  test.each(bounds.map((bound) => [bound.bound, bound] as const))(
+    'names the consequence past each bound: %s',
+    (_name, bound) => {
+      expect(bound.default).not.toBe('');
+      expect(bound.answer).not.toBe('');
+    },
+  );
 
   test.each(bySetting.map((bound) => [bound.setting, bound] as const))(
     'names a setting that exists, with its default: %s',

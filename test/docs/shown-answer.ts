@@ -1,10 +1,10 @@
-/** Ids and tokens that a page shows, with what stands for them when its commands are run. */
+/** The ids and tokens that a page shows, with the values that replace them when its commands run. */
 export type Known = Map<string, string>;
 
-/** Of artifacts and the like, of a lease, of a span. */
+/** The ids of artifacts and other rows, of a lease, of a span. */
 const ID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|(?<![\w-])[\w-]{43}(?![\w-])|\b[0-9a-f]{16}\b/;
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{3})?Z/;
-/** Another moment or machine makes another number of these. */
+/** Numbers that differ at another time or on another machine. */
 const MEASURES = [
   'duration_ms',
   'responseTime',
@@ -26,8 +26,8 @@ const withoutSpace = (text: string): string => text.replace(/\s/g, '');
 const literally = (text: string): string => withoutSpace(text).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
 
 /**
- * Whether `answer` holds what a page shows of it: the same text, but for white space, times, and what the page leaves out with `...`. Lines of
- * plain text may have others between them. Ids that are new are noted in `known`.
+ * Returns whether `answer` contains what a page shows of it: the same text except white space, times, and the parts
+ * that the page omits with `...`. Lines of plain text may have others between them. Records new ids in `known`.
  */
 export function holds(answer: string, shown: string, isPlain: boolean, known: Known): boolean {
   const parts = isPlain ? shown.trim().split('\n') : [shown];
@@ -62,6 +62,6 @@ function patternOfId(id: string, found: string[], known: Known): string {
   return `(${id.length === 36 ? '[0-9a-f-]{36}' : `[\\w-]{${id.length}}`})`;
 }
 
-/** The same command with the ids that are known by now. */
+/** Returns the command with the ids that are known by now. */
 export const withKnown = (command: string, known: Known): string =>
   command.replaceAll(new RegExp(ID.source, 'g'), (id) => known.get(id) ?? id);

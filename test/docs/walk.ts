@@ -20,7 +20,7 @@ import { type Step, stepsOf } from './page.js';
 import { holds, type Known, withKnown } from './shown-answer.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** What programs of the pages import. */
+/** The packages that programs of the pages import. */
 const PACKAGES = ['@nestjs', '@types', '@modelcontextprotocol', 'standardwebhooks'];
 const COMPILER = [
   '--ignoreConfig',
@@ -44,7 +44,7 @@ const { start: START } = (
 
 const PORTS = /(?<![\d.])(?:8344|8345|8460|900[0-3]|4318)\b/g;
 const SERVICE = /\bstarling\.js (?:serve|worker)\b|^node main\.js$/;
-/** Does not end by itself. */
+/** Commands that run until they are stopped. */
 const LASTING = new RegExp(
   `${SERVICE.source}|(?:^|^\\w+=\\S+ )(?:node|python3) (?:--\\S+ )*\\S+\\.(?:m?js|py)$|curl -sN|createServer`,
   'm',
@@ -57,7 +57,7 @@ interface Running {
   said: string;
 }
 
-/** One page, done as a reader would do it: real files, real programs, real HTTP. Only the ports are others, and the folder. */
+/** Follows one page as a reader would: with files, programs and HTTP. Only the ports and the folder differ. */
 export class Walk {
   private readonly folders: string[] = [];
   private folder = this.newFolder();
@@ -76,7 +76,7 @@ export class Walk {
     private readonly variables: Record<string, string> = {},
   ) {}
 
-  /** Rejects with the page's line and what is wrong there. */
+  /** Rejects with the page's line and the difference. */
   async walk(): Promise<void> {
     for (const step of stepsOf(this.page)) {
       await this.step({ ...step, text: await this.withPorts(step.text) }).catch((error: unknown) => {
@@ -86,7 +86,9 @@ export class Walk {
     await this.checkConfigurations();
   }
 
-  /** Of all pages together, since a compiler takes longer to start than to check one of them. Throws what is wrong. */
+  /**
+   * Compiles all pages together, because a compiler takes longer to start than to check one of them. Throws the errors.
+   */
   static checkTypes(walks: readonly Walk[]): void {
     const files = walks
       .flatMap(({ folders }) => folders)
@@ -108,7 +110,7 @@ export class Walk {
     for (const folder of this.folders) rmSync(folder, { recursive: true, force: true });
   }
 
-  /** Ends what still runs. */
+  /** Stops the programs that are still running. */
   async end(): Promise<void> {
     await Promise.all(this.running.splice(0).map((one) => this.stop(one)));
   }
@@ -142,7 +144,7 @@ export class Walk {
     mkdirSync(join(folder, 'node_modules'));
     mkdirSync(join(folder, 'data'), { mode: 0o700 });
     symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
-    // As npm would install them.
+    // Linked as npm would install them.
     symlinkSync(ROOT, join(folder, 'node_modules/starling-agents'));
     for (const name of PACKAGES) symlinkSync(join(ROOT, 'node_modules', name), join(folder, 'node_modules', name));
     writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
@@ -252,7 +254,7 @@ export class Walk {
     this.unchecked.clear();
   }
 
-  /** An indented text goes on with what is in the file. */
+  /** An indented text is added to the content of the file. */
   private write(text: string, path: string): void {
     this.file = null;
     const file = join(this.folder, path);
@@ -275,7 +277,7 @@ export class Walk {
   }
 }
 
-/** A reader's `npx`, after the `npm ci` and the build that come before the tests. */
+/** Runs a reader's `npx`, after the `npm ci` and the build that come before the tests. */
 function fromHere(command: string): string {
   const started = START.slice(START.indexOf('exec bin/') + 'exec bin/starling.js'.length);
   return command
@@ -304,7 +306,7 @@ async function freePort(): Promise<string> {
   return String(port);
 }
 
-/** A line is not whole while a quotation is open, or where it ends in a backslash or an operator. */
+/** A line is incomplete while a quotation is open, or if it ends in a backslash or an operator. */
 function commandsIn(text: string): string[] {
   const commands: string[] = [];
   let open = '';

@@ -13,7 +13,10 @@ import { databaseOf, type TestDatabase } from '../support/database.js';
 const STARLING = pathToFileURL(resolve(import.meta.dirname, '../../dist/index.js')).href;
 const NEST = pathToFileURL(createRequire(import.meta.url).resolve('@nestjs/common')).href;
 
-/** A team's own program: an agent class that injects a provider of another module. Decorators as functions, to need no compiler. */
+/**
+ * A team's own program: an agent class that injects a provider of another module. Decorators are called as functions,
+ * so that no compiler is needed.
+ */
 const PROGRAM = `
 import { Inject, Module } from '${NEST}';
 import { Agent, serve } from '${STARLING}';
@@ -37,7 +40,7 @@ Agent({ name: 'quoter', consumes: [{ types: ['Inquiry'] }], publishes: [{ type: 
 await serve({ config: 'starling.yaml', flags: { port: '0' }, agents: [Quoter], imports: process.env.WITHOUT_PRICES ? [] : [PricesModule] });
 `;
 
-// Real: the built package in a program of its own, Nest's injection, HTTP, a database. Nothing is faked.
+// Uses the built package in a separate program, Nest's injection, HTTP and a database. Nothing is faked.
 describe("agent classes in a team's own program", () => {
   let folder: string;
   let database: TestDatabase;
@@ -75,7 +78,7 @@ describe("agent classes in a team's own program", () => {
     throw new Error(`the program ended without saying ${pattern}:\n${seen.join('\n')}`);
   }
 
-  it('run like those of the configuration file, with what they inject', async () => {
+  it('run like those of the configuration file, with their injected providers', async () => {
     child = run();
     const [url] = await outputUntil(/http:\/\/127\.0\.0\.1:\d+/);
     const publish = async (product: string): Promise<{ type: string; payload: object }[]> => {
@@ -96,7 +99,7 @@ describe("agent classes in a team's own program", () => {
     ]);
   });
 
-  it('fail the start where nothing provides what they inject', async () => {
+  it('fail the start if no module provides what they inject', async () => {
     child = run({ WITHOUT_PRICES: '1' });
     const exited = once(child, 'exit');
     await outputUntil(/Prices/);

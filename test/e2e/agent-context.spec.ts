@@ -4,7 +4,8 @@ import type { AgentArtifact, ExecutionContext } from '../../src/engines/engine.j
 import { Agent } from '../../src/engines/provider/agent.decorator.js';
 import { Board } from './board.js';
 
-// What is reachable from the arguments of an agent's own code: fields of every kind, prototypes, what getters give, members of collections.
+// Walks everything that is reachable from the arguments of an agent's code: fields of every kind, prototypes, results
+// of getters, members of collections.
 const REACHABLE = `
 export function reachable(roots) {
   const found = new Set();
@@ -60,7 +61,7 @@ class CuriousClass {
   }
 }
 
-/** Real: the application, its database, HTTP, an agent of each kind whose code runs in the process. */
+/** Uses the application, its database, HTTP and an agent of each kind whose code runs in the process. */
 describe("an agent's own code", () => {
   let board: Board;
 
@@ -78,7 +79,7 @@ describe("an agent's own code", () => {
   });
   afterAll(() => board.close());
 
-  it.each(['function', 'class'])('of a %s is given what its type says, and nothing else', (kind) => {
+  it.each(['function', 'class'])('of a %s gets the fields of its type, and nothing else', (kind) => {
     const { context } = given[kind]!;
     expect(Reflect.ownKeys(context).sort()).toEqual([
       'attempt',
@@ -94,10 +95,10 @@ describe("an agent's own code", () => {
   });
 
   it.each(['function', 'class'])(
-    'of a %s reaches neither the store, nor the database, nor the settings, from anything that it is given',
+    'of a %s cannot reach the store, the database or the settings through its arguments',
     (kind) => {
       const { found, inputs, context } = given[kind]!;
-      // The walk went somewhere, or it would show nothing.
+      // Checks that the walk found values; otherwise the test would prove nothing.
       for (const known of [inputs[0]!.payload, context.signal, context.logger, context.blackboard.list])
         expect(found.has(known)).toBe(true);
       const service = [ArtifactStore, Settings].map((type) => board.app.app.get<object>(type, { strict: false }));

@@ -12,20 +12,20 @@ agents:
     retry: { attempts: 1 }
 `;
 
-// Asks what the artifact says, and tells what came of it.
+// Runs the artifact's query and publishes the result.
 const READER = `export default async ([{ payload }], { blackboard }) => {
   const found = 'id' in payload ? [await blackboard.get(payload.id)] : await blackboard.list(payload.filter);
   return { found: found.map((artifact) => artifact && artifact.payload.n) };
 };`;
 
-/** Real: the application, its database, HTTP, a function agent. */
-describe('what an agent reads of the blackboard', () => {
+/** Uses the application, its database, HTTP and a function agent. */
+describe('a query of an agent on the blackboard', () => {
   let board: Board;
   let ids: string[];
 
   beforeAll(async () => {
     board = await Board.start(CONFIG, { files: { 'reader.js': READER } });
-    // Every tenth is for this agent; of the others it sees nothing.
+    // This agent may see every tenth artifact and none of the others.
     for (let n = 0; n < 600; n += 1) {
       const visibility =
         n % 10 === 0 ? { kind: 'Labelled', required_labels: ['pii'] } : { kind: 'Private', agents: ['another'] };
@@ -44,13 +44,13 @@ describe('what an agent reads of the blackboard', () => {
   const tens = (from: number, to: number): number[] =>
     Array.from({ length: to - from }, (_, index) => (from + index) * 10);
 
-  it('is filled with what it may see, however much lies in between', async () => {
+  it('returns only visible artifacts, however many others lie in between', async () => {
     expect(await ask({ filter: { type: ['Note'] } })).toEqual(tens(0, 50));
     expect(await ask({ filter: { type: ['Note'], limit: 3 } })).toEqual(tens(0, 3));
     expect(await ask({ filter: { type: ['Note'], limit: 500 } })).toEqual(tens(0, 60));
   });
 
-  it('comes in the order and through the filters that it asks for', async () => {
+  it('applies the order and the filters', async () => {
     expect(await ask({ filter: { type: ['Note'], limit: 2, order: 'desc' } })).toEqual([590, 580]);
     expect(
       await ask({ filter: { tag: ['late'], limit: 2, correlation_id: 'notes', produced_by: ['external'] } }),
@@ -58,7 +58,7 @@ describe('what an agent reads of the blackboard', () => {
     expect(await ask({ filter: { correlation_id: 'notes', produced_by: ['reader'] } })).toEqual([]);
   });
 
-  it('has no artifact that it may not see, by its id either', async () => {
+  it('does not return an invisible artifact by its id either', async () => {
     expect(await ask({ id: ids[10] })).toEqual([10]);
     expect(await ask({ id: ids[11] })).toEqual([null]);
     expect(await ask({ id: 'no id' })).toEqual([null]);

@@ -1,16 +1,16 @@
 import { eventually } from '../support/eventually.js';
 import { gatesOf, started } from './batch-board.js';
-import { type AgentName, ALL, LackingBoard } from './lacking-board.js';
+import { type AgentName, ALL, MissingAgentsBoard } from './missing-agents-board.js';
 import { SERVER } from './replica-boards.js';
 
 const MINUTE = 60_000;
 
-/** Real: the whole app over HTTP, stopped and started again with other agents on one database. Faked: the clock. */
+/** Uses the whole app over HTTP, stopped and started again with other agents on one database. The clock is faked. */
 describe('POST /api/v1/executions/fail', () => {
-  let lacking: LackingBoard;
+  let lacking: MissingAgentsBoard;
 
   beforeEach(() => {
-    lacking = new LackingBoard();
+    lacking = new MissingAgentsBoard();
   });
 
   afterEach(() => lacking.remove());
@@ -21,7 +21,7 @@ describe('POST /api/v1/executions/fail', () => {
   };
   const without = (...names: AgentName[]): AgentName[] => ALL.filter((name) => !names.includes(name));
 
-  it('fails what waits for an agent that no process has, some at a time, and nothing else', async () => {
+  it('fails the executions of an agent that no process has, some at a time, and no others', async () => {
     const orders = 250;
     const before = await lacking.start(ALL, { role: SERVER });
     const correlations: string[] = [];
@@ -40,19 +40,19 @@ describe('POST /api/v1/executions/fail', () => {
       attempts: 1,
     });
     expect(await board.status(request)).toMatchObject({ state: 'active', waiting_for_agents: ['approver'] });
-    // One transaction for all of them would hold up every other write.
+    // One transaction for all of them would block every other write.
     const { text } = await board.http.get('/metrics').expect(200);
     expect(Number(/^starling_database_transaction_seconds_count (\d+)$/m.exec(text)?.[1])).toBeGreaterThanOrEqual(
       orders / 100,
     );
 
-    // The request may come twice.
+    // The request may arrive twice.
     expect(await fail({ agent: 'price' })).toEqual([200, { agent: 'price', executions: 0, groups: 0 }]);
     expect(await fail({ agent: 'approver' })).toEqual([200, { agent: 'approver', executions: 1, groups: 0 }]);
     expect(await board.app.database.rows('select id from timers')).toEqual([]);
   });
 
-  it('fails what waits for its next attempt, and what its process had left running', async () => {
+  it('fails an execution that waits for its next attempt, and one that its process left running', async () => {
     const before = await lacking.start(ALL);
     const retried = await before.publish('Doomed', {});
     await eventually('its first attempt has failed', () =>
@@ -87,14 +87,14 @@ describe('POST /api/v1/executions/fail', () => {
         payload: { error_type: 'agent_removed', execution_id: null },
       });
     }
-    // It had settled: a join without a time limit keeps nothing open.
+    // It had settled: a join without a time limit keeps no correlation open.
     expect(await board.status(half)).toMatchObject({ state: 'completed', artifact_count: 1, error_count: 0 });
     expect(await board.app.database.rows('select id from join_groups')).toEqual([]);
     expect(await board.app.database.rows('select id from timers')).toEqual([]);
     expect(await fail({ agent: 'pairer' })).toEqual([200, { agent: 'pairer', executions: 0, groups: 0 }]);
   });
 
-  it('is refused while a process has the agent, and where there has never been such an agent', async () => {
+  it('is refused while a process has the agent, and if the agent never existed', async () => {
     const board = await lacking.start(ALL);
     await board.http.post('/api/v1/agents/price/pause').expect(200);
     const order = await board.publish('Order', { n: 1 });
@@ -112,7 +112,7 @@ describe('POST /api/v1/executions/fail', () => {
     expect(await board.status(order)).toMatchObject({ state: 'active' });
   });
 
-  it('ends what waits for a subscription that is gone of an agent that a process has', async () => {
+  it('drops groups of a removed subscription of an agent that a process has', async () => {
     const before = await lacking.start(ALL, { role: SERVER });
     const left = await before.publish('Left', {});
     await before.close();
@@ -126,7 +126,7 @@ describe('POST /api/v1/executions/fail', () => {
     expect((await fail({ agent: 'pairer' }))[0]).toBe(409);
   });
 
-  it('lets a failed one be retried when the agent is back', async () => {
+  it('allows a retry of a failed execution when the agent is back', async () => {
     const before = await lacking.start(ALL, { role: SERVER });
     const order = await before.publish('Order', { n: 1 });
     await lacking.restart(without('price'));

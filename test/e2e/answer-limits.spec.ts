@@ -1,4 +1,4 @@
-// Real: the application over HTTP, HTTP servers as remote agents and as a model. Faked: what these answer.
+// Uses the application over HTTP, and HTTP servers as remote agents and as a model, whose answers are made up.
 import { AnswerMemory } from '../../src/blackboard/execution/answer-memory.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
@@ -66,14 +66,14 @@ describe('an answer', () => {
     );
   });
 
-  it('of a remote agent too, whatever max_answer says', async () => {
+  it('of a remote agent has the same limit, whatever max_answer says', async () => {
     agents.on('/remote', replies({ text: 'x'.repeat(MIB) }));
     expect(await errorOf('Question', {})).toBe(
       'output: the payload of Reply has 1048587 bytes, and body_limit allows 1048576',
     );
   });
 
-  it('of a remote agent is parsed when there is room for it, and refused where there never is', async () => {
+  it('of a remote agent is parsed when there is memory for it, and refused if it can never fit', async () => {
     agents.on('/remote', replies({ items: Array.from({ length: 30_000 }, () => ({})) }));
     const correlations = await Promise.all(Array.from({ length: 6 }, (_, n) => board.publish('Question', { n })));
     for (const correlation of correlations)
@@ -84,7 +84,7 @@ describe('an answer', () => {
     );
   });
 
-  it('of the blackboard to an agent has a bound, by what it takes in memory', async () => {
+  it('of the blackboard to an agent is limited by its size in memory', async () => {
     const blob = { items: Array.from({ length: 33_000 }, () => ({})) };
     for (let n = 0; n < 14; n += 1) await board.publish('Blob', blob);
     expect(await board.publishSync('Search', { limit: 3 })).toMatchObject({ artifacts: [{ payload: { found: 3 } }] });
@@ -93,7 +93,7 @@ describe('an answer', () => {
     );
   });
 
-  it('of a model has an end', async () => {
+  it('of a model is limited', async () => {
     models.answers({ text: JSON.stringify({ text: 'x'.repeat(MIB) }) });
     expect(await errorOf('Topic', {})).toBe('output: the model wrote more than 1048576 characters');
   });

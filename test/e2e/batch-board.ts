@@ -22,7 +22,7 @@ export interface Batch {
   error?: string;
 }
 
-/** Sends a batch and gives back its id. */
+/** Sends a batch and returns its id. */
 export async function send(board: Board, agent: string, inputs: object[], more: object = {}): Promise<string> {
   const { body } = await board.http
     .post('/run/batch')
@@ -34,21 +34,21 @@ export async function send(board: Board, agent: string, inputs: object[], more: 
 export const show = async (board: Board, id: string, query: object = {}): Promise<Batch> =>
   (await board.http.get(`/batch/${id}`).query(query).expect(200)).body as Batch;
 
-/** Waits until the batch has ended, and gives it with its first 10,000 results. */
+/** Waits until the batch has finished, and returns it with its first 10,000 results. */
 export async function ended(board: Board, id: string): Promise<Batch> {
   let batch = await show(board, id, { results_limit: 0 });
-  await eventually(`batch ${id} has ended`, async () => {
+  await eventually(`batch ${id} has finished`, async () => {
     batch = await show(board, id, { results_limit: 0 });
     return batch.completed_at !== undefined;
   });
   return show(board, id, { results_limit: 10_000 });
 }
 
-/** `n` from 0 on. */
+/** `n` counts from 0. */
 export const orders = (count: number, more: object = {}): object[] =>
   Array.from({ length: count }, (_, n) => ({ n, ...more }));
 
-/** One invocation of the agent below, which goes on when the test says so. */
+/** One invocation of the agent below, which continues when the test opens its gate. */
 export interface Gate {
   n: number;
   batch: string;
@@ -57,7 +57,7 @@ export interface Gate {
   fail(): void;
 }
 
-/** A module for a function agent whose every invocation waits for the test. */
+/** Returns a module for a function agent whose every invocation waits for the test. */
 export const GATE = `globalThis.batchGates ??= [];
 export default ([{ payload }], { signal }) =>
   new Promise((resolve, reject) => {
@@ -66,21 +66,21 @@ export default ([{ payload }], { signal }) =>
     globalThis.batchGates.push(gate);
   });`;
 
-/** All invocations so far of the rows whose `batch` has this name, in the order of their starts. */
+/** Returns all invocations so far of the rows with this `batch`, in the order of their starts. */
 export const gatesOf = (batch: string): Gate[] =>
   ((globalThis as unknown as { batchGates?: Gate[] }).batchGates ?? []).filter((gate) => gate.batch === batch);
 
 export const started = (batch: string, count: number): Promise<void> =>
   eventually(`${count} rows of ${batch} have started`, () => gatesOf(batch).length >= count);
 
-/** Opens every gate of these as soon as it is there, until `isOver`. */
+/** Opens the gates of these batches as they appear, until `isOver`. */
 export const openAll = (batches: string[], isOver: () => Promise<boolean>): Promise<void> =>
   eventually('all gates were opened', async () => {
     batches.flatMap(gatesOf).forEach((gate) => gate.open());
     return isOver();
   });
 
-/** Opens the gates of these rows until their batches have ended. */
+/** Opens the gates of these rows until their batches have finished. */
 export const finish = (board: Board, ids: string[], names: string[]): Promise<void> =>
   openAll(names, async () =>
     (await Promise.all(ids.map((id) => show(board, id, { results_limit: 0 })))).every(

@@ -29,7 +29,7 @@ const FILES = {
   });`,
 };
 
-/** Real: the whole app over HTTP on a database. */
+/** Uses the whole app over HTTP on a database. */
 describe('large results of a batch', () => {
   let board: Board;
 
@@ -42,7 +42,7 @@ describe('large results of a batch', () => {
   const run = async (inputs: object[], more: object = {}): Promise<string> => {
     const id = await send(board, 'large', inputs, more);
     await eventually(
-      `batch ${id} has ended`,
+      `batch ${id} has finished`,
       async () => (await show(board, id, { results_limit: 0 })).completed_at !== undefined,
     );
     return id;
@@ -51,7 +51,10 @@ describe('large results of a batch', () => {
   const stream = (id: string, accept = '*/*'): Promise<Response> =>
     fetch(`${board.app.url}/batch/${id}/results`, { headers: { accept } });
 
-  /** Works until no turn of the event loop was long meanwhile, since garbage may be collected at any moment; fails where it never is so. */
+  /**
+   * Repeats `work` until no turn of the event loop was long, because garbage may be collected at any moment. Fails if
+   * that never happens.
+   */
   const withoutLongTurn = async (work: () => Promise<unknown>): Promise<void> => {
     const turns: number[] = [];
     for (let count = 0; count < TRIES; count += 1) {
@@ -62,7 +65,7 @@ describe('large results of a batch', () => {
     throw new Error(`the event loop was held for ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms`);
   };
 
-  describe('whose rows repeat five', () => {
+  describe('with five repeats of each row', () => {
     const keys = Array.from({ length: 150 }, (_, n) => n % 5);
     let id: string;
 
@@ -73,7 +76,7 @@ describe('large results of a batch', () => {
       );
     });
 
-    it('stream whole, and hold up nobody else', async () => {
+    it('stream completely, without blocking other requests', async () => {
       let streamed = { lines: 0, digest: createHash('sha256') };
       await withoutLongTurn(async () => {
         streamed = { lines: 0, digest: createHash('sha256') };
@@ -88,7 +91,7 @@ describe('large results of a batch', () => {
       expect([streamed.lines, streamed.digest.digest('hex')]).toEqual([keys.length, expected.digest('hex')]);
     });
 
-    it('come as one page, however large it is, and hold up nobody else', async () => {
+    it('come as one page of any size, without blocking other requests', async () => {
       let bytes = 0;
       let text = '';
       await withoutLongTurn(async () => {
@@ -103,7 +106,7 @@ describe('large results of a batch', () => {
       expect(text).toMatch(/"completed_at":"[^"]+"}$/);
     });
 
-    it('come as a page where they are few', async () => {
+    it('come as a page if they are few', async () => {
       const { results } = await show(board, id, { results_limit: 10, results_offset: 100 });
       expect(results.map(({ index, result }) => [index, result!.key])).toEqual(
         keys.slice(100, 110).map((key, n) => [100 + n, key]),
@@ -112,7 +115,7 @@ describe('large results of a batch', () => {
     });
   });
 
-  it('stream whole as CSV', async () => {
+  it('stream completely as CSV', async () => {
     const id = await run(Array.from({ length: 7 }, (_, key) => ({ key })));
     const [, ...rows] = parse(await (await stream(id, 'text/csv')).text()) as string[][];
     const { results } = await show(board, id);
@@ -122,14 +125,14 @@ describe('large results of a batch', () => {
       run_id: runId,
       result: JSON.parse(result!) as Item['result'],
     }));
-    // Compared as text: a difference of megabytes would be no help.
+    // Compared as text: a difference of megabytes would not help.
     expect(
       JSON.stringify(shown) === JSON.stringify(results.map(({ index, run_id, result }) => ({ index, run_id, result }))),
     ).toBe(true);
   });
 
-  it('of which some are deleted meanwhile are cut off, and the log tells it under the id of the request', async () => {
-    // More than the system keeps for a connection; of the first 16 it is known from the beginning what they show.
+  it("are cut off if some are deleted meanwhile, and the log reports it under the request's id", async () => {
+    // More than the system buffers for a connection; the first 16 are fixed from the beginning.
     const id = await run(orders(16).map((_, key) => ({ key })));
     const { results } = await show(board, id, { results_limit: 1, results_offset: 15 });
     const response = await stream(id);

@@ -12,7 +12,7 @@ agents:
     retry: { attempts: 1 }
 `;
 
-/** Real: the whole app over HTTP on a database, and an agent whose invocations end when the test says so. */
+/** Uses the whole app over HTTP on a database, and an agent whose invocations finish when the test says so. */
 describe('a batch whose failed items are retried', () => {
   let board: Board;
 
@@ -26,7 +26,7 @@ describe('a batch whose failed items are retried', () => {
   const isTenth = (n: number): boolean => n % 10 === 7;
   const retry = (id: string) => board.http.post(`/batch/${id}/retry-failed`);
 
-  it('runs only those again, and counts right all the way', async () => {
+  it('runs only those again, with correct counts throughout', async () => {
     const id = await send(board, 'gate', orders(TOTAL, { batch: 'retried' }), { max_workers: 3 });
     const early = await retry(id);
     expect([early.status, early.body]).toEqual([
@@ -128,7 +128,7 @@ describe('a batch whose failed items are retried', () => {
     expect(gatesOf('keys')).toHaveLength(3);
   });
 
-  it('leaves failed what has not run again when it is cancelled', async () => {
+  it('keeps items failed that have not run again when it is cancelled', async () => {
     const id = await send(board, 'gate', orders(4, { batch: 'given up' }), { max_workers: 1 });
     for (let n = 0; n < 4; n += 1) {
       await started('given up', n + 1);
@@ -158,7 +158,7 @@ describe('a batch whose failed items are retried', () => {
     expect(gatesOf('given up')).toHaveLength(7);
   });
 
-  it('ends a batch that was cancelled as cancelled again, since some of its rows have not run', async () => {
+  it('finishes a cancelled batch as cancelled again, because some of its rows have not run', async () => {
     const id = await send(board, 'gate', orders(5, { batch: 'cut' }), { max_workers: 1 });
     await started('cut', 1);
     gatesOf('cut')[0]!.fail();
@@ -176,7 +176,7 @@ describe('a batch whose failed items are retried', () => {
     expect(gatesOf('cut').map(({ n }) => n)).toEqual([0, 1, 0]);
   });
 
-  it('takes a batch out of `failed`', async () => {
+  it('removes a batch from `failed`', async () => {
     const id = await send(board, 'gate', orders(2, { batch: 'hopeless' }));
     await started('hopeless', 2);
     gatesOf('hopeless').forEach((gate) => gate.fail());

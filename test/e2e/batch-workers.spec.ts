@@ -34,7 +34,7 @@ const FILES = { 'gate.js': GATE };
 
 const open = (gate: Gate): void => gate.open();
 
-/** Real: the whole app over HTTP on a database, and an agent whose invocations end when the test says so. */
+/** Uses the whole app over HTTP on a database, and an agent whose invocations finish when the test says so. */
 describe('a batch and its workers', () => {
   let board: Board;
 
@@ -44,7 +44,7 @@ describe('a batch and its workers', () => {
 
   afterAll(() => board.close());
 
-  /** The batch's runs that have been started and have not ended, whether their agent runs already or not. */
+  /** Returns the batch's runs that have started and not finished, whether their agent already runs or not. */
   const openRuns = async (id: string): Promise<number> => {
     const runs = ['starting', 'running'].map(async (status) => {
       const { body } = await board.http.get('/api/v1/runs').query({ status, limit: 500 }).expect(200);
@@ -75,7 +75,7 @@ describe('a batch and its workers', () => {
       started_at: expect.any(String),
     });
 
-    // The second item ends before the first.
+    // The second item finishes before the first.
     gatesOf('steps')[1]!.open();
     await started('steps', 3);
     gatesOf('steps')[2]!.fail();
@@ -108,7 +108,7 @@ describe('a batch and its workers', () => {
 
   it.each([
     ['max_workers', 2, 2],
-    ['all but one of what its agent may run at once', 100, 5],
+    ["all but one of its agent's slots", 100, 5],
   ])('has at most %s of its runs open at a time', async (_limit, maxWorkers, most) => {
     const name = `most ${maxWorkers}`;
     const id = await send(board, 'gate', orders(12, { batch: name }), { max_workers: maxWorkers });
@@ -125,7 +125,7 @@ describe('a batch and its workers', () => {
     ).toEqual(orders(12).map((_, n) => n));
   });
 
-  it('shares the agent with another batch, and both go on', async () => {
+  it('shares the agent with another batch, and both progress', async () => {
     const [one, two] = [
       await send(board, 'gate', orders(12, { batch: 'one' }), { max_workers: 10 }),
       await send(board, 'gate', orders(12, { batch: 'two' }), { max_workers: 10 }),
@@ -153,10 +153,10 @@ describe('a batch and its workers', () => {
     await finish(board, ids, ['here', 'there']);
   });
 
-  it('does not hold up what is published to the same agent meanwhile', async () => {
+  it('does not block artifacts that are published to the same agent meanwhile', async () => {
     const id = await send(board, 'gate', orders(50, { batch: 'long' }), { max_workers: 1_000 });
     await started('long', 5);
-    // None of the batch's own runs ends until then.
+    // None of the batch's own runs finishes until then.
     for (const n of [1, 2, 3]) {
       const correlation = await board.publish('Gated', { n, batch: 'interactive' });
       await started('interactive', n);
@@ -168,11 +168,11 @@ describe('a batch and its workers', () => {
     await finish(board, [id], ['long']);
   });
 
-  it('comes after what somebody waits for, with the agents that follow too', async () => {
+  it('has a lower priority than work that a client waits for, including the agents that follow', async () => {
     const id = await send(board, 'up', orders(8, { batch: 'below' }), { max_workers: 8 });
     await started('below', 1);
-    // Eight runs are open, and the seven behind the first wait for the agent's one slot.
-    await eventually('all of its share waits below', async () => (await openRuns(id)) === 8);
+    // Eight runs are open, and seven of them wait for the agent's one slot.
+    await eventually('its whole share waits below', async () => (await openRuns(id)) === 8);
     const correlation = await board.publish('Down', { n: 1, batch: 'urgent' });
     open(gatesOf('below')[0]!);
     await started('urgent', 1);
@@ -183,7 +183,7 @@ describe('a batch and its workers', () => {
   });
 
   describe('when it is cancelled', () => {
-    it('aborts its runs and starts no other row, and leaves everything else alone', async () => {
+    it('aborts its runs and starts no other row, and does not affect other work', async () => {
       const id = await send(board, 'gate', orders(20, { batch: 'stopped' }), { max_workers: 3 });
       await started('stopped', 3);
       open(gatesOf('stopped')[0]!);
@@ -211,7 +211,7 @@ describe('a batch and its workers', () => {
           completed_at: expect.any(String),
         },
       ]);
-      await eventually('its engines are told', () =>
+      await eventually('its engines are aborted', () =>
         gatesOf('stopped')
           .slice(1)
           .every(({ isAborted }) => isAborted),
@@ -231,18 +231,18 @@ describe('a batch and its workers', () => {
 
       open(gatesOf('beside')[0]!);
       await eventually(
-        'the interactive run has ended',
+        'the interactive run has finished',
         async () =>
           ((await board.http.get(`/run/${interactive.run_id}`)).body as { status: string }).status === 'completed',
       );
-      // Rows of the cancelled batch would have come before all of these.
+      // Rows of the cancelled batch would have run before all of these.
       const next = await send(board, 'gate', orders(10, { batch: 'next' }), { max_workers: 3 });
       await finish(board, [next], ['next']);
       expect(gatesOf('stopped')).toHaveLength(4);
       expect((await board.http.get(`/batch/${id}`)).body).toMatchObject({ status: 'cancelled', completed_items: 1 });
     });
 
-    it('ends as completed where only one of its runs was', async () => {
+    it('finishes as completed if only one of its runs was cancelled', async () => {
       const id = await send(board, 'gate', orders(3, { batch: 'partly' }), { max_workers: 1 });
       await started('partly', 1);
       const { items } = (await board.http.get('/api/v1/runs?limit=1').expect(200)).body as {
@@ -262,8 +262,8 @@ describe('a batch and its workers', () => {
   });
 });
 
-describe('a batch in a process that runs less at once than its agent may', () => {
-  it('takes half of what the process runs', async () => {
+describe("a batch in a process with fewer slots than its agent's concurrency", () => {
+  it("takes half of the process's slots", async () => {
     const board = await Board.start(CONFIG, { files: FILES, settings: { maxConcurrentExecutions: 4 } });
     try {
       const id = await send(board, 'gate', orders(8, { batch: 'narrow' }), { max_workers: 8 });
@@ -283,7 +283,7 @@ describe('a batch whose app is stopped and started again', () => {
   const folder = new ConfigurationFolder();
   afterAll(() => folder.remove());
 
-  it('goes on where it stood', async () => {
+  it('continues at the same row', async () => {
     const start = (): Promise<Board> =>
       Board.start(CONFIG, { files: FILES, folder: folder.path, settings: { shutdownGraceMs: 1 } });
     let board = await start();
@@ -308,7 +308,7 @@ describe('a batch whose app is stopped and started again', () => {
       });
       expect(batch.results.map(({ index, result }) => [index, result!.n])).toEqual(orders(10).map((_, n) => [n, n]));
       expect(batch.results.slice(0, 2)).toEqual(before.results);
-      // What had ended before does not run again; the two that were cut off do.
+      // Finished rows do not run again; the two that were cut off do.
       expect(tally(gatesOf('restarted').map(({ n }) => String(n)))).toEqual(
         Object.fromEntries(batch.results.map(({ index }) => [String(index), [2, 3].includes(index) ? 2 : 1])),
       );

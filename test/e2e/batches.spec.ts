@@ -24,7 +24,7 @@ agents:
 `;
 
 const FILES = {
-  // Gives the others a chance to run beside it, and says how many of its batch did.
+  // Lets other runs start beside it, and returns how many of its batch did.
   'recorder.js': `
     globalThis.batchRecords = [];
     const running = new Map();
@@ -41,14 +41,14 @@ const FILES = {
 interface Recorded {
   n: number;
   batch: string;
-  /** How many of its batch ran when it started. */
+  /** How many of its batch were running when it started. */
   beside: number;
 }
 
 const records = (batch: string): Recorded[] =>
   (globalThis as unknown as { batchRecords: Recorded[] }).batchRecords.filter((record) => record.batch === batch);
 
-/** Real: the whole app over HTTP on a database. */
+/** Uses the whole app over HTTP on a database. */
 describe('a batch', () => {
   let board: Board;
 
@@ -58,7 +58,7 @@ describe('a batch', () => {
 
   afterAll(() => board.close());
 
-  /** All results as they come. */
+  /** Returns all results as sent. */
   const text = async (id: string, accept = '*/*'): Promise<{ type: string; body: string }> => {
     const response = await fetch(`${board.app.url}/batch/${id}/results`, { headers: { accept } });
     expect(response.status).toBe(200);
@@ -67,7 +67,7 @@ describe('a batch', () => {
 
   const results = (batch: Batch): unknown[] => batch.results.map(({ result }) => result);
 
-  it('gives each item the static inputs, where it has none of its own', async () => {
+  it('adds the static inputs to each item, unless it has its own', async () => {
     const id = await send(board, 'echo', [{ n: 1 }, { n: 2, k: 'own' }], { static_inputs: { k: 'static', n: 0 } });
     expect(results(await ended(board, id))).toEqual([
       { n: 1, k: 'static' },
@@ -96,7 +96,7 @@ describe('a batch', () => {
     expect(records('serial').map(({ n, beside }) => [n, beside])).toEqual(orders(30).map((_, n) => [n, 0]));
   });
 
-  it('runs as many items beside each other as it has workers', async () => {
+  it('runs as many items in parallel as it has workers', async () => {
     const id = await send(board, 'recorder', orders(60, { batch: 'parallel' }), { max_workers: 3 });
     await ended(board, id);
     expect(Math.max(...records('parallel').map(({ beside }) => beside))).toBe(2);
@@ -134,14 +134,14 @@ describe('a batch', () => {
     ).toEqual([0, 1, 3]);
   });
 
-  it('counts rows with an equal key each as failed where their run failed', async () => {
+  it('counts each of the rows with an equal key as failed if their run failed', async () => {
     const items = ['a', 'b', 'a'].map((key) => ({ key, reason: `no ${key}` }));
     const batch = await ended(board, await send(board, '-failing', items, { row_key: 'key' }));
     expect(batch).toMatchObject({ status: 'failed', completed_items: 3, failed_items: 3 });
     expect(batch.results.map(({ error }) => error)).toEqual(['a', 'b', 'a'].map((key) => `-failing failed: no ${key}`));
   });
 
-  it('goes on where the schema refuses an item, which fails alone with a run of its own', async () => {
+  it('continues if the schema refuses an item, which fails with its own run', async () => {
     const batch = await ended(board, await send(board, 'echo', [{ n: 1 }, { n: 'two' }, {}, { n: 4 }]));
     expect(batch).toMatchObject({
       status: 'completed',
@@ -163,7 +163,7 @@ describe('a batch', () => {
     expect(batch.results[1]!.error).toMatch(/^inputs: .*n/);
   });
 
-  it('has failed where every item failed, for whichever reason', async () => {
+  it('has failed if every item failed, for any reason', async () => {
     const refused = await ended(board, await send(board, 'echo', [{}, {}]));
     const broken = await ended(board, await send(board, '-failing', [{ reason: 'broken' }]));
     for (const batch of [refused, broken]) {
@@ -211,7 +211,7 @@ describe('a batch', () => {
     expect(await count()).toBe(before);
   });
 
-  describe('of 1,250 items, each tenth of which fails', () => {
+  describe('of 1,250 items, a tenth of which fail', () => {
     let id: string;
     const fails = (n: number): boolean => n % 10 === 3;
     const numbers = Array.from({ length: 1_250 }, (_, n) => n);
@@ -230,11 +230,11 @@ describe('a batch', () => {
       (await show(board, id, query)).results.map(({ index }) => index);
 
     it.each([
-      ['the first thousand, where nothing else is asked for', {}, numbers.slice(0, 1_000)],
+      ['the first thousand by default', {}, numbers.slice(0, 1_000)],
       ['none', { results_limit: 0 }, []],
-      ['none, from the middle', { results_limit: 0, results_offset: 700 }, []],
+      ['no results for a limit of 0 in the middle', { results_limit: 0, results_offset: 700 }, []],
       ['all', { results_limit: 10_000 }, numbers],
-      ['some, from the middle', { results_limit: 20, results_offset: 495 }, numbers.slice(495, 515)],
+      ['some results from the middle', { results_limit: 20, results_offset: 495 }, numbers.slice(495, 515)],
       ['the last one', { results_offset: 1_249 }, [1_249]],
       ['none behind the last one', { results_offset: 1_250 }, []],
       ['none far behind', { results_offset: 9_007_199_254_740_991 }, []],
@@ -250,7 +250,7 @@ describe('a batch', () => {
         { results_status: 'completed', results_limit: 7, results_offset: 1_100 },
         numbers.filter((n) => !fails(n)).slice(1_100, 1_107),
       ],
-    ])('shows of its results %s', async (_case, query, expected) => {
+    ])('returns %s', async (_case, query, expected) => {
       expect(await indexes(query)).toEqual(expected);
     });
 
@@ -273,7 +273,7 @@ describe('a batch', () => {
       await ended(board, id);
     });
 
-    it('is a CSV that a reader takes apart again, with no cell that a spreadsheet would take for a formula', async () => {
+    it('is a CSV that a parser reads correctly, with no cell that a spreadsheet would read as a formula', async () => {
       const { type, body } = await text(id, 'text/csv');
       expect(type).toMatch(/^text\/csv/);
       const [head, ...rows] = parse(body) as string[][];
@@ -286,7 +286,7 @@ describe('a batch', () => {
       expect(body).toContain('a ""quote""');
     });
 
-    it('holds a result as JSON in its cell', async () => {
+    it('has a result as JSON in its cell', async () => {
       const payload = { n: 1, text: 'a, "b"\nc' };
       const batch = await ended(board, await send(board, 'echo', [payload]));
       const { body } = await text(batch.batch_id, 'text/csv');
@@ -300,11 +300,11 @@ describe('a batch', () => {
       ['application/x-ndjson, text/csv;q=0.5', 'application/x-ndjson'],
       ['text/csv;q=0.9, application/x-ndjson;q=0.1', 'text/csv'],
       ['text/*', 'text/csv'],
-    ])('is what %s asks for', async (accept, type) => {
+    ])('is sent for %s', async (accept, type) => {
       expect((await text(id, accept)).type.split(';')[0]).toBe(type);
     });
 
-    it('is a 404 where there is no such batch', async () => {
+    it('is a 404 if there is no such batch', async () => {
       const response = await board.http.get('/batch/none/results').set('Accept', 'text/csv');
       expect([response.status, response.body]).toEqual([404, { detail: 'Batch not found: none' }]);
     });
@@ -318,7 +318,7 @@ describe('a batch', () => {
     const list = async (query: object): Promise<Listed> =>
       (await board.http.get('/api/v1/batches').query(query).expect(200)).body as Listed;
     const ids = async (query: object): Promise<string[]> => (await list(query)).items.map(({ batch_id }) => batch_id);
-    // Times are whole milliseconds, and the batches of the tests before share none with these.
+    // Times are whole milliseconds, and the batches of earlier tests have none of these.
     const from = new Date(Date.now() + 1).toISOString();
     await eventually('a new millisecond has begun', () => new Date().toISOString() > from);
     const one = await send(board, 'echo', [{ n: 1 }]);

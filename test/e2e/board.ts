@@ -34,7 +34,7 @@ export interface PublishParts {
   deadline?: string;
 }
 
-/** An app of its own, spoken to as a client does. */
+/** A separate app, and requests to it as a client sends them. */
 export class Board {
   private constructor(readonly app: TestApp) {}
 
@@ -46,7 +46,7 @@ export class Board {
     return this.app.http;
   }
 
-  /** Publishes and gives back the correlation id. */
+  /** Publishes and returns the correlation id. */
   async publish(type: string, payload: object, parts: PublishParts = {}): Promise<string> {
     const { correlation, ...body } = parts;
     const call = this.http.post('/api/v1/artifacts').send({ type, payload, ...body });
@@ -69,17 +69,17 @@ export class Board {
       .body as Status;
   }
 
-  /** Waits until the correlation has ended, and gives its state. */
+  /** Waits until the correlation has finished, and returns its state. */
   async ended(correlation: string): Promise<Status> {
     let status = await this.status(correlation);
-    await eventually(`correlation ${correlation} has ended`, async () => {
+    await eventually(`correlation ${correlation} has finished`, async () => {
       status = await this.status(correlation);
       return status.state !== 'active';
     });
     return status;
   }
 
-  /** What the correlation holds, in order. */
+  /** Returns the correlation's artifacts, in order. */
   async artifacts(correlation: string, query: Record<string, unknown> = {}): Promise<WireArtifact[]> {
     const response = await this.http
       .get('/api/v1/artifacts')
@@ -97,6 +97,6 @@ export class Board {
   }
 }
 
-/** How many of each there are. */
+/** Counts the artifacts of each type. */
 export const tally = (names: string[]): Record<string, number> =>
   names.reduce<Record<string, number>>((counts, name) => ({ ...counts, [name]: (counts[name] ?? 0) + 1 }), {});

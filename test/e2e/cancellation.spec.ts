@@ -24,7 +24,7 @@ agents:
     engine: { kind: expression, expression: '{}' }
 `;
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('cancelling a correlation', () => {
   let board: Board;
   const clock = new ManualClock();
@@ -42,7 +42,7 @@ describe('cancelling a correlation', () => {
   const payloads = async (correlation: string, type: string) =>
     (await board.artifacts(correlation, { type })).map(({ payload }) => payload);
 
-  it('takes its artifacts out of groups that wait, and those behind them move up', async () => {
+  it('removes its artifacts from groups that wait, and those behind them move up', async () => {
     await hold('k1');
     await board.publish('A', { key: 'x' }, { correlation: 'k1' });
     await board.publish('A', { key: 'x' }, { correlation: 'k2' });
@@ -53,7 +53,7 @@ describe('cancelling a correlation', () => {
     expect(await payloads('k4', 'Joined')).toEqual([{ from: ['k2', 'k3', 'k4'] }]);
   });
 
-  it('lets the window of a group run from the first artifact that is left, which alone keeps its correlation open', async () => {
+  it('makes the window of a group start at the first remaining artifact, which alone keeps its correlation open', async () => {
     await board.publish('P', { key: 'y' }, { correlation: 'w1' });
     clock.advance(2 * MINUTE);
     await board.publish('P', { key: 'y' }, { correlation: 'w2' });
@@ -68,7 +68,7 @@ describe('cancelling a correlation', () => {
     expect(await board.status('w1')).toMatchObject({ state: 'cancelled', error_count: 0 });
   });
 
-  it('lets the window of a group run from what arrived in it first, though that was published after what was hidden', async () => {
+  it('makes the window of a group start at its first arrival, even if that was published after a hidden artifact', async () => {
     await board.publish('P', { key: 'h' }, { correlation: 'h1', visibility: { kind: 'After', ttl: 'PT2M' } });
     await board.publish('Hold', {}, { correlation: 'released', visibility: { kind: 'After', ttl: 'PT2M' } });
     await board.publish('Q', { key: 'h' }, { correlation: 'h2' });
@@ -81,7 +81,7 @@ describe('cancelling a correlation', () => {
     expect(await board.ended('h3')).toMatchObject({ state: 'failed', error_count: 1 });
   });
 
-  it('takes its artifacts out of a batch window, which goes on with the others', async () => {
+  it('removes its artifacts from a batch window, which continues with the others', async () => {
     await board.publish('Item', { n: 1 }, { correlation: 'b1' });
     await board.publish('Item', { n: 2 }, { correlation: 'b2' });
     await cancel('b1');
@@ -90,7 +90,7 @@ describe('cancelling a correlation', () => {
     expect(await payloads('b2', 'Pack')).toEqual([{ items: [2] }]);
   });
 
-  it('drops what was to be released later', async () => {
+  it('drops artifacts that were to be released later', async () => {
     await hold('r1');
     await cancel('r1');
     clock.advance(61 * MINUTE);
@@ -101,7 +101,7 @@ describe('cancelling a correlation', () => {
     expect(await board.types('r1')).toEqual(['Hold']);
   });
 
-  it('answers who waits for it', async () => {
+  it('answers the requests that wait for it', async () => {
     const waiting = board.publishSync(
       'Hold',
       {},
@@ -112,7 +112,7 @@ describe('cancelling a correlation', () => {
     expect(await waiting).toMatchObject({ completed: true, artifacts: [] });
   });
 
-  it('that has ended, or is unknown, changes nothing', async () => {
+  it('that has finished, or is unknown, changes nothing', async () => {
     const done = await board.publish('C', { key: 'z' });
     const before = await board.status(done);
     const ended = await board.http.post(`/api/v1/correlations/${done}/cancel`);

@@ -3,7 +3,7 @@ import { Board, tally } from './board.js';
 const expression = (consumes: string, publishes: string, source: string): string =>
   `{ consumes: [${consumes}], publishes: [{ type: ${publishes} }], engine: { kind: expression, expression: '${source}' } }`;
 
-/** Real: the whole app over HTTP on a database, its agents from a configuration file. */
+/** Uses the whole app over HTTP on a database, with agents from a configuration file. */
 describe('cascades', () => {
   let board: Board;
 
@@ -30,7 +30,7 @@ agents:
 
   afterAll(() => board.close());
 
-  it('runs a chain of five', async () => {
+  it('run a chain of five', async () => {
     const { artifacts, completed } = await board.publishSync('A0', { n: 0 });
     expect(completed).toBe(true);
     expect(artifacts.map(({ type, payload }) => [type, payload.n])).toEqual([
@@ -42,7 +42,7 @@ agents:
     ]);
   });
 
-  it('fans out to a hundred', async () => {
+  it('fan out to a hundred', async () => {
     const list = Array.from({ length: 100 }, (_, index) => index);
     const { artifacts, completed } = await board.publishSync('Spread', { list });
     expect(completed).toBe(true);
@@ -55,7 +55,7 @@ agents:
     ).toEqual(list);
   });
 
-  it('triggers `any` for each artifact on its own', async () => {
+  it('trigger `any` for each artifact separately', async () => {
     const correlation = await board.publish('Left', {});
     await board.publish('Right', {}, { correlation });
     await board.ended(correlation);
@@ -63,7 +63,7 @@ agents:
     expect(seen.sort()).toEqual(['Left', 'Right']);
   });
 
-  it('asks predicates, tags and producers; one that errs, or gives no boolean, does not trigger', async () => {
+  it('check predicates, tags and producers; a predicate that fails, or returns no boolean, does not trigger', async () => {
     const refused = await board.publish('Picked', { n: 1 });
     const chosen = await board.publish('Picked', { n: 4 }, { tags: ['gold', 'eu'] });
     expect(await board.ended(refused)).toMatchObject({ state: 'completed', artifact_count: 1, error_count: 0 });
@@ -71,7 +71,7 @@ agents:
     expect((await board.types(chosen)).sort()).toEqual(['Chosen', 'Picked', 'VipSeen']);
   });
 
-  it('does not trigger an agent by its own output unless allow_self says so', async () => {
+  it('do not trigger an agent by its own output unless allow_self says so', async () => {
     const self = await board.publish('Ping', { n: 0 });
     await board.ended(self);
     expect(tally(await board.types(self))).toEqual({ Ping: 2 });
@@ -80,14 +80,14 @@ agents:
     expect(tally(await board.types(loop))).toEqual({ Loop: 6 });
   });
 
-  it('says who consumed an artifact', async () => {
+  it('record which executions consumed an artifact', async () => {
     const correlation = await board.publish('A4', { n: 1 });
     await board.ended(correlation);
     const [published] = await board.artifacts(correlation, { embed_meta: true });
     expect(published).toMatchObject({ type: 'A4', consumed_by: ['step5'] });
   });
 
-  it('opens a settled correlation again, and settles it anew', async () => {
+  it('reopen a settled correlation, and settle it again', async () => {
     const correlation = await board.publish('A4', { n: 1 });
     await board.ended(correlation);
     const { artifacts, completed } = await board.publishSync('A3', { n: 7 }, { correlation });
@@ -117,7 +117,7 @@ agents:
         attempts: 0,
       });
       expect(await board.status('cycle')).toMatchObject({ state: 'completed', error_count: 1 });
-      // The limit holds for one generation: the next one runs again.
+      // The limit applies to one generation: the next one runs again.
       const again = await board.publishSync('Ping', { n: 0 }, { correlation: 'cycle' });
       expect(tally(again.artifacts.map(({ type }) => type))).toEqual({ Ping: 25, Pong: 25, WorkflowError: 1 });
     } finally {

@@ -20,8 +20,11 @@ agents:
 /** Answers with the types of its inputs. */
 const TYPES = 'export default async (inputs) => ({ types: inputs.map(({ type }) => type).sort() });';
 
-/** Real: the whole app over HTTP, stopped and started again with another configuration on one database. Faked: the clock. */
-describe('what waits in a join or a batch window', () => {
+/**
+ * Uses the whole app over HTTP, stopped and started again with another configuration on one database. The clock is
+ * faked.
+ */
+describe('a partly filled join or batch window', () => {
   const clock = new ManualClock();
   let folder: ConfigurationFolder;
   let board: Board;
@@ -52,7 +55,7 @@ describe('what waits in a join or a batch window', () => {
   const pairs = async (correlation: string): Promise<unknown[]> =>
     (await board.artifacts(correlation, { type: 'Pair' })).map(({ payload }) => payload.types);
 
-  it('goes on in its own subscription when that has another place', async () => {
+  it('continues in its own subscription when that has another place', async () => {
     await start(SIDES, EVENTS);
     const sides = await board.publish('Left', {});
     const event = await board.publish('Event', {});
@@ -71,7 +74,7 @@ describe('what waits in a join or a batch window', () => {
     expect(await board.ended(event)).toMatchObject({ state: 'completed' });
   });
 
-  it('goes on with another limit, predicate or size', async () => {
+  it('continues with another limit, predicate or size', async () => {
     await start(
       '{ types: [Left, Right], join: { within: 5m }, where: "true" }',
       '{ types: [Event], batch: { size: 3, timeout: 1m } }',
@@ -90,7 +93,7 @@ describe('what waits in a join or a batch window', () => {
     expect(await pairs(later)).toEqual([['Event', 'Event']]);
   });
 
-  it('waits, and goes on when its subscription is back', async () => {
+  it('waits, and continues when its subscription is back', async () => {
     await start(SIDES);
     const sides = await board.publish('Left', {});
     await restart(COLOURS);
@@ -100,7 +103,7 @@ describe('what waits in a join or a batch window', () => {
     await eventually('the join is complete', async () => (await pairs(sides)).length === 1);
   });
 
-  it('goes on after an upgrade from a version that named subscriptions by their places', async () => {
+  it('continues after an upgrade from a version that identified subscriptions by their places', async () => {
     await start(COLOURS, SIDES);
     const sides = await board.publish('Left', {});
     await board.close();

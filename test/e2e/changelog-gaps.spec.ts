@@ -1,4 +1,5 @@
-// Real: the application, its database, server-sent events and WebSocket. The clock is the test's, and so is the time at which something is deleted.
+// Uses the application, its database, server-sent events and WebSocket. The test sets the clock and the time of a
+// deletion.
 import { CleanedBoard } from '../retention/cleaned-board.js';
 import {
   type Entry,
@@ -22,7 +23,7 @@ types:
 const clock = new ManualClock();
 let board: Board;
 let cleaned: CleanedBoard;
-/** Of what was published: a note, a letter, two notes, a letter; of these the notes are deleted. Then one more of each. */
+/** Publishes a note, a letter, two notes and a letter, deletes the notes, and then publishes one more of each. */
 let entries: Entry[];
 const readers: Reader[] = [];
 
@@ -50,7 +51,7 @@ describe.each<[string, OpenReader]>([
   ['the list', LIST],
   ['server-sent events', (url, parts) => SseReader.open(url, parts)],
   ['WebSocket', (url, parts) => WebSocketReader.open(url, parts)],
-])('a reader by %s who goes on behind a deleted artifact', (protocol, open) => {
+])('a reader by %s that resumes behind a deleted artifact', (protocol, open) => {
   async function shown(parts: ReadParts, count: number): Promise<Entry[]> {
     const reader = await open(board.app.url, parts);
     if (protocol !== 'the list') readers.push(reader);
@@ -60,7 +61,7 @@ describe.each<[string, OpenReader]>([
 
   const gapBehind = (seq: number): object => ({ seq, event_type: 'gap', to_seq: entries[3]!.seq });
 
-  it('is told from where to where something is missing, and gets all that is there', async () => {
+  it('receives the range of the gap, and all remaining artifacts', async () => {
     expect(await shown({ after: 0 }, 5)).toEqual([gapBehind(0), entries[1], entries[4], entries[5], entries[6]]);
     const { seq } = entries[2]!;
     expect(await shown({ after: seq, artifact_type: ['Note', 'Letter'], correlation_id: 'post' }, 4)).toEqual([
@@ -71,13 +72,13 @@ describe.each<[string, OpenReader]>([
     ]);
   });
 
-  it('is told nothing where all that was deleted comes before, or is not asked for', async () => {
+  it('receives no gap if all deleted artifacts come before its position, or do not match its filter', async () => {
     expect(await shown({ after: entries[3]!.seq }, 3)).toEqual([entries[4], entries[5], entries[6]]);
     expect(await shown({ after: 0, artifact_type: 'Letter' }, 3)).toEqual([entries[1], entries[4], entries[6]]);
   });
 });
 
-it('a position stays one when all behind it, up to the end, is deleted', async () => {
+it('a position stays valid when all artifacts behind it are deleted', async () => {
   const last = entries.at(-1)!;
   await publishAll(['Note', 'Note']);
   const [, end] = await listed({ after: last.seq });
@@ -87,6 +88,6 @@ it('a position stays one when all behind it, up to the end, is deleted', async (
   const behind = await SseReader.open(board.app.url, {}, { 'Last-Event-ID': String(last.seq) });
   readers.push(behind);
   await publishAll(['Letter']);
-  await eventually('both have the new one', () => reader.entries.length === 1 && behind.entries.length === 2);
+  await eventually('both readers have the new one', () => reader.entries.length === 1 && behind.entries.length === 2);
   expect(behind.entries).toEqual([{ seq: last.seq, event_type: 'gap', to_seq: end!.seq }, ...reader.entries]);
 });

@@ -1,4 +1,5 @@
-// The application on both databases, over server-sent events and WebSocket. Faked: the clock, so that heartbeats come when they are due.
+// Uses the application on both databases, over server-sent events and WebSocket. The clock is faked, so that heartbeats
+// come when they are due.
 import { once } from 'node:events';
 import { get, type IncomingMessage, type Server } from 'node:http';
 import { connect } from 'node:net';
@@ -43,11 +44,11 @@ function kept<R extends Reader>(reader: R): R {
   return reader;
 }
 
-/** Entries of a quarter of a megabyte: what the system keeps for a connection is full after a few dozen. */
+/** Entries of a quarter of a megabyte: a few dozen fill the system's buffers for a connection. */
 const WIDE = { kind: 'Private', agents: Array.from({ length: 1_000 }, (_, n) => `${n}`.padStart(255, 'x')) };
 const publishWide = (): Promise<string> => board.publish('Note', {}, { visibility: WIDE });
 
-it('are limited in number, for an address and in all; one that ends makes place', async () => {
+it('are limited in number, per address and in total; one that finishes frees its place', async () => {
   const [first] = [await sse(), await webSocket(), kept(await WebSocketReader.connect(board.app.url))];
   const refusal = `503 ${JSON.stringify({ detail: '3 streams are open from 127.0.0.1; close some, or raise max_streams_per_address' })}`;
   await expect(SseReader.open(board.app.url)).rejects.toThrow(refusal);
@@ -75,7 +76,7 @@ it('are limited in number, for an address and in all; one that ends makes place'
   await sse();
 });
 
-it('leave no connection open that they were refused on, even if its other end does', async () => {
+it('leave no connection open on which they were refused, even if its other end does', async () => {
   const connections = (): Promise<number> =>
     new Promise((resolve) =>
       (board.app.app.getHttpServer() as Server).getConnections((_error, count) => resolve(count)),
@@ -88,7 +89,7 @@ it('leave no connection open that they were refused on, even if its other end do
   connection.destroy();
 });
 
-it('do not wait for the answer to another request on their connection, where all that they show would be kept', async () => {
+it('do not wait for the answer to an earlier request on their connection, which would buffer all their entries', async () => {
   const { hostname, port } = new URL(board.app.url);
   const connection = connect(Number(port), hostname);
   connection.write(`GET /api/v1/changelog/stream HTTP/1.1\r\nHost: ${hostname}\r\n\r\n`.repeat(2));
@@ -101,30 +102,30 @@ it('do not wait for the answer to another request on their connection, where all
   await eventually('the second was refused', () => board.app.logLines.some(isRefusal));
 });
 
-it('show every 15 s that they live, and where to resume', async () => {
+it('send every 15 s a heartbeat, with the position to resume at', async () => {
   const [events, socket] = [await sse(), await webSocket()];
   let pings = 0;
   socket.socket.on('ping', () => (pings += 1));
   for (const beats of [1, 2, 3]) {
     clock.advance(BEAT_MS);
     await eventually(
-      'both were told',
+      'both got a heartbeat',
       () => events.parser.comments.filter((comment) => comment === 'still here').length === beats && pings === beats,
     );
-    // Its pong has arrived by then, without which the next beat would find the WebSocket dead.
+    // Its pong has arrived by then; without it, the next heartbeat would close the WebSocket.
     await board.publish('Note', {});
     await eventually('the entry came', () => events.entries.length === beats && socket.entries.length === beats);
   }
   expect([events.position, events.hasEnded, socket.hasEnded]).toEqual([events.entries[2]!.seq, false, false]);
 });
 
-it('end for a WebSocket that does not answer', async () => {
-  const deaf = await webSocket();
-  deaf.socket.pong = () => undefined;
+it('close a WebSocket that does not answer', async () => {
+  const silent = await webSocket();
+  silent.socket.pong = () => undefined;
   clock.advance(BEAT_MS);
-  expect(deaf.hasEnded).toBe(false);
+  expect(silent.hasEnded).toBe(false);
   clock.advance(BEAT_MS);
-  await eventually('the deaf one is closed', () => deaf.hasEnded);
+  await eventually('the silent one is closed', () => silent.hasEnded);
 });
 
 it('show a WebSocket that sends no filter within a second everything since it was connected', async () => {
@@ -137,7 +138,7 @@ it('show a WebSocket that sends no filter within a second everything since it wa
   clock.advance(1);
   await eventually('it has all three', () => silent.entries.length === 3);
   correlations.push(await board.publish('Note', {}));
-  await eventually('it goes on', () => silent.entries.length === 4);
+  await eventually('it continues', () => silent.entries.length === 4);
   expect(silent.entries.map(({ correlation_id }) => correlation_id)).toEqual([
     correlations[0],
     correlations[1],
@@ -147,7 +148,7 @@ it('show a WebSocket that sends no filter within a second everything since it wa
   expect(silent.begunBehind).toBeLessThan(silent.entries[0]!.seq);
 });
 
-it('end for a WebSocket whose filter comes too late, which would get what it has not asked for', async () => {
+it('close a WebSocket whose filter comes too late, because it would get more than it asked for', async () => {
   const late = kept(await WebSocketReader.connect(board.app.url));
   clock.advance(1_000);
   await eventually('its stream has begun', () => !Number.isNaN(late.begunBehind));
@@ -163,7 +164,7 @@ it.each([
   ['by server-sent events', sse],
   ['by WebSocket', webSocket],
 ])(
-  'end %s for a reader that takes nothing while much is published, and others miss nothing',
+  'close %s for a reader that reads nothing while much is published, and other readers miss nothing',
   async (_protocol, open) => {
     const [stalled, reading] = [await open(), await open()];
     stalled.pause();
@@ -174,7 +175,7 @@ it.each([
     for (; closings() === closedBefore; published += 1) {
       expect(published).toBeLessThan(200);
       await publishWide();
-      await eventually('the other has it', () => reading.entries.length === published + 1);
+      await eventually('the other reader has it', () => reading.entries.length === published + 1);
     }
     stalled.resume();
     await eventually('it is cut off', () => stalled.hasEnded);
@@ -187,17 +188,17 @@ it.each([
   },
 );
 
-it('end for a reader that resumes and takes nothing, within two heartbeats', async () => {
+it('close within two heartbeats for a reader that resumes and reads nothing', async () => {
   const live = await sse();
   await Promise.all(Array.from({ length: 45 }, publishWide));
-  await eventually('all are there', () => live.entries.length === 45);
+  await eventually('all have arrived', () => live.entries.length === 45);
   const [stalled, reading] = [await sse(live.begunBehind), await sse(live.begunBehind)];
   stalled.pause();
   await eventually('the other has everything', () => reading.entries.length === 45);
   for (let beat = 0; beat < 3; beat += 1) {
     clock.advance(BEAT_MS);
     await eventually(
-      'the other was told',
+      'the other got a heartbeat',
       () => reading.parser.comments.filter((comment) => comment === 'still here').length === beat + 1,
     );
   }
@@ -206,14 +207,14 @@ it('end for a reader that resumes and takes nothing, within two heartbeats', asy
   expect([stalled.entries.length < 45, reading.hasEnded]).toEqual([true, false]);
 });
 
-it('all end when the service stops, which then takes no more', async () => {
+it('all close when the service stops, which then accepts no more', async () => {
   const [events, socket, stalled] = [
     await sse(),
     await webSocket(),
     kept(await WebSocketReader.connect(board.app.url)),
   ];
   stalled.pause();
-  // On its way when the open ones are ended.
+  // Sent when the open ones are being closed.
   const late = board.app.app
     .get(Streams, { strict: false })
     .begin({ filter: { correlationIds: [], types: [], producers: [] }, after: null, live: false }, () => {
@@ -222,12 +223,12 @@ it('all end when the service stops, which then takes no more', async () => {
     .catch((error: Error) => error.message);
   board.app.lifecycle.stop();
   expect(await late).toBe('The service is stopping; connect again in a moment');
-  await eventually('both have ended', () => events.hasEnded && socket.hasEnded);
+  await eventually('both have finished', () => events.hasEnded && socket.hasEnded);
   expect(socket.closeCode).toBe(1_001);
   const refusal = `503 ${JSON.stringify({ detail: 'The service is stopping; connect again in a moment' })}`;
   await expect(SseReader.open(board.app.url)).rejects.toThrow(refusal);
   await expect(WebSocketReader.connect(board.app.url)).rejects.toThrow(refusal);
-  // Those too that do not answer.
+  // Includes clients that do not answer.
   await streamsAre(0);
 });
 
@@ -266,21 +267,21 @@ describe('behind proxies', () => {
       'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
     });
 
-  it('streams are counted for the address that the last of them names', async () => {
+  it('streams are counted for the last untrusted address', async () => {
     expect(await stream('203.0.113.1')).toBe(200);
     expect(await stream('203.0.113.2, 10.1.2.3')).toBe(200);
-    // What is before the last untrusted address anybody can have written.
+    // Any client can have written the entries before the last untrusted address.
     expect(await stream('198.51.100.7, 203.0.113.1, 10.1.2.3')).toBe(503);
     expect(await socket('203.0.113.2')).toBe(503);
     expect(await socket('203.0.113.3')).toBe(101);
     expect(await stream('2001:db8::1')).toBe(200);
-    // Of one network.
+    // Addresses of one network.
     expect(await stream('2001:db8::2, fd00::1')).toBe(503);
     expect(await stream('nonsense')).toBe(200);
     expect(await stream('others')).toBe(503);
   });
 
-  it('an address is the same with a port after it', async () => {
+  it('an address with a port after it counts as the same address', async () => {
     expect(await stream('203.0.113.4:5678')).toBe(200);
     expect(await stream('203.0.113.4:5679')).toBe(503);
     expect(await stream('203.0.113.5:5678, 10.1.2.3:443')).toBe(200);

@@ -1,4 +1,5 @@
-// The application on both databases, with room for two megabytes of clients' data, and readers over the network. Nothing is faked.
+// Uses the application on both databases, with two megabytes for clients' data, and readers over the network. Nothing
+// is faked.
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { type Entry, SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
@@ -24,7 +25,7 @@ interface Page {
   pagination: { next: number; has_more: boolean };
 }
 
-it('a page ends where it would be large, and the next one goes on there', async () => {
+it('a page stops before it becomes too large, and the next one continues there', async () => {
   for (let n = 0; n < PUBLISHED; n += 1) await publishWide();
   await board.publish('Note', {});
   const seen: Page['items'] = [];
@@ -39,7 +40,7 @@ it('a page ends where it would be large, and the next one goes on there', async 
   expect(usedBytes()).toBe(0);
 });
 
-it('a stream that resumes gets all of them, and so does one by a filter', async () => {
+it('a stream that resumes gets all of them, and so does one with a filter', async () => {
   for (let n = 0; n < PUBLISHED; n += 1) await publishWide();
   for (const filter of [{}, { artifact_type: ['Note', 'Other'] }, { produced_by: 'external' }]) {
     const reader = await SseReader.open(board.app.url, { after: 0, ...filter });
@@ -51,25 +52,22 @@ it('a stream that resumes gets all of them, and so does one by a filter', async 
 it.each([
   ['server-sent events', SseReader],
   ['WebSocket', WebSocketReader],
-])(
-  'what waits for slow readers of %s counts, and stays within a quarter of the budget',
-  async (_protocol, { open }) => {
-    const stalled = await Promise.all(Array.from({ length: 4 }, () => open(board.app.url)));
-    stalled.forEach((reader) => reader.pause());
-    const reading = await open(board.app.url);
-    const closings = (): number =>
-      board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader is too slow').length;
-    let most = 0;
-    for (let published = 0; closings() < stalled.length; published += 1) {
-      expect(published).toBeLessThan(200);
-      await publishWide();
-      await eventually('all streams have had it', () => reading.entries.length > published);
-      most = Math.max(most, usedBytes());
-      expect(usedBytes()).toBeLessThanOrEqual(BUDGET / 4);
-    }
-    expect(most).toBeGreaterThan(WIDE.agents.length * 255);
-    reading.close();
-    await eventually('nothing is held for those that were cut off', () => usedBytes() === 0);
-    stalled.forEach((reader) => reader.close());
-  },
-);
+])('buffers for slow readers of %s count, and stay within a quarter of the budget', async (_protocol, { open }) => {
+  const stalled = await Promise.all(Array.from({ length: 4 }, () => open(board.app.url)));
+  stalled.forEach((reader) => reader.pause());
+  const reading = await open(board.app.url);
+  const closings = (): number =>
+    board.app.logLines.filter(({ msg }) => msg === 'a stream was closed: its reader is too slow').length;
+  let most = 0;
+  for (let published = 0; closings() < stalled.length; published += 1) {
+    expect(published).toBeLessThan(200);
+    await publishWide();
+    await eventually('all streams have had it', () => reading.entries.length > published);
+    most = Math.max(most, usedBytes());
+    expect(usedBytes()).toBeLessThanOrEqual(BUDGET / 4);
+  }
+  expect(most).toBeGreaterThan(WIDE.agents.length * 255);
+  reading.close();
+  await eventually('no memory is reserved for closed streams', () => usedBytes() === 0);
+  stalled.forEach((reader) => reader.close());
+});

@@ -1,4 +1,5 @@
-// Two applications on one Postgres, each with its own connections and wake-ups. Stood in for: a model server. Nothing else is faked.
+// Uses two applications on one Postgres, each with its own connections and wake-ups. The model server is a stand-in;
+// nothing else is faked.
 import pg from 'pg';
 
 import { engine, setKeys } from '../engines/llm/llm-board.js';
@@ -6,7 +7,7 @@ import { liveEventsBeforeEntries, SseReader } from '../support/changelog-readers
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import type { Board } from './board.js';
-import { Replicas, SERVER, withoutLooks } from './replica-boards.js';
+import { Replicas, SERVER, withoutPolling } from './replica-boards.js';
 
 const config = (models: ModelServer): string => `
 types: { Note: {} }
@@ -23,20 +24,20 @@ let here: Board;
 let elsewhere: Board;
 let listener: pg.Client;
 let models: ModelServer;
-/** What one process has told the others. */
-const told: string[] = [];
+/** The messages that one process has sent to the others. */
+const messages: string[] = [];
 
 beforeAll(async () => {
   setKeys();
   models = await ModelServer.start();
-  // Without looks, only wake-ups bring what the other has published, and what its agents do: no agent runs here.
+  // Polling is off, so that only wake-ups report the other's artifacts and live events. No agent runs here.
   [here, elsewhere] = [
-    withoutLooks(await replicas.start(config(models), { role: SERVER })),
-    withoutLooks(await replicas.start(config(models))),
+    withoutPolling(await replicas.start(config(models), { role: SERVER })),
+    withoutPolling(await replicas.start(config(models))),
   ];
   listener = new pg.Client({ connectionString: here.app.database.url });
   await listener.connect();
-  listener.on('notification', ({ payload }) => told.push(...(JSON.parse(payload!) as { texts: string[] }).texts));
+  listener.on('notification', ({ payload }) => messages.push(...(JSON.parse(payload!) as { texts: string[] }).texts));
   await listener.query('listen starling');
 });
 afterAll(async () => {
@@ -45,44 +46,48 @@ afterAll(async () => {
   await models.close();
 });
 
-const kindsTold = (): string[] => told.map((text) => (JSON.parse(text) as [string])[0]);
+const messageKinds = (): string[] => messages.map((text) => (JSON.parse(text) as [string])[0]);
 
-it('tell each other nothing of artifacts and executions while no stream is open', async () => {
+it('send each other no messages about artifacts and executions while no stream is open', async () => {
   await elsewhere.ended(await elsewhere.publish('Question', { n: 1 }));
-  // Notifications come in the order of their sending.
+  // Notifications arrive in the order of their sending.
   await listener.query(`select pg_notify('starling', '{"from": "test", "texts": ["[\\"end\\"]"]}')`);
-  await eventually('all that was told is here', () => kindsTold().includes('end'));
-  expect(kindsTold().filter((kind) => kind === 'stored' || kind === 'live')).toEqual([]);
+  await eventually('all messages have arrived', () => messageKinds().includes('end'));
+  expect(messageKinds().filter((kind) => kind === 'stored' || kind === 'live')).toEqual([]);
 });
 
-it('show what the other has published, soon, and its live events to those who ask', async () => {
+it("show the other's artifacts soon, and its live events to readers who request them", async () => {
   const [plain, live] = [
     await SseReader.open(here.app.url),
     await SseReader.open(here.app.url, { live: true, correlation_id: ['far', 'asked'] }),
   ];
-  await eventually('the other knows of the streams', async () => {
+  await eventually('the other process knows of the streams', async () => {
     await elsewhere.publish('Note', {}, { correlation: 'asked' });
     return live.liveEvents.length > 0;
   });
-  const ofFar = <T extends { correlation_id: string }>(all: T[]): T[] =>
+  const ofFarCorrelation = <T extends { correlation_id: string }>(all: T[]): T[] =>
     all.filter(({ correlation_id }) => correlation_id === 'far');
   for (let n = 0; n < 20; n += 1) await elsewhere.publish('Note', { n }, { correlation: 'far' });
-  await eventually('all came', () => ofFar(plain.entries).length === 20 && ofFar(live.entries).length === 20);
+  await eventually(
+    'all came',
+    () => ofFarCorrelation(plain.entries).length === 20 && ofFarCorrelation(live.entries).length === 20,
+  );
   await elsewhere.ended(await elsewhere.publish('Question', { n: 1 }, { correlation: 'far' }));
   await eventually(
-    'it was told that the correlation has settled',
-    () => ofFar(live.liveEvents).filter(({ event_type }) => event_type === 'correlation_settled').length === 21,
+    'it was notified that the correlation has settled',
+    () =>
+      ofFarCorrelation(live.liveEvents).filter(({ event_type }) => event_type === 'correlation_settled').length === 21,
   );
   expect(plain.liveEvents).toEqual([]);
-  const kinds = ofFar(live.liveEvents).map(({ event_type }) => event_type);
+  const kinds = ofFarCorrelation(live.liveEvents).map(({ event_type }) => event_type);
   expect(kinds).toEqual(expect.arrayContaining(['execution_started', 'artifact_consumed', 'execution_succeeded']));
   plain.close();
   live.close();
 });
 
-it('show what the other tells of artifacts after these, also while a transaction before them is open', async () => {
+it("show the other's live events after these artifacts, even while an earlier transaction is open", async () => {
   const reader = await SseReader.open(here.app.url, { live: true });
-  await eventually('the other knows of the stream', async () => {
+  await eventually('the other process knows of the stream', async () => {
     await elsewhere.publish('Note', {}, { correlation: 'asked-again' });
     return reader.liveEvents.length > 0;
   });
@@ -107,13 +112,13 @@ it('show what the other tells of artifacts after these, also while a transaction
   }
 });
 
-it('show all that a model writes elsewhere, also where it repeats itself', async () => {
+it('show all output of a model on the other process, even if it repeats itself', async () => {
   const reader = await SseReader.open(here.app.url, { live: true, correlation_id: ['begun', 'story'] });
-  await eventually('the other knows of the stream', async () => {
+  await eventually('the other process knows of the stream', async () => {
     await elsewhere.publish('Note', {}, { correlation: 'begun' });
     return reader.liveEvents.length > 0;
   });
-  // Long enough to be told in several live events at once, of which some are the same.
+  // Long enough for several live events together, some of which are equal.
   const story = JSON.stringify({ text: 'la '.repeat(2_000) });
   models.answers({ text: story });
   await elsewhere.publish('Topic', {}, { correlation: 'story' });
@@ -128,7 +133,7 @@ it('show all that a model writes elsewhere, also where it repeats itself', async
 });
 
 it('resume on each other', async () => {
-  // What earlier tests began may still go on.
+  // Work of earlier tests may still run.
   const filter = { correlation_id: ['first', 'second', 'third'] };
   const first = await SseReader.open(here.app.url, filter);
   await elsewhere.publish('Note', {}, { correlation: 'first' });

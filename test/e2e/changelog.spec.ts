@@ -1,4 +1,5 @@
-// The application as `main` builds it, on both databases, over HTTP, server-sent events and WebSocket. Nothing is faked.
+// Uses the application as `main` builds it, on both databases, over HTTP, server-sent events and WebSocket. Nothing is
+// faked.
 import { connect } from 'node:net';
 
 import { EventSource, type MessageEvent } from 'undici';
@@ -71,7 +72,7 @@ async function opened(open: OpenReader, parts: ReadParts = {}): Promise<Reader> 
 const events = async (parts: Record<string, unknown> = {}): Promise<Page> =>
   (await board.http.get(`/api/v1/changelog/events?${queryOf(parts as ReadParts)}`).expect(200)).body as Page;
 
-/** Everything that there is, or that matches. */
+/** Reads everything that exists, or that matches. */
 async function allEntries(parts: ReadParts = {}): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (let after = parts.after ?? 0; ;) {
@@ -90,7 +91,7 @@ const publishAll = async (count: number, correlation: string): Promise<void> => 
 };
 
 describe('GET /api/v1/changelog/events', () => {
-  it('has one entry for each artifact, in the order of positions, without its payload', async () => {
+  it('returns one entry for each artifact, in the order of positions, without its payload', async () => {
     const correlation = await board.publish(
       'Question',
       { n: 1 },
@@ -115,7 +116,7 @@ describe('GET /api/v1/changelog/events', () => {
     expect(items[1]!.seq).toBeGreaterThan(items[0]!.seq);
   });
 
-  it('goes on with `next`, also from its end', async () => {
+  it('continues with `next`, also from its end', async () => {
     await publishAll(5, 'paged');
     const all = await allEntries();
     const found: Entry[] = [];
@@ -161,7 +162,7 @@ describe('GET /api/v1/changelog/events', () => {
     expect(await shown({ correlation_id: 'nobody' })).toEqual([]);
   });
 
-  it('ends a page where it has looked at thousands, and `next` leads to what matches behind them', async () => {
+  it('ends a page after it has checked thousands, and `next` leads to the matches behind them', async () => {
     const correlation = await board.publish('Seed', { count: 1_000 }, { correlation: 'vast' });
     for (let n = 0; n < 5; n += 1) await board.publish('Seed', { count: 1_000 }, { correlation });
     await board.ended(correlation);
@@ -178,7 +179,7 @@ describe('GET /api/v1/changelog/events', () => {
 });
 
 describe.each(READERS)('a stream by %s', (protocol, open) => {
-  it('begins now, and shows what the events list shows', async () => {
+  it('begins now, and shows the same entries as the events list', async () => {
     await publishAll(2, 'before');
     const reader = await opened(open);
     expect(reader.begunBehind).toBe(await end());
@@ -211,7 +212,7 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     }
   });
 
-  it('shows what its filter asks for alone', async () => {
+  it('shows only what matches its filter', async () => {
     const reader = await opened(open, {
       correlation_id: ['mine', 'ours'],
       artifact_type: ['Question', 'Note'],
@@ -227,7 +228,7 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     ]);
   });
 
-  it('shows no live events unless it asks for them, and then those of its correlations', async () => {
+  it('shows live events only on request, and then those of its correlations', async () => {
     const [told, doomed] = [`told by ${protocol}`.replaceAll(' ', '-'), `doomed by ${protocol}`.replaceAll(' ', '-')];
     const [without, all, mine] = [
       await opened(open),
@@ -238,16 +239,14 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     await board.ended(await board.publish('Question', { n: 1 }, { correlation: told }));
     const kinds = (reader: Reader, correlation: string): string[] =>
       reader.liveEvents.filter((event) => event.correlation_id === correlation).map(({ event_type }) => event_type);
-    await eventually('the correlation was told to have settled', () =>
-      kinds(mine, told).includes('correlation_settled'),
-    );
+    await eventually('the correlation is shown as settled', () => kinds(mine, told).includes('correlation_settled'));
     expect(mine.liveEvents).toMatchObject([
       { event_type: 'execution_started', agent: 'echo', attempt: 1 },
       { event_type: 'artifact_consumed', artifact_id: (await board.artifacts(told))[0]!.id, consumer: 'echo' },
       { event_type: 'execution_succeeded', agent: 'echo', attempt: 1 },
       { event_type: 'correlation_settled', correlation_id: told, state: 'completed' },
     ]);
-    await eventually('all came to the other too', () => kinds(all, told).length === 4);
+    await eventually('the other reader has all too', () => kinds(all, told).length === 4);
     expect(kinds(all, doomed)).toEqual([
       'execution_started',
       'execution_retrying',
@@ -260,7 +259,7 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     expect(without.liveEvents).toEqual([]);
   });
 
-  it('shows what follows from artifacts after these, also while it catches up', async () => {
+  it('shows live events after these artifacts, even while it catches up', async () => {
     const before = await end();
     const ids = Array.from({ length: 40 }, (_, n) => `${protocol} in order ${n}`.replaceAll(' ', '-'));
     const live = await opened(open, { live: true });
@@ -270,23 +269,23 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
     const settled = ({ liveEvents }: Reader): Entry[] =>
       liveEvents.filter(({ event_type: type }) => type === 'correlation_settled');
     await eventually(
-      'all was told',
+      'all live events came',
       () => settled(live).length === 40 && live.entries.length === 80 && late.entries.length === 80,
     );
-    await eventually('the end was told to both', () =>
+    await eventually('both readers have the end', () =>
       settled(late).some(({ correlation_id: id }) => id === settled(live).at(-1)!.correlation_id),
     );
     expect([...liveEventsBeforeEntries(live.all), ...liveEventsBeforeEntries(late.all)]).toEqual([]);
   });
 
-  it('shows how runs and batches get on', async () => {
+  it('shows the progress of runs and batches', async () => {
     const reader = await opened(open, { live: true });
     const { body: run } = (await board.http
       .post('/run/flock')
       .send({ agent_name: 'echo', inputs: { n: 1 } })
       .expect(200)) as { body: { run_id: string } };
     const of = (type: string): object[] => reader.liveEvents.filter(({ event_type }) => event_type === type);
-    await eventually('the run was told to have ended', () => of('run_progress').length === 2);
+    await eventually('the run is shown as finished', () => of('run_progress').length === 2);
     expect(of('run_progress')).toMatchObject([
       { run_id: run.run_id, correlation_id: run.run_id, agent: 'echo', status: 'starting' },
       { run_id: run.run_id, status: 'completed' },
@@ -295,7 +294,7 @@ describe.each(READERS)('a stream by %s', (protocol, open) => {
       .post('/run/batch')
       .send({ agent_name: 'echo', batch_inputs: [{ n: 1 }, { n: 2 }] })
       .expect(200)) as { body: { batch_id: string } };
-    await eventually('the batch was told to have ended', () =>
+    await eventually('the batch is shown as finished', () =>
       of('batch_progress').some((event) => (event as { status: string }).status === 'completed'),
     );
     expect(of('batch_progress').at(-1)).toMatchObject({
@@ -313,7 +312,7 @@ describe('server-sent events', () => {
   const stream = (headers: Record<string, string>, parts: ReadParts = {}): Promise<SseReader> =>
     SseReader.open(board.app.url, parts, headers);
 
-  it('have headers that keep proxies from holding them back', async () => {
+  it('have headers that keep proxies from buffering them', async () => {
     const reader = await stream({});
     readers.push(reader);
     expect(reader.response.headers).toMatchObject({
@@ -337,7 +336,7 @@ describe('server-sent events', () => {
   it.each([
     ['garbage', 'abc'],
     ['a negative position', '-1'],
-    ['no whole number', '1.5'],
+    ['not a whole number', '1.5'],
     ['nothing', ''],
     ['a position beyond the end', '900000000'],
   ])('are refused for a Last-Event-ID that is %s, with what to send', async (_case, id) => {
@@ -363,7 +362,7 @@ describe('server-sent events', () => {
       .expect('Content-Type', 'text/event-stream; charset=utf-8');
   });
 
-  it('are understood by a client from npm, which takes no position for an event', async () => {
+  it('are understood by a client from npm, which does not mistake a position for an event', async () => {
     const seen: string[] = [];
     const source = new EventSource(`${board.app.url}/api/v1/changelog/stream?correlation_id=sourced&live=true`);
     source.onmessage = ({ data, lastEventId }) =>
@@ -411,7 +410,7 @@ describe('a WebSocket', () => {
     return [reader.closeCode, reader.detail];
   };
 
-  it('is served at /ws/changelog too', async () => {
+  it('is also served at /ws/changelog', async () => {
     const reader = await WebSocketReader.open(board.app.url, { correlation_id: 'elsewhere' }, '/ws/changelog');
     readers.push(reader);
     await publishAll(1, 'elsewhere');
@@ -420,12 +419,12 @@ describe('a WebSocket', () => {
 
   it.each([
     [
-      'no JSON',
+      'not JSON',
       'hello',
       'The first message must be a filter, as a JSON object: {"correlation_id": "order-4711", "after": 0}, or {} for everything from now on',
     ],
     [
-      'no object',
+      'not an object',
       '[]',
       'The first message must be a filter, as a JSON object: {"correlation_id": "order-4711", "after": 0}, or {} for everything from now on',
     ],
@@ -464,7 +463,7 @@ describe('a WebSocket', () => {
     await expect(WebSocketReader.connect(board.app.url, path, headers)).rejects.toThrow(answer);
   });
 
-  it('is refused for a handshake that is none, as every error is answered', async () => {
+  it('is refused for a malformed handshake, with an error like any other', async () => {
     const socket = connect(Number(new URL(board.app.url).port), '127.0.0.1').end(
       'GET /ws HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n',
     );

@@ -14,7 +14,7 @@ agents:
   pair: { consumes: [{ types: [Left, Right], join: { by: payload.key } }], publishes: [{ type: Joined }], engine: { kind: expression, expression: '{"from": inputs.map(input, input.correlation_id)}' } }
 `;
 
-/** Real: the whole app over HTTP, stopped and started again on one database. Faked: the clock. */
+/** Uses the whole app over HTTP, stopped and started again on one database. The clock is faked. */
 describe('a deadline', () => {
   const folder = new ConfigurationFolder();
   const clock = new ManualClock();
@@ -37,7 +37,10 @@ describe('a deadline', () => {
     folder.remove();
   });
 
-  /** Publishes what waits for the test, in a correlation of this name, and waits until its agent runs. */
+  /**
+   * Publishes an artifact whose agent waits for the test, in a correlation of this name, and waits until its agent
+   * runs.
+   */
   const publishGated = async (correlation: string, deadline: string | undefined): Promise<void> => {
     await board.publish('Gated', { n: 1, batch: correlation }, { correlation, ...(deadline && { deadline }) });
     await started(correlation, 1);
@@ -45,7 +48,7 @@ describe('a deadline', () => {
   const timers = async (): Promise<number> =>
     (await board.app.database.rows(`select id from timers where kind = 'deadline'`)).length;
 
-  it('cancels what has not ended when it has passed, and not before', async () => {
+  it('cancels unfinished work when it has passed, and not before', async () => {
     await publishGated('c1', 'PT5M');
     clock.advance(5 * MINUTE - 2);
     // Timers fire in the order of their times, so the deadline would have fired before this one if it were due.
@@ -55,7 +58,7 @@ describe('a deadline', () => {
     expect(await board.status('c1')).toMatchObject({ state: 'active' });
     clock.advance(1);
     expect(await board.ended('c1')).toMatchObject({ state: 'cancelled', has_pending_work: false, error_count: 0 });
-    await eventually('the agent has been told to stop', () => gatesOf('c1')[0]!.isAborted);
+    await eventually('the agent has been aborted', () => gatesOf('c1')[0]!.isAborted);
     const { status, body } = await board.http
       .post('/api/v1/artifacts')
       .set('X-Correlation-ID', 'c1')
@@ -67,7 +70,7 @@ describe('a deadline', () => {
     expect(await timers()).toBe(0);
   });
 
-  it('goes with what has ended in time, and keeps nothing open', async () => {
+  it('is deleted when its correlation finishes in time, and keeps nothing open', async () => {
     await publishGated('c2', 'PT5M');
     gatesOf('c2')[0]!.open();
     expect(await board.ended('c2')).toMatchObject({ state: 'completed' });
@@ -75,7 +78,7 @@ describe('a deadline', () => {
     await started('c2b', 1);
     gatesOf('c2b')[0]!.open();
     await board.ended(noted);
-    // Nothing reacts to it: it has settled at once.
+    // No agent reacts to it, so it has settled immediately.
     expect(await board.publishSync('Done', { n: 1 }, { correlation: 'quiet', deadline: 'PT1H' })).toMatchObject({
       completed: true,
     });
@@ -85,7 +88,7 @@ describe('a deadline', () => {
     expect(await board.ended('c2')).toMatchObject({ state: 'completed' });
   });
 
-  it('holds for its generation alone: the next one has none', async () => {
+  it('applies only to its generation: the next one has none', async () => {
     await board.publish('Order', { n: 1 }, { correlation: 'c3', deadline: 'PT1M' });
     await board.ended('c3');
     await publishGated('c3', undefined);
@@ -101,7 +104,7 @@ describe('a deadline', () => {
   it.each([
     ['PT10M', 'PT2M'],
     ['PT2M', 'PT10M'],
-  ])('of several in one generation is the earliest: %s and then %s', async (first, second) => {
+  ])('is the earliest of several in one generation: %s and then %s', async (first, second) => {
     const correlation = `several-${first}`;
     await publishGated(correlation, first);
     await board.publish('Order', { n: 1 }, { correlation, deadline: second });
@@ -112,7 +115,7 @@ describe('a deadline', () => {
     expect(await timers()).toBe(0);
   });
 
-  it('ends a run as cancelled, with an error that says so, and answers who waits', async () => {
+  it('finishes a run as cancelled, with an error that says so, and answers waiting requests', async () => {
     const begun = clock.now();
     const waiting = board.http
       .post('/run/flock')
@@ -157,7 +160,7 @@ describe('a deadline', () => {
     expect(await timers()).toBe(0);
   });
 
-  it('takes waiting artifacts out of groups, and what was to be released later', async () => {
+  it('removes waiting artifacts from groups, and those that were to be released later', async () => {
     await board.publish('Left', { key: 'x' }, { correlation: 'g1', deadline: 'PT1M', visibility: { kind: 'Public' } });
     await board.publish(
       'Order',
@@ -167,7 +170,7 @@ describe('a deadline', () => {
     await board.publish('Left', { key: 'x' }, { correlation: 'g2' });
     clock.advance(MINUTE);
     expect(await board.ended('g2')).toMatchObject({ state: 'cancelled' });
-    // A group without a time limit keeps none open: the first one had ended before.
+    // A group without a time limit keeps no correlation open: the first one had finished before.
     expect(await board.status('g1')).toMatchObject({ state: 'completed' });
     await board.publish('Right', { key: 'x' }, { correlation: 'g3' });
     await board.ended('g3');
@@ -190,7 +193,7 @@ describe('a deadline', () => {
     expect(await board.ended('keyed')).toMatchObject({ state: 'cancelled', artifact_count: 1 });
   });
 
-  it('holds across restarts, one that passed meanwhile too', async () => {
+  it('applies across restarts, even if it passed meanwhile', async () => {
     await publishGated('r1', 'PT10M');
     await publishGated('r2', 'PT20M');
     await board.close();
@@ -202,7 +205,7 @@ describe('a deadline', () => {
     expect(await board.ended('r2')).toMatchObject({ state: 'cancelled' });
   });
 
-  it('that comes together with the end decides once, one way or the other', async () => {
+  it('that passes as the work finishes has exactly one outcome', async () => {
     const names = Array.from({ length: 12 }, (_, n) => `race-${n}`);
     for (const name of names) {
       await board.http
@@ -230,14 +233,14 @@ describe('a deadline', () => {
     expect(await timers()).toBe(0);
   });
 
-  it('fires, and what is due after it does too, though one before it cannot be', async () => {
+  it('fires, and so do later timers, even if an earlier timer fails', async () => {
     await publishGated('after-a-bad-one', 'PT2M');
     await board.publish('Order', { n: 4 }, { correlation: 'released', visibility: { kind: 'After', ttl: 'PT3M' } });
-    // As no publish leaves one: its correlation is not there.
+    // No publish leaves such a timer: its correlation does not exist.
     const bad = { id: 'bad', kind: 'deadline' as const, due_at: clock.now() + MINUTE, subject: '1 nobody' };
     const unitOfWork = board.app.app.get(UnitOfWork, { strict: false });
     await unitOfWork.run(({ db }) => db.insertInto('timers').values(bad).execute());
-    // Moved at once, so that all of them are due together.
+    // The clock moves in one step, so that all of them are due together.
     clock.advance(5 * MINUTE);
     expect(await board.ended('after-a-bad-one')).toMatchObject({ state: 'cancelled' });
     expect(await board.ended('released')).toMatchObject({ state: 'completed', artifact_count: 2 });
@@ -254,7 +257,7 @@ describe('a deadline', () => {
   const REFUSED = 'deadline: must be an ISO 8601 duration above zero and of at most 100 years, such as PT5M';
 
   it.each(['5m', 'PT0S', 'P1Y', 'P36526D', '', 'PT', 60, null, ['PT5M']])(
-    'that is %j is refused, and nothing is stored',
+    'of %j is refused, and nothing is stored',
     async (deadline) => {
       const requests = [
         board.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { n: 1 }, deadline }),

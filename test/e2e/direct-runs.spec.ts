@@ -58,7 +58,7 @@ const FILES = {
 const order = (n: number): object => ({ type: 'Order', payload: { n } });
 const LETTER = { type: 'Letter', payload: {} };
 
-/** Real: the whole app over HTTP on a database. */
+/** Uses the whole app over HTTP on a database. */
 describe('a direct run', () => {
   let board: Board;
 
@@ -74,9 +74,9 @@ describe('a direct run', () => {
     ((await run(agent, ...inputs).expect(200)).body as { artifacts: WireArtifact[] }).artifacts;
 
   it.each([
-    ['asks no predicate, no producer and no tags', 'picky', [order(7)], [{ n: 7 }]],
+    ['checks no predicate, no producer and no tags', 'picky', [order(7)], [{ n: 7 }]],
     [
-      'of a batch window takes as many as there are, and waits for none',
+      'of a batch window takes all given inputs, and does not wait',
       'packer',
       [order(1), order(2), order(3)],
       [{ numbers: [1, 2, 3] }],
@@ -85,7 +85,7 @@ describe('a direct run', () => {
     ['of any takes one of the types', 'either', [LETTER], [{ type: 'Letter' }]],
     ['of several subscriptions takes the first that fits', 'both', [LETTER], [{ first: 'Letter', inputs: ['Letter'] }]],
     [
-      'of a join takes one of each type, and asks neither key nor predicate',
+      'of a join takes one of each type, and checks neither key nor predicate',
       'both',
       [order(1), LETTER],
       [{ first: 'Order', inputs: ['Order', 'Letter'] }],
@@ -96,9 +96,9 @@ describe('a direct run', () => {
       [LETTER, order(1)],
       [{ first: 'Order', inputs: ['Order', 'Letter'] }],
     ],
-    ['gives everything that the agent publishes, in order', 'several', [order(1)], [{ n: 1 }, { n: 2 }, { n: 3 }]],
-    ['gives nothing where the agent publishes nothing', 'silent', [order(1)], []],
-    ['tries again as the agent says', 'unlucky', [order(1)], [{ attempt: 2 }]],
+    ['returns everything that the agent publishes, in order', 'several', [order(1)], [{ n: 1 }, { n: 2 }, { n: 3 }]],
+    ['returns nothing if the agent publishes nothing', 'silent', [order(1)], []],
+    ["retries according to the agent's settings", 'unlucky', [order(1)], [{ attempt: 2 }]],
   ])('%s', async (_rule, agent, inputs, payloads) => {
     expect((await outputsOf(agent, ...inputs)).map(({ payload }) => payload)).toEqual(payloads);
   });
@@ -108,7 +108,7 @@ describe('a direct run', () => {
     ['both', [order(1), order(2)], 'inputs: both takes one Letter; or one each of Order and Letter (got Order, Order)'],
     ['packer', [order(1), LETTER], 'inputs: packer takes any number of Order (got Order, Letter)'],
     ['packer', [], 'inputs: packer takes any number of Order (got none)'],
-  ])('of %s refuses what does not fit, and stores nothing', async (agent, inputs, detail) => {
+  ])('of %s refuses inputs that do not fit, and stores nothing', async (agent, inputs, detail) => {
     const total = async (): Promise<unknown> =>
       (await board.http.get('/api/v1/artifacts?limit=1')).body.pagination.total;
     const before = await total();
@@ -120,7 +120,7 @@ describe('a direct run', () => {
     ['broken', 2, 'Agent broken failed: the model could not be read'],
     ['wrong', 1, expect.stringMatching(/^Agent wrong failed: Order refuses its payload: .*n.*number/) as string],
   ])(
-    'of %s answers 500 with agent and reason; input and error are stored, and nobody reacts',
+    'of %s answers 500 with agent and reason; input and error are stored, and no agent reacts',
     async (agent, attempts, detail) => {
       const { status, body } = await run(agent, order(9));
       expect([status, body]).toEqual([500, { detail }]);
@@ -136,7 +136,7 @@ describe('a direct run', () => {
     },
   );
 
-  it('has a correlation of its own, in which nobody reacts', async () => {
+  it('has a separate correlation, in which no agent reacts', async () => {
     const runs = [await outputsOf('picky', order(1)), await outputsOf('picky', order(1))];
     const [first, second] = runs.map(([output]) => output!.correlation_id);
     expect(first).not.toBe(second);

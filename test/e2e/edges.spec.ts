@@ -1,5 +1,5 @@
-// The real application over HTTP: payloads are data whatever they hold, refused requests store nothing, and the log tells
-// of requests without telling what was in them.
+// Uses the application over HTTP: payloads are data, refused requests store nothing, and the log reports requests
+// without their content.
 import { startApp, type TestApp } from '../support/app.js';
 
 let app: TestApp;
@@ -26,7 +26,7 @@ async function publish(payload: object): Promise<object> {
   return (body as { items: { payload: object }[] }).items[0]!.payload;
 }
 
-/** Without what the agent makes of earlier ones meanwhile. */
+/** Leaves out artifacts that the agent makes of earlier ones meanwhile. */
 const total = async (): Promise<number> =>
   (
     (await app.http.get('/api/v1/artifacts/summary').query({ type: 'Message' }).expect(200)).body as {
@@ -51,12 +51,12 @@ it.each([
     '200 KB',
     { rows: Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'some words that a customer wrote' })) },
   ],
-])('a payload of %s comes back as it was sent', async (_name, payload) => {
+])('a payload of %s is returned as it was sent', async (_name, payload) => {
   const stored = await publish(payload);
   expect(JSON.stringify(stored)).toBe(JSON.stringify(payload));
 });
 
-it('a payload of 64 levels is stored, and one of more is not', async () => {
+it('a payload of 64 levels is stored, and a deeper one is not', async () => {
   // The body is the first level, the payload the second.
   const nested = (levels: number): object => (levels === 0 ? {} : { deeper: nested(levels - 1) });
   expect(await publish(nested(62))).toEqual(nested(62));
@@ -87,7 +87,7 @@ it.each([
   expect(({} as { admin?: boolean }).admin).toBeUndefined();
 });
 
-it('a limit of its own holds', async () => {
+it('a configured limit applies', async () => {
   const small = await startApp({ settings: { bodyLimitBytes: 100 } });
   await small.http
     .post('/api/v1/artifacts')
@@ -96,7 +96,7 @@ it('a limit of its own holds', async () => {
   await small.close();
 });
 
-it('one line a request: the correlation where it is known, never a payload or a query', async () => {
+it('logs one line per request: the correlation if it is known, never a payload or a query', async () => {
   const { headers } = await app.http
     .post('/api/v1/artifacts/sync')
     .set('X-Correlation-ID', 'order-4711')

@@ -47,7 +47,7 @@ const after = (then?: object): object => ({ kind: 'After', ttl: 'PT1H', ...(then
 
 const HOUR = 3_600_000;
 
-/** Real: the application, its database, HTTP, function agents. Faked: the clock. */
+/** Uses the application, its database, HTTP and function agents. The clock is faked. */
 describe('a WorkflowError, whose message may quote its inputs', () => {
   let board: Board;
   const clock = new ManualClock();
@@ -68,8 +68,8 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
       kind: (error as unknown as { visibility_kind: string }).visibility_kind,
     }));
 
-  /** What each listener was given of the correlation's errors, and what it finds of them. */
-  async function heardBy(agent: string, correlation: string): Promise<{ given: unknown[]; found: unknown[] }> {
+  /** Returns the errors of the correlation that each listener was given, and those that it finds. */
+  async function errorsSeenBy(agent: string, correlation: string): Promise<{ given: unknown[]; found: unknown[] }> {
     const given = (await board.artifacts(correlation, { type: 'Heard', produced_by: agent })).flatMap(
       ({ payload }) => payload.errors as unknown[],
     );
@@ -93,35 +93,35 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
     expect(await errorsOf(correlation)).toEqual([{ message, visibility: expected, kind: expected.kind }]);
     const nothing = { given: [], found: [] };
     const heard = { given: [message], found: [message] };
-    expect(await heardBy('friend', correlation)).toEqual(friendHears ? heard : nothing);
-    expect(await heardBy('stranger', correlation)).toEqual(expected.kind === 'Public' ? heard : nothing);
+    expect(await errorsSeenBy('friend', correlation)).toEqual(friendHears ? heard : nothing);
+    expect(await errorsSeenBy('stranger', correlation)).toEqual(expected.kind === 'Public' ? heard : nothing);
   });
 
   it.each<[what: string, given: object, expected: { kind: string }]>([
     ['everyone', after(), PUBLIC],
     ['some', after(PRIVATE), PRIVATE],
   ])(
-    'is as visible as its one input since its release, not before it and not a while after it: After, then %s',
+    'is as visible as its one input after its release, not before and not a while after it: After, then %s',
     async (_what, visibility, expected) => {
       const correlation = await board.publish('Left', { secret: 'swordfish' }, { visibility });
       clock.advance(HOUR - 1);
       expect(await errorsOf(correlation)).toEqual([]);
       clock.advance(1);
-      // Without another hour: an error that is hidden itself would keep the correlation open.
+      // Waits no further hour: an error that is hidden itself would keep the correlation open.
       expect(await board.ended(correlation)).toMatchObject({
         state: expect.stringMatching('failed|completed') as string,
         has_pending_work: false,
       });
       expect(await errorsOf(correlation)).toEqual([{ message, visibility: expected, kind: expected.kind }]);
-      expect(await heardBy('friend', correlation)).toEqual({ given: [message], found: [message] });
+      expect(await errorsSeenBy('friend', correlation)).toEqual({ given: [message], found: [message] });
     },
   );
 
   it.each<[what: string, left: object, right: object, expected: object]>([
     ['all Public', PUBLIC, PUBLIC, PUBLIC],
-    ['all alike', PRIVATE, PRIVATE, PRIVATE],
+    ['all equal', PRIVATE, PRIVATE, PRIVATE],
     [
-      'alike in another order',
+      'equal in another order',
       LABELLED,
       { kind: 'Labelled', required_labels: ['eu', 'pii'] },
       { ...LABELLED, required_labels: expect.arrayContaining(['eu', 'pii']) as string[] },
@@ -129,7 +129,7 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
     ['one Private', PUBLIC, PRIVATE, FAILED_ALONE],
     ['for different agents', { kind: 'Private', agents: ['failing', 'stranger'] }, PRIVATE, FAILED_ALONE],
     ['of different kinds', TENANT, LABELLED, FAILED_ALONE],
-  ])('of several inputs: %s', async (what, left, right, expected) => {
+  ])('about several inputs: %s', async (what, left, right, expected) => {
     const correlation = `pair ${what}`.replaceAll(' ', '-');
     await board.publish('Right', { pair: what, secret: 'hunter2' }, { correlation, visibility: right });
     await board.publish('Left', { pair: what, secret: 'swordfish' }, { correlation, visibility: left });
@@ -138,7 +138,7 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
     expect(both?.visibility).toEqual(expected);
   });
 
-  it('of an expired join is as visible as what waited', async () => {
+  it('about an expired join is as visible as the waiting artifacts', async () => {
     const open = await board.publish('Question', {}, {});
     const closed = await board.publish('Question', {}, { visibility: { kind: 'Private', agents: ['hurried'] } });
     clock.advance(300_000);
@@ -147,19 +147,19 @@ describe('a WorkflowError, whose message may quote its inputs', () => {
     expect((await errorsOf(closed)).map(({ visibility }) => visibility)).toEqual([
       { kind: 'Private', agents: ['hurried'] },
     ]);
-    expect(await heardBy('stranger', closed)).toEqual({ given: [], found: [] });
+    expect(await errorsSeenBy('stranger', closed)).toEqual({ given: [], found: [] });
   });
 
-  it('of a limit is as visible as what the agent was not run on', async () => {
+  it('about a limit is as visible as the artifact that the agent was not run on', async () => {
     const correlation = await board.publish('Loop', {});
     await board.ended(correlation);
     expect((await errorsOf(correlation)).map(({ visibility }) => visibility)).toEqual([
       { kind: 'Private', agents: ['busy', 'friend'] },
     ]);
-    expect(await heardBy('stranger', correlation)).toEqual({ given: [], found: [] });
+    expect(await errorsSeenBy('stranger', correlation)).toEqual({ given: [], found: [] });
   });
 
-  it('is shown to clients in every way that they have', async () => {
+  it('is shown to clients on every route', async () => {
     const { correlation_id: correlation, artifacts } = await board.publishSync(
       'Left',
       { secret: 'swordfish' },

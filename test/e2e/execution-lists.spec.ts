@@ -39,8 +39,8 @@ interface Execution {
   attempts: Attempt[];
 }
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
-describe('executions on the wire', () => {
+/** Uses the whole app over HTTP on a database. The clock is faked. */
+describe('executions in the API', () => {
   let board: Board;
   const clock = new ManualClock();
 
@@ -91,7 +91,7 @@ describe('executions on the wire', () => {
     ).toEqual(['order-1']);
   });
 
-  it('are found in whatever state they are, by agent alone too', async () => {
+  it('are found in every state, also by agent alone', async () => {
     const rows = [1, 2].map((n) => board.publish('Gated', { n, batch: `gated-${n}` }));
     await Promise.all(rows);
     await eventually('one of them runs', () => gatesOf('gated-1').length + gatesOf('gated-2').length === 1);
@@ -108,7 +108,7 @@ describe('executions on the wire', () => {
     }
     const [running] = await list({ state: 'running' });
     const [pending] = await list({ state: 'pending' });
-    // The other order would let the one that waits begin.
+    // The other order would let the waiting one begin.
     for (const { correlation_id } of [pending!, running!])
       await board.http.post(`/api/v1/correlations/${correlation_id}/cancel`).expect(200);
     expect((await list({ state: 'cancelled' })).map(({ id }) => id).sort()).toEqual([running!.id, pending!.id].sort());
@@ -151,7 +151,7 @@ describe('executions on the wire', () => {
     ]);
   });
 
-  it('show every attempt that failed, with its time and error, and what they ended in', async () => {
+  it('show every failed attempt with its time and error, and the final outcome', async () => {
     const correlation = await board.publish('Doomed', { n: 1 });
     const begun = clock.now();
     const failed = (count: number) => async () =>

@@ -4,7 +4,7 @@ import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board, tally } from './board.js';
 
-// Succeeds once the test has said that it may.
+// Succeeds once the test allows it.
 const MENDED = `globalThis.mended ??= new Set();
 export default async ([input], { attempt, executionId }) => {
   (globalThis.retriedInvocations ??= []).push({ n: input.payload.n, attempt, executionId });
@@ -38,7 +38,7 @@ interface Execution {
   attempts: { round: number; attempt: number; error_message: string | null }[];
 }
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('an execution that has failed', () => {
   const folder = new ConfigurationFolder();
   const clock = new ManualClock();
@@ -74,7 +74,7 @@ describe('an execution that has failed', () => {
     return (body as { items: { id: string }[] }).items[0]!.id;
   };
 
-  /** An order whose execution has failed, and that execution. */
+  /** Returns an order whose execution has failed, and that execution. */
   const broken = async (
     correlation = `order-${orders + 1}`,
   ): Promise<{ n: number; correlation: string; id: string }> => {
@@ -91,7 +91,7 @@ describe('an execution that has failed', () => {
     return row!.generation;
   };
 
-  it('runs again from its first attempt, and its workflow goes on and settles anew, once', async () => {
+  it('runs again from its first attempt, and its workflow continues and settles once more', async () => {
     const { n, correlation, id } = await broken();
     expect(await board.status(correlation)).toMatchObject({ state: 'failed', has_pending_work: false });
     mend(n);
@@ -123,7 +123,7 @@ describe('an execution that has failed', () => {
       [2, id],
       [1, id],
     ]);
-    // It has consumed the order once, whatever came of it.
+    // It has consumed the order once, whatever the result.
     const { body } = await board.http
       .get('/api/v1/artifacts')
       .query({ correlation_id: correlation, type: 'Order', embed_meta: true })
@@ -132,13 +132,13 @@ describe('an execution that has failed', () => {
     expect(body.items[0].consumptions).toHaveLength(1);
   });
 
-  it('has all its attempts again, and may fail and be retried as often as one likes', async () => {
+  it('has all its attempts again, and may fail and be retried any number of times', async () => {
     const { n, correlation, id } = await broken();
     for (let round = 1; round <= 3; round += 1) {
       if (round === 3) mend(n);
       await retry(id).expect(200);
       await eventually(
-        `round ${round} has ended`,
+        `round ${round} has finished`,
         async () =>
           (await generationOf(correlation)) === round + 1 && (await board.status(correlation)).state !== 'active',
       );
@@ -156,7 +156,7 @@ describe('an execution that has failed', () => {
     expect(tally(await board.types(correlation))).toEqual({ Order: 1, WorkflowError: 3, Made: 1, Done: 1 });
   });
 
-  it('begins no new generation while others of its correlation still run, and waiters wait for both', async () => {
+  it('begins no new generation while others of its correlation still run, and waiting requests wait for both', async () => {
     const waiting = board.publishSync(
       'Hold',
       {},
@@ -180,7 +180,7 @@ describe('an execution that has failed', () => {
     });
   });
 
-  it('is waited for by a publish into its correlation', async () => {
+  it('makes a synchronous publish into its correlation wait for it', async () => {
     const { n, correlation, id } = await broken();
     await board.http.post('/api/v1/agents/fragile/pause').expect(200);
     await retry(id).expect(200);
@@ -194,7 +194,7 @@ describe('an execution that has failed', () => {
     expect([completed, artifacts.map(({ type }) => type)]).toEqual([true, ['Done', 'Made', 'Done']]);
   });
 
-  it('of a run that has not ended can be retried, and the run then completes', async () => {
+  it('of an unfinished run can be retried, and the run then completes', async () => {
     await board.http.post('/api/v1/agents/late/pause').expect(200);
     await board.http
       .post('/run/flock')
@@ -210,7 +210,7 @@ describe('an execution that has failed', () => {
     expect((await board.http.get('/run/open-run').expect(200)).body).toMatchObject({ status: 'completed' });
   });
 
-  it('of a run that has ended cannot be retried: its status never changes', async () => {
+  it('of a finished run cannot be retried: its status never changes', async () => {
     const n = (orders += 1);
     const { body } = await board.http.post('/run/flock').send({ agent_name: 'fragile', inputs: { n } }).expect(200);
     const { run_id } = body as { run_id: string };
@@ -246,11 +246,11 @@ describe('an execution that has failed', () => {
     expect((await retry(id)).body).toEqual({
       detail: `Execution ${id} is cancelled; only a failed execution can be retried`,
     });
-    // What it did before is still among what its agent has done, with and without a filter.
+    // Its earlier attempts still count in the agent's history, with and without a filter.
     await board.http.get('/api/v1/agents/fragile/history-summary').query({ correlation_id: correlation }).expect(200);
   });
 
-  it('is retried once by requests that come together', async () => {
+  it('is retried once by concurrent requests', async () => {
     const { n, correlation, id } = await broken();
     mend(n);
     const answers = await Promise.all(Array.from({ length: 8 }, () => retry(id)));
@@ -291,7 +291,7 @@ describe('an execution that has failed', () => {
     ]);
   });
 
-  it('whose agent is gone cannot be retried, and goes on when the agent is there again after a restart', async () => {
+  it('of a removed agent cannot be retried, and can be when the agent is back after a restart', async () => {
     const { n, correlation, id } = await broken();
     mend(n);
     await board.close();

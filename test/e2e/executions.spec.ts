@@ -10,12 +10,12 @@ const FILES = {
   'agents/fail.js': `export default async () => { throw new TypeError('this never works'); };`,
   'agents/wrong.js': `export default async () => ({ n: 'text' });`,
   'agents/echo.js': `export default async ([input]) => ({ n: input.payload.n });`,
-  // Waits until it is told to stop, and tells what it was told.
+  // Waits until it is aborted, and publishes the reason.
   'agents/patient.js': `export default (inputs, { signal }) => new Promise((resolve, reject) => {
     globalThis.patientSignals = (globalThis.patientSignals ?? []).concat(signal);
     signal.addEventListener('abort', () => reject(signal.reason));
   });`,
-  // Ignores its signal until the test lets it go.
+  // Ignores its signal until the test releases it.
   'agents/stubborn.js': `globalThis.stubborn = [];
   export default () => new Promise((resolve) => globalThis.stubborn.push(() => resolve({ n: 1 })));`,
   'agents/gate.js': `globalThis.gates = new Map();
@@ -103,7 +103,7 @@ const shared = globalThis as unknown as {
   patientSignals: AbortSignal[];
 };
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('executions', () => {
   let board: Board;
   const clock = new ManualClock();
@@ -117,24 +117,24 @@ describe('executions', () => {
   const outputs = async (correlation: string): Promise<WireArtifact[]> =>
     (await board.artifacts(correlation)).filter(({ produced_by }) => produced_by !== 'external');
 
-  /** Moves time on by a second, until the correlation has ended. */
-  const endedAsTimePasses = async (correlation: string) => {
-    await eventually(`${correlation} has ended`, async () => {
+  /** Advances the clock by a second at a time, until the correlation has finished. */
+  const endedWhileTimePasses = async (correlation: string) => {
+    await eventually(`${correlation} has finished`, async () => {
       clock.advance(1_000);
       return (await board.status(correlation)).state !== 'active';
     });
     return board.status(correlation);
   };
 
-  it('tries again after a failed attempt', async () => {
+  it('retry a failed attempt', async () => {
     const correlation = await board.publish('Unlucky', { n: 5 });
-    expect(await endedAsTimePasses(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
+    expect(await endedWhileTimePasses(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
     expect((await outputs(correlation)).map(({ payload }) => payload)).toEqual([{ n: 5, attempt: 2 }]);
   });
 
-  it('ends in a WorkflowError where every attempt fails, which others may react to', async () => {
+  it('end in a WorkflowError if every attempt fails, to which other agents may react', async () => {
     const correlation = await board.publish('Doom', {});
-    expect(await endedAsTimePasses(correlation)).toMatchObject({ state: 'completed', error_count: 1 });
+    expect(await endedWhileTimePasses(correlation)).toMatchObject({ state: 'completed', error_count: 1 });
     const [error, noticed] = await outputs(correlation);
     expect(error).toMatchObject({
       type: 'WorkflowError',
@@ -145,7 +145,7 @@ describe('executions', () => {
     expect(noticed).toMatchObject({ type: 'Noticed', payload: { agent: 'hopeless' } });
   });
 
-  it('is failed where agents produced nothing but errors', async () => {
+  it('fail their correlation if agents produced only errors', async () => {
     const correlation = await board.publish('Wrong', {});
     expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
     const [error] = await outputs(correlation);
@@ -153,13 +153,13 @@ describe('executions', () => {
     expect(error!.payload.error_message).toContain('n');
   });
 
-  it('goes on in other branches, and is completed then', async () => {
+  it('continue in other branches, and complete the correlation', async () => {
     const correlation = await board.publish('Shared2', { n: 3 });
-    expect(await endedAsTimePasses(correlation)).toMatchObject({ state: 'completed', error_count: 1 });
+    expect(await endedWhileTimePasses(correlation)).toMatchObject({ state: 'completed', error_count: 1 });
     expect(tally((await outputs(correlation)).map(({ type }) => type))).toEqual({ Done: 1, WorkflowError: 1 });
   });
 
-  it('aborts the signal of an engine that takes too long', async () => {
+  it('abort the signal of an engine that takes too long', async () => {
     const correlation = await board.publish('Wait', {});
     await eventually('the agent runs', () => shared.patientSignals?.length === 1);
     clock.advance(10_000);
@@ -168,7 +168,7 @@ describe('executions', () => {
     expect((await outputs(correlation))[0]!.payload).toMatchObject({ error_type: 'timeout' });
   });
 
-  it('discards what an engine returns after its time, and keeps its slot until then', async () => {
+  it('discard what an engine returns after its timeout, and keep its slot until then', async () => {
     const first = await board.publish('Stubborn', {});
     await eventually('the agent runs', () => shared.stubborn?.length === 1);
     clock.advance(10_000);
@@ -183,15 +183,15 @@ describe('executions', () => {
     expect((await outputs(first)).map(({ type }) => type)).toEqual(['WorkflowError']);
   });
 
-  it('holds the concurrency of an agent, and runs what has priority first', async () => {
+  it('respect the concurrency of an agent, and run by priority', async () => {
     const running = [await board.publish('Gate', { n: 1 }), await board.publish('Gate', { n: 2 })];
-    await eventually('two run', () => shared.gates?.size === 2);
+    await eventually('two are running', () => shared.gates?.size === 2);
     const waiting = [await board.publish('Gate', { n: 3 }), await board.publish('Urgent', { n: 4 })];
     await board.ended(await board.publish('Fence', {}));
     expect([...shared.gates.keys()]).toEqual([1, 2]);
     shared.gates.get(1)!();
     await board.ended(running[0]!);
-    await eventually('a third runs', () => shared.gates.size === 3);
+    await eventually('a third one runs', () => shared.gates.size === 3);
     expect([...shared.gates.keys()]).toEqual([1, 2, 4]);
     shared.gates.get(2)!();
     shared.gates.get(4)!();
@@ -201,7 +201,7 @@ describe('executions', () => {
       expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
   });
 
-  it('makes a synchronous publish wait for its own correlation alone', async () => {
+  it('delay only a synchronous publish into their own correlation', async () => {
     const slow = await board.publish('Gate', { n: 77 });
     await eventually('the slow one runs', () => shared.gates.has(77));
     const { completed } = await board.publishSync('Note', { n: 1 });
@@ -211,7 +211,7 @@ describe('executions', () => {
     await board.ended(slow);
   });
 
-  it('answers a synchronous publish at its timeout with what there is', async () => {
+  it('do not delay a synchronous publish beyond its timeout', async () => {
     const answer = board.publishSync('Gate', { n: 88 }, { timeout: 1 });
     await eventually('it runs', () => shared.gates.has(88));
     clock.advance(1_000);
@@ -220,7 +220,7 @@ describe('executions', () => {
   });
 });
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('visibility', () => {
   let board: Board;
   const clock = new ManualClock();
@@ -240,12 +240,12 @@ describe('visibility', () => {
     ['Tenant of its own', { kind: 'Tenant', tenant_id: 'acme' }, true],
     ['Tenant of another', { kind: 'Tenant', tenant_id: 'other' }, false],
     ['Tenant for everyone', { kind: 'Tenant', tenant_id: null }, true],
-  ])('%s: triggers only who may see it', async (_name, visibility, triggers) => {
+  ])('%s: triggers only agents that may see it', async (_name, visibility, triggers) => {
     const { artifacts } = await board.publishSync('Note', { n: 1 }, { visibility });
     expect(artifacts.map(({ type }) => type)).toEqual(triggers ? ['Read2'] : []);
   });
 
-  it('holds in what an agent reads', async () => {
+  it("applies to an agent's queries", async () => {
     const correlation = await board.publish('Note', { n: 1 }, { visibility: { kind: 'Tenant', tenant_id: 'acme' } });
     await board.publish('Note', { n: 2 }, { correlation });
     await board.publish('Note', { n: 3 }, { correlation, visibility: { kind: 'Labelled', required_labels: ['pii'] } });

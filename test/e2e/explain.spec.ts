@@ -80,7 +80,7 @@ const asking = (board: () => Board) => {
     (await board().http.get(`/api/v1/artifacts/${artifact}/explain`).expect(200)).body as ExplanationBody;
   return {
     explain,
-    /** What became of the artifact at this agent's subscriptions. */
+    /** Returns the verdicts on the artifact at this agent's subscriptions. */
     at: async (agent: string, artifact: string): Promise<VerdictBody[]> =>
       (await explain(artifact)).verdicts.filter((verdict) => verdict.agent === agent),
     publish: async (type: string, payload: object = {}, parts: PublishParts = {}): Promise<Asked> => {
@@ -91,7 +91,7 @@ const asking = (board: () => Board) => {
   };
 };
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('why an agent ran on an artifact, or did not', () => {
   const clock = new ManualClock();
   let board: Board;
@@ -157,7 +157,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ).toEqual([verdicts[0]!.execution_id]);
   });
 
-  it('asks the predicates without counting or logging an error once more', async () => {
+  it('evaluates the predicates without counting or logging an error once more', async () => {
     const failures = async (): Promise<string[]> =>
       (await board.http.get('/metrics')).text
         .split('\n')
@@ -171,7 +171,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     expect([await failures(), warnings()]).toEqual(before);
   });
 
-  it('says who may see what', async () => {
+  it('says which agents may see it', async () => {
     const cases: [object, string][] = [
       [{ kind: 'Private', agents: ['echo', 'plain'] }, 'cleared may not see it: it is visible only to echo and plain.'],
       [
@@ -195,7 +195,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     }
   });
 
-  it('says that an agent does not hear itself', async () => {
+  it('says that an agent ignores its own output', async () => {
     const { artifacts } = await board.publishSync('Say', {});
     expect(await at('echo', artifacts[0]!.id)).toEqual([
       {
@@ -207,7 +207,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ]);
   });
 
-  it('says when an artifact is released, and what came of it then; or that it was cancelled before', async () => {
+  it('says when an artifact is released, and the result then; or that it was cancelled before', async () => {
     const visibility = { kind: 'After', ttl: 'PT1H' };
     const [first, second] = [
       await publish('Order', { n: 1 }, { visibility }),
@@ -223,7 +223,7 @@ describe('why an agent ran on an artifact, or did not', () => {
         until,
       },
     ]);
-    // What it will be refused for then is said already.
+    // The refusal after the release is reported already.
     expect((await at('choosy', first.artifact)).map(({ verdict }) => verdict)).toEqual([
       'producer',
       'tag',
@@ -244,7 +244,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ]);
   });
 
-  it('says for what a join waits, and under which key', async () => {
+  it('says for which types and key a join waits', async () => {
     const { artifact, correlation } = await publish('Left');
     await board.publish('Right', {}, { correlation });
     const since = new Date(clock.now()).toISOString();
@@ -280,7 +280,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ]);
   });
 
-  it('says that an artifact has no key to join by', async () => {
+  it('says that an artifact has no join key', async () => {
     const [none, wrong] = [await publish('Ticket', { ticket: null }), await publish('Ticket', {})];
     expect(await at('keyed', none.artifact)).toEqual([
       {
@@ -336,7 +336,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ).toEqual(errors.map(({ id: error }) => error).sort());
   });
 
-  it('says that the predicate of a join let its group go', async () => {
+  it('says that the predicate of a join dropped its group', async () => {
     const { artifact, correlation } = await publish('Claim', { n: 1 });
     await board.publish('Proof', { n: 2 }, { correlation });
     await board.ended(correlation);
@@ -344,7 +344,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     expect(await at('judge', artifact)).toEqual([{ agent: 'judge', subscription: 0, verdict: 'join_let_go', detail }]);
   });
 
-  it('says how far a batch window is, and in which correlation it ran', async () => {
+  it('says how full a batch window is, and in which correlation it ran', async () => {
     const first = await publish('Event');
     const second = await publish('Event');
     const [since, until] = [new Date(clock.now()).toISOString(), new Date(clock.now() + 30_000).toISOString()];
@@ -359,7 +359,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ]);
   });
 
-  it('says where the limit of executions kept an agent away, also after the first artifact', async () => {
+  it('says that the limit of executions stopped an agent, also after the first artifact', async () => {
     const { correlation } = await publish('Ping');
     await board.ended(correlation);
     const pings = await board.artifacts(correlation, { type: 'Ping' });
@@ -375,7 +375,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     expect((await at('looper', pings.at(-2)!.id))[0]!.verdict).toBe('triggered');
   });
 
-  it('says how an execution retries, fails and is cancelled', async () => {
+  it('says that an execution retries, fails and is cancelled', async () => {
     const [failing, cancelled] = [await publish('Bad'), await publish('Bad')];
     for (const { artifact } of [failing, cancelled]) {
       await eventually('the first attempt has failed', async () =>
@@ -407,7 +407,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     expect(await at('plain', artifact)).toMatchObject([{ verdict: 'triggered', execution_state: 'completed' }]);
   });
 
-  it('says that no agent reacts to the input of a run but the one that was named', async () => {
+  it('says that only the named agent reacts to the input of a run', async () => {
     const run = await board.http
       .post('/run/flock')
       .send({ agent_name: 'plain', inputs: { n: 100 } })
@@ -426,7 +426,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     expect((await at('plain', output!.id))[0]!.verdict).toBe('type');
   });
 
-  it('says that no agent reacts to what a direct run publishes', async () => {
+  it('says that no agent reacts to the outputs of a direct run', async () => {
     const run = await board.http
       .post('/api/v1/agents/looper/run')
       .send({ inputs: [{ type: 'Ping', payload: {} }] })
@@ -440,7 +440,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ]);
   });
 
-  it('knows executions that do not say which subscription triggered them', async () => {
+  it('covers executions without a stored subscription', async () => {
     const { artifact, correlation } = await publish('Order', { n: 11 });
     await board.ended(correlation);
     const database = board.app.app.get(UnitOfWork, { strict: false });
@@ -457,7 +457,7 @@ describe('why an agent ran on an artifact, or did not', () => {
     ]);
   });
 
-  it('knows artifacts by their ids alone', async () => {
+  it('returns 404 for an unknown artifact, and 400 for a malformed id', async () => {
     const unknown = '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80';
     await board.http
       .get(`/api/v1/artifacts/${unknown}/explain`)
@@ -482,8 +482,11 @@ agents:
   stayer: { consumes: [{ types: [Order], where: payload.n > 100.0 }], publishes: [{ type: Stayed }], engine: { kind: expression, expression: '{"n": 4}' } }
 `;
 
-/** Real: two apps on one database, one after the other. The first takes requests and works on nothing. Faked: the clock. */
-it('tells what is stored as it is when nobody works on it, and after the configuration has changed', async () => {
+/**
+ * Uses two apps on one database, one after the other. The first accepts requests and runs no executions. The clock is
+ * faked.
+ */
+it('explains stored work while no process works on it, and after the configuration has changed', async () => {
   const clock = new ManualClock();
   const folder = new ConfigurationFolder();
   let board = await Board.start(BEFORE, { clock, folder: folder.path, role: SERVER });

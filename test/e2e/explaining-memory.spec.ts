@@ -1,4 +1,5 @@
-// The application on both databases, with room for a megabyte of clients' data, and function agents. Faked: the clock, so that all attempts come soon.
+// Uses the application on both databases, with one megabyte for clients' data, and function agents. The clock is faked,
+// so that all attempts come soon.
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import type { TraceBody } from '../../src/features/correlations/dto/trace-body.js';
 import { eventually } from '../support/eventually.js';
@@ -68,7 +69,7 @@ it('an explanation is refused while there is no memory for the errors of its cor
   expect(verdicts).toContainEqual(expect.objectContaining({ agent: 'joiner', verdict: 'join_expired' }));
 });
 
-it('a trace is refused while there is no memory for it, and where there never would be, it says to ask for less', async () => {
+it('a trace is refused while there is no memory for it, and if there can never be enough, the error says to request less', async () => {
   for (let n = 0; n < BROKEN; n += 1) await board.publish('Start', { n }, { correlation: 'traced' });
   await eventually('all attempts have failed', async () => {
     clock.advance(1_000);

@@ -24,8 +24,8 @@ agents:
     engine: { kind: expression, expression: '{"total": payload.total, "tags": artifact.tags}' }
 `;
 
-// Real: an app, its database and its HTTP. The clock stands still until a test moves it.
-describe('executions that are fetched from outside', () => {
+// Uses an app, its database and HTTP. The clock stands still until a test moves it.
+describe('executions that external workers claim', () => {
   const clock = new ManualClock();
   let board: Board;
   let outside: Outside;
@@ -37,7 +37,7 @@ describe('executions that are fetched from outside', () => {
 
   afterAll(() => board.close());
 
-  /** A scan's execution, claimed. */
+  /** Returns a scan's execution, claimed. */
   async function claimedScan(body: object = {}): Promise<Held> {
     const correlation = await board.publish('Scan', { page: 1 });
     const held = await outside.claimOne({ agents: ['reader'], ...body });
@@ -45,7 +45,7 @@ describe('executions that are fetched from outside', () => {
     return held;
   }
 
-  it('wait until somebody claims them, and go on with what that one makes of them', async () => {
+  it('wait until a worker claims them, and continue with its outputs', async () => {
     const correlation = await board.publish('Scan', { page: 7 });
     const held = await outside.claimOne({ agents: ['reader'], claimed_by: 'worker-1' });
     expect(held).toMatchObject({
@@ -75,7 +75,7 @@ describe('executions that are fetched from outside', () => {
     expect(checked!.payload).toEqual({ total: 12, tags: ['read', 'by-hand'] });
   });
 
-  it('take an answer as any engine gives it, too', async () => {
+  it('accept an answer in the form that any engine returns', async () => {
     const pile = await board.publish('Pile', {});
     const held = await outside.claimOne({ agents: ['sorter'] });
     expect(
@@ -101,14 +101,14 @@ describe('executions that are fetched from outside', () => {
       { outputs: [{ type: 'Big', payload: {} }] },
       'outputs[0].type: must be one of Read',
     ],
-    ['an output that is none', { outputs: [7] }, 'outputs[0]: must be an object with type and payload'],
+    ['a malformed output', { outputs: [7] }, 'outputs[0]: must be an object with type and payload'],
     [
-      'tags that are none',
+      'malformed tags',
       { outputs: [{ type: 'Read', payload: { total: 1 }, tags: [''] }] },
       'outputs[0].tags: must be a list',
     ],
     [
-      'a visibility that asks for no label',
+      'a visibility without a label',
       { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Labelled', required_labels: [] } }] },
       'outputs[0].visibility: required_labels must be a list of 1 to 1000 names, each 1 to 255 characters of text, without NUL',
     ],
@@ -118,13 +118,13 @@ describe('executions that are fetched from outside', () => {
       'outputs[0].visibility: ttl must be at most 30d (max_ttl)',
     ],
     [
-      'a visibility that is none',
+      'a malformed visibility',
       { outputs: [{ type: 'Read', payload: { total: 1 }, visibility: { kind: 'Secret' } }] },
       'outputs[0].visibility: kind must be one of',
     ],
     ['nothing at all', {}, 'output: give either outputs or output'],
     ['two answers', { outputs: [], output: {} }, 'output: give either outputs or output'],
-  ])('refuse %s, and leave the lease to whoever mends it', async (_what, answer, detail) => {
+  ])('refuse %s, and keep the lease so that the worker can correct it', async (_what, answer, detail) => {
     const held = await claimedScan();
     const refused = await outside.send(held, 'complete', answer);
     expect([refused.status, refused.body.detail]).toEqual([400, expect.stringContaining(detail)]);
@@ -134,7 +134,7 @@ describe('executions that are fetched from outside', () => {
     });
   });
 
-  it('are completed once, however often the same lease says so', async () => {
+  it('are completed once, however often the same lease completes them', async () => {
     const held = await claimedScan();
     const answers = await Promise.all([1, 2, 3].map(() => outside.send(held, 'complete', { output: { total: 5 } })));
     expect(answers.map(({ status, body }) => [status, body.state])).toEqual(Array(3).fill([200, 'completed']));
@@ -148,7 +148,7 @@ describe('executions that are fetched from outside', () => {
     expect(await outside.send(stranger, 'complete', { output: { total: 6 } })).toMatchObject({ status: 409 });
   });
 
-  it('are tried again as the agent says when an attempt is failed, and end where it is final', async () => {
+  it('are retried as the agent says when an attempt fails, and fail for good if the failure is final', async () => {
     const held = await claimedScan();
     const failure = { error_type: 'Unreadable', error_message: 'too dark' };
     expect(await outside.send(held, 'fail', failure)).toMatchObject({
@@ -163,7 +163,7 @@ describe('executions that are fetched from outside', () => {
     clock.advance(15_000);
     let again: Held | undefined;
     await eventually(
-      'its retry is there',
+      'its retry is pending',
       async () => ([again] = await outside.claim({ agents: ['reader'] })).length > 0,
     );
     expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 2 });
@@ -184,11 +184,11 @@ describe('executions that are fetched from outside', () => {
     expect(await board.types(hopeless.correlation_id)).toEqual(['Scan', 'WorkflowError']);
   });
 
-  it('come back when nobody renews their lease, for the same attempt', async () => {
+  it('come back when their lease expires, for the same attempt', async () => {
     const [kept, lost] = [await claimedScan(), await claimedScan({ claimed_by: 'worker-2' })];
     let again: Held | undefined;
     const ended = clock.now() + 120_000;
-    await eventually('the other one is there again, and the first has outlived its lease twice', async () => {
+    await eventually('the other one waits again, and the first has outlived its lease twice', async () => {
       clock.advance(10_000);
       expect(await outside.send(kept, 'heartbeat')).toMatchObject({ status: 200 });
       again ??= (await outside.claim({ agents: ['reader'] }))[0];
@@ -209,7 +209,7 @@ describe('executions that are fetched from outside', () => {
     expect(await outside.send(kept, 'complete', { output: { total: 3 } })).toMatchObject({ status: 200 });
   });
 
-  it('wait again at once where whoever claimed them gives them back: no attempt and no lease is lost', async () => {
+  it('wait again immediately when a worker releases them: no attempt and no lease is lost', async () => {
     const held = await claimedScan({ claimed_by: 'worker-4' });
     const waiting = outside.claim({ agents: ['reader'], wait: 60, claimed_by: 'worker-5' });
     expect(await outside.send(held, 'release')).toMatchObject({
@@ -219,7 +219,7 @@ describe('executions that are fetched from outside', () => {
     const [again] = await waiting;
     expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 1 });
     expect(again!.lease_token).not.toBe(held.lease_token);
-    // Again, as by one who got no answer: it changes nothing for whoever holds it now.
+    // Released again, as by a worker that got no answer: the current lease does not change.
     expect(await outside.send(held, 'release')).toMatchObject({
       status: 200,
       body: { state: 'running', claimed_by: 'worker-5', lost_leases: 0 },
@@ -248,7 +248,7 @@ describe('executions that are fetched from outside', () => {
     });
   });
 
-  it('say why one that was chosen cannot be claimed: its agent is paused, or as many are held as may be', async () => {
+  it('say why a chosen one cannot be claimed: its agent is paused, or all its slots are taken', async () => {
     for (const page of [1, 2, 3, 4]) await board.publish('Scan', { page });
     const { items } = (await board.http.get('/api/v1/executions?agent=reader&state=pending').expect(200)).body as {
       items: { id: string }[];
@@ -282,19 +282,19 @@ describe('executions that are fetched from outside', () => {
       expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
   });
 
-  it('fail where ten who claimed them have let their lease lapse, one after the other', async () => {
+  it('fail after ten leases have expired, one after the other', async () => {
     const correlation = await board.publish('Scan', { page: 13 });
     const held = await outside.claimOne({ agents: ['reader'] });
     for (let losses = 1; losses < 10; losses += 1) {
       let again: Held | undefined;
-      await eventually('it is there again', async () => {
+      await eventually('it waits again', async () => {
         clock.advance(20_000);
         return ([again] = await outside.claim({ agents: ['reader'] })).length > 0;
       });
       expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 1 });
       expect(await outside.execution(held.execution_id)).toMatchObject({ state: 'running', lost_leases: losses });
     }
-    await eventually('it has ended', async () => {
+    await eventually('it has finished', async () => {
       clock.advance(20_000);
       return (await board.status(correlation)).state === 'failed';
     });
@@ -326,7 +326,7 @@ describe('executions that are fetched from outside', () => {
     }
   });
 
-  it('are held by as many as the concurrency allows, by priority, and by none while the agent is paused', async () => {
+  it('are claimed up to the concurrency, by priority, and not while the agent is paused', async () => {
     const scans: string[] = [];
     for (const page of [1, 2, 3]) scans.push(await board.publish('Scan', { page }));
     const urgent = await board.publish('Urgent', {});
@@ -344,7 +344,7 @@ describe('executions that are fetched from outside', () => {
       expect(await outside.send(each, 'complete', { output: { total: 1 } })).toMatchObject({ status: 200 });
   });
 
-  it('are counted by agent, those that wait and those that are claimed', async () => {
+  it('are counted by agent, waiting and claimed ones', async () => {
     const samples = async (): Promise<string[]> => {
       const { text } = await board.http.get('/metrics').expect(200);
       return text.split('\n').filter((line) => line.startsWith('starling_external_executions{'));
@@ -359,7 +359,7 @@ describe('executions that are fetched from outside', () => {
       status: 200,
       body: { state: 'pending' },
     });
-    // What was counted a moment ago is told a moment longer.
+    // The counts are cached for a moment.
     await eventually(
       'they are counted',
       async () =>
@@ -376,7 +376,7 @@ describe('executions that are fetched from outside', () => {
     );
   });
 
-  it('are claimed of external agents alone', async () => {
+  it('are claimed only of external agents', async () => {
     const refusals = [
       [{ agents: ['checker'] }, 400, 'agents: checker is not an external agent'],
       [{ agents: ['nobody'] }, 404, 'Agent not found: nobody'],
@@ -405,7 +405,7 @@ describe('executions that are fetched from outside', () => {
     }
   });
 
-  it('show nobody the token of a lease', async () => {
+  it('never show the token of a lease', async () => {
     const held = await claimedScan({ claimed_by: 'worker-3' });
     expect(held.lease_token).toMatch(/^[\w-]{43}$/);
     const views = await Promise.all(

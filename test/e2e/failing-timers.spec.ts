@@ -14,10 +14,13 @@ agents:
 
 const HOUR_MS = 3_600_000;
 const LONGEST_PAUSE_MS = 600_000;
-/** More than are fired at once. */
+/** More than are fired together. */
 const MANY = 25;
 
-/** Real: the app, its database, which refuses what a test says, and HTTP. The clock stands still until a test moves it. */
+/**
+ * Uses the app, its database, which refuses writes that a test names, and HTTP. The clock stands still until a test
+ * moves it.
+ */
 describe('a timer that cannot be fired', () => {
   const clock = new ManualClock();
   let board: Board;
@@ -33,7 +36,7 @@ describe('a timer that cannot be fired', () => {
       for (const statement of statements) await sql.raw(statement).execute(db);
     });
 
-  /** No timer of an execution's due time can be ended. `code`: what Postgres says. */
+  /** Makes the database refuse to delete the timer of an execution's due time. `code` is that of Postgres. */
   const refuse = (code: string): Promise<void> =>
     TEST_DATABASE === 'sqlite'
       ? change(
@@ -58,10 +61,10 @@ describe('a timer that cannot be fired', () => {
       next_try: string;
     }[];
 
-  /** Until each of them has ended, its execution failed as overdue. */
+  /** Waits until each of them has finished, its execution failed as overdue. */
   async function endAll(correlations: string[]): Promise<void> {
     await allow();
-    await eventually('all have ended', async () => {
+    await eventually('all have finished', async () => {
       clock.advance(LONGEST_PAUSE_MS);
       return (await board.app.database.rows('select id from timers')).length === 0;
     });
@@ -71,7 +74,7 @@ describe('a timer that cannot be fired', () => {
     }
   }
 
-  it('steps back, further every time, so that others pass, and is fired when it can be', async () => {
+  it('is postponed, longer every time, so that others pass, and fires when it can', async () => {
     await refuse('P0001');
     const correlations = await publishDue(MANY);
     await change(`insert into timers (id, kind, due_at, subject) values ('bad', 'release', ${clock.now()}, '0')`);
@@ -100,7 +103,7 @@ describe('a timer that cannot be fired', () => {
   });
 
   if (TEST_DATABASE === 'postgres') {
-    it('steps back too where the database says that it could not do it just now', async () => {
+    it('is postponed too if the database reports a temporary failure', async () => {
       await refuse('57014');
       const correlations = await publishDue(3);
       const hidden = await board.publish('Order', {}, { visibility: { kind: 'After', ttl: 'PT2H' } });

@@ -5,21 +5,21 @@ import { Leases } from '../../src/blackboard/execution/leases.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
 import { Board } from './board.js';
-import { withoutLooks } from './replica-boards.js';
+import { withoutPolling } from './replica-boards.js';
 
 const CONFIG = `
 agents:
   paused: { consumes: [{ types: [Order] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{}' } }
 `;
 
-/** Real: the application on Postgres, and a session that holds a correlation as a publish into it does. */
-describe('an execution that is given up', () => {
+/** Uses the application on Postgres, and a session that locks a correlation as a publish into it does. */
+describe('an execution that is abandoned', () => {
   let board: Board;
   let leases: Leases;
   let removal: AgentRemoval;
 
   beforeAll(async () => {
-    board = withoutLooks(await Board.start(CONFIG));
+    board = withoutPolling(await Board.start(CONFIG));
     leases = board.app.app.get(Leases, { strict: false });
     removal = board.app.app.get(AgentRemoval, { strict: false });
     await board.http.post('/api/v1/agents/paused/pause').expect(200);
@@ -36,34 +36,37 @@ describe('an execution that is given up', () => {
 
   it.each([
     [
-      'since its lease was lost too often',
+      'because its lease was lost too often',
       `state = 'running', lease_token = 'lost', lease_owner = 'nobody', lease_until = 0, lost_leases = 9`,
       'lost',
       () => leases.rows.takeOverLost(),
     ],
     [
-      'since its agent is gone',
+      'because its agent was removed',
       `agent = 'removed'`,
       'agent_removed',
       async () => (await removal.fail('removed')).executions,
     ],
-  ])('%s holds nothing while it waits for its correlation, and then ends', async (_why, change, errorType, giveUp) => {
-    const correlation = await board.publish('Order', {});
-    const own = `correlation_id = '${correlation}'`;
-    await connected(board.app.database.url, async (session: Client) => {
-      await session.query(`update executions set ${change} where ${own}`);
-      await session.query('begin');
-      await session.query(`select 1 from correlations where id = '${correlation}' for update`);
-      const givenUp = giveUp();
-      await eventually('the correlation is waited for', isWaitedFor);
-      // In this order cancelling takes them; where the execution were held, each would wait for the other.
-      const { rowCount } = await session.query(`select 1 from executions where ${own} for update nowait`);
-      expect(rowCount).toBe(1);
-      await session.query('commit');
-      expect(await givenUp).toBe(1);
-    });
-    expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
-    const [, error] = await board.artifacts(correlation);
-    expect(error).toMatchObject({ type: 'WorkflowError', payload: { error_type: errorType } });
-  });
+  ])(
+    '%s holds no lock while it waits for its correlation, and then finishes',
+    async (_why, change, errorType, giveUp) => {
+      const correlation = await board.publish('Order', {});
+      const own = `correlation_id = '${correlation}'`;
+      await connected(board.app.database.url, async (session: Client) => {
+        await session.query(`update executions set ${change} where ${own}`);
+        await session.query('begin');
+        await session.query(`select 1 from correlations where id = '${correlation}' for update`);
+        const givenUp = giveUp();
+        await eventually('the correlation is waited for', isWaitedFor);
+        // Cancelling locks them in this order; if the execution were locked, each would wait for the other.
+        const { rowCount } = await session.query(`select 1 from executions where ${own} for update nowait`);
+        expect(rowCount).toBe(1);
+        await session.query('commit');
+        expect(await givenUp).toBe(1);
+      });
+      expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
+      const [, error] = await board.artifacts(correlation);
+      expect(error).toMatchObject({ type: 'WorkflowError', payload: { error_type: errorType } });
+    },
+  );
 });

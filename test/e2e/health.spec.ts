@@ -1,4 +1,5 @@
-// The probes of the real application, while it works and while it stops. Faked: the clock, so that the grace lasts until a test ends it.
+// Tests the probes of the application while it works and while it stops. The clock is faked, so that the grace period
+// lasts until a test ends it.
 import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -39,13 +40,13 @@ it('are ok while the service works', async () => {
   await app.http.get('/health/live').expect(200, { status: 'ok', info: {}, error: {}, details: {} });
 });
 
-it('say "error" once it stops, while running work gets its grace and the process lives', async () => {
+it('say "error" once it stops, while running work has its grace period and the process lives', async () => {
   await app.http.post('/api/v1/artifacts').send({ type: 'Message' }).expect(200);
   await eventually('the agent runs', async () => {
     const { text } = await app.http.get('/metrics');
     return /^starling_queue_wait_seconds_count\{agent="slow"\} 1$/m.test(text);
   });
-  // As at SIGTERM: the address stays open while running executions have their grace.
+  // As at SIGTERM: the port stays open during the grace period.
   const closing = app.close();
   const down = { executor: { status: 'down', message: 'shutting down' } };
   for (const path of ['/health', '/health/ready']) {

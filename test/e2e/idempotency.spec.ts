@@ -26,7 +26,7 @@ const SLEEPER = `export default (_inputs, { signal }) => new Promise((_, reject)
 const DAY_MS = 24 * 3_600_000;
 const QUESTION = { type: 'Question', payload: { n: 1 } };
 
-/** Real: the application, its database, HTTP. The clock is moved by hand where a test says so. */
+/** Uses the application, its database and HTTP. A test moves the clock by hand if it says so. */
 describe('X-Idempotency-Key', () => {
   let app: TestApp;
 
@@ -49,7 +49,7 @@ describe('X-Idempotency-Key', () => {
     it.each([
       ['sync', publishSync],
       ['async', publish],
-    ])('has fifty parallel %s publishes done once, with fifty equal answers', async (_name, send) => {
+    ])('processes fifty parallel %s publishes once, with fifty equal answers', async (_name, send) => {
       const answers = await Promise.all(Array.from({ length: 50 }, () => send('parallel')));
       expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200]));
       expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
@@ -58,7 +58,7 @@ describe('X-Idempotency-Key', () => {
       expect(await published()).toBe(1);
     });
 
-    it('answers a later request with what the first one got, correlation and all', async () => {
+    it('answers a later request with the first answer, including the correlation id', async () => {
       const first = await publishSync('later').set('X-Correlation-ID', 'first');
       const second = await publishSync('later').set('X-Correlation-ID', 'second');
       expect(first.headers).not.toHaveProperty('x-idempotency-replayed');
@@ -77,7 +77,7 @@ describe('X-Idempotency-Key', () => {
       expect(await published()).toBe(1);
     });
 
-    it('answers another body with the cached answer, and says so', async () => {
+    it('answers another body with the cached answer, and marks it', async () => {
       const first = await publishSync('body', { ...QUESTION, tags: ['a'] });
       const other = await publishSync('body', { ...QUESTION, tags: ['b'] });
       expect(other.headers).toMatchObject({ 'x-idempotency-replayed': 'true', 'x-idempotency-mismatch': 'true' });
@@ -87,7 +87,7 @@ describe('X-Idempotency-Key', () => {
       expect(reordered.headers).not.toHaveProperty('x-idempotency-mismatch');
     });
 
-    it('tells a waiting request with another body so, too', async () => {
+    it('marks the answer to a waiting request with another body too', async () => {
       const [a, b] = await Promise.all([
         publishSync('waiting', QUESTION),
         publishSync('waiting', { ...QUESTION, tags: ['b'] }),
@@ -97,7 +97,7 @@ describe('X-Idempotency-Key', () => {
       expect(a.text).toBe(b.text);
     });
 
-    it('keeps the keys of each endpoint apart', async () => {
+    it('keeps the keys of each endpoint separate', async () => {
       const async = await publish('both');
       const sync = await publishSync('both');
       expect(async.body).toEqual({ status: 'accepted' });
@@ -106,7 +106,7 @@ describe('X-Idempotency-Key', () => {
       expect(await published()).toBe(2);
     });
 
-    it('works on another key anew', async () => {
+    it('processes a request with another key', async () => {
       await publish('one');
       await publish('two');
       expect(await published()).toBe(2);
@@ -123,7 +123,7 @@ describe('X-Idempotency-Key', () => {
       expect(await published()).toBe(1);
     });
 
-    it('gives parallel requests that fail an error each', async () => {
+    it('gives each parallel request an error if they fail', async () => {
       const answers = await Promise.all(Array.from({ length: 10 }, () => publish('errors', { type: 'Nothing' })));
       expect(answers.map(({ status }) => status)).toEqual(Array(10).fill(400));
     });
@@ -141,11 +141,11 @@ describe('X-Idempotency-Key', () => {
       expect(await published()).toBe(0);
     });
 
-    it('takes a key of 255 visible characters', async () => {
+    it('accepts a key of 255 visible characters', async () => {
       expect((await publish('!~'.repeat(127) + 'k')).status).toBe(200);
     });
 
-    it('refuses a wrong X-Correlation-ID before it reserves the key', async () => {
+    it('refuses a malformed X-Correlation-ID before it reserves the key', async () => {
       expect((await publish('correlation').set('X-Correlation-ID', 'a b')).status).toBe(400);
       expect((await publish('correlation')).headers).not.toHaveProperty('x-idempotency-replayed');
     });
@@ -168,7 +168,7 @@ describe('X-Idempotency-Key', () => {
 
     beforeEach(async () => {
       clock = new ManualClock();
-      // A grace period would wait for the clock, which nobody moves any more.
+      // A grace period would wait for the clock, which no longer moves.
       app = await start({ clock, settings: { shutdownGraceMs: 0 } });
     });
 
@@ -177,13 +177,13 @@ describe('X-Idempotency-Key', () => {
       clock.advance(DAY_MS - 1);
       expect((await publishSync('expiry')).text).toBe(first.text);
       clock.advance(1);
-      const anew = await publishSync('expiry');
-      expect(anew.headers).not.toHaveProperty('x-idempotency-replayed');
-      expect((anew.body as { correlation_id: string }).correlation_id).not.toBe(first.headers['x-correlation-id']);
+      const fresh = await publishSync('expiry');
+      expect(fresh.headers).not.toHaveProperty('x-idempotency-replayed');
+      expect((fresh.body as { correlation_id: string }).correlation_id).not.toBe(first.headers['x-correlation-id']);
       expect(await published()).toBe(2);
     });
 
-    it('removes what has expired', async () => {
+    it('removes expired keys', async () => {
       const stored = async (): Promise<number> => {
         const rows = await app.app
           .get(UnitOfWork, { strict: false })
@@ -200,14 +200,14 @@ describe('X-Idempotency-Key', () => {
       expect((await publish('young')).headers['x-idempotency-replayed']).toBe('true');
     });
 
-    it('caches an answer that came before the workflow had ended', async () => {
+    it('caches an answer that was sent before the workflow had finished', async () => {
       const body = { type: 'Endless', timeout: 300 };
       const waiting = publishSync('timeout', body).then((response) => response);
       await eventually('the artifact is published', async () => (await published('Endless')) === 1);
-      // Longer than a lease: the reservation is renewed on the way.
+      // Longer than a lease: the reservation is renewed meanwhile.
       let answered = false;
       void waiting.then(() => (answered = true));
-      await eventually('the timeout has come', () => {
+      await eventually('the timeout has passed', () => {
         clock.advance(10_000);
         return answered;
       });

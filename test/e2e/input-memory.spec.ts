@@ -15,11 +15,13 @@ agents:
   window: { consumes: [{ types: [Page], batch: { size: 20 } }], publishes: [{ type: Book }], engine: { kind: expression, expression: '{"pages": size(payload)}' } }
 `;
 
-/** 3.4 MiB of memory once it is parsed, with what is counted beside it; two of them find room at the same time. */
+/** 3.4 MiB of memory once it is parsed, with its overhead; two of them fit together. */
 const LARGE = Array.from({ length: 40_000 }, () => ({}));
 const AT_ONCE = 2;
 
-/** Real: the whole app over HTTP, stopped and started again on one database, with 8 MiB for inputs. Faked: the clock. */
+/**
+ * Uses the whole app over HTTP, stopped and started again on one database, with 8 MiB for inputs. The clock is faked.
+ */
 describe('executions whose inputs take much memory', () => {
   const folder = new ConfigurationFolder();
   const clock = new ManualClock();
@@ -47,7 +49,7 @@ describe('executions whose inputs take much memory', () => {
     folder.remove();
   });
 
-  /** Publishes as many, each in a correlation of its own, and waits until those run that find room. */
+  /** Publishes this many, each in a separate correlation, and waits until those that fit are running. */
   async function publishLarge(name: string, count: number, parts: { deadline?: string } = {}): Promise<string[]> {
     const correlations: string[] = [];
     for (let n = 0; n < count; n += 1)
@@ -70,14 +72,14 @@ describe('executions whose inputs take much memory', () => {
 
   async function finish(name: string, correlations: string[]): Promise<void> {
     for (const correlation of correlations) {
-      await eventually(`${correlation} has ended`, async () => {
+      await eventually(`${correlation} has finished`, async () => {
         open(name);
         return (await board.status(correlation)).state !== 'active';
       });
     }
   }
 
-  it('run as there is room, while small ones pass them, and take no slot of the process', async () => {
+  it('run as memory allows, while small ones pass them, and take no slot of the process', async () => {
     const correlations = await publishLarge('many', 6);
     for (let n = 0; n < 5; n += 1) {
       expect(await board.publishSync('Order', { n })).toMatchObject({
@@ -103,7 +105,10 @@ describe('executions whose inputs take much memory', () => {
           `select lease_until from executions where state = 'running' and correlation_id like 'leased-%'`,
         )
       ).map(({ lease_until }) => Number(lease_until));
-    /** In steps that leave a lease the time to be renewed, every 20 minutes and perhaps one time later, in a transaction while the clock stands still. */
+    /**
+     * Advances in steps that leave a lease time to be renewed, every 20 minutes and perhaps one time later, in a
+     * transaction while the clock stands still.
+     */
     const pass = async (minutes: number): Promise<void> => {
       for (let passed = 0; passed < minutes; passed += 5) {
         clock.advance(5 * MINUTE);
@@ -128,7 +133,7 @@ describe('executions whose inputs take much memory', () => {
       {},
     ],
     ['reach their deadline', async () => clock.advance(MINUTE / 3), { deadline: 'PT20S' }],
-  ])('%s while they wait, and those behind them go on', async (what, end, parts) => {
+  ])('%s while they wait, and those behind them continue', async (what, end, parts) => {
     const name = what.replaceAll(' ', '-');
     const [first, second] = await publishLarge(name, AT_ONCE);
     await board.publish('Gated', { n: AT_ONCE, batch: name, items: LARGE }, { correlation: `${name}-waits`, ...parts });
@@ -144,7 +149,7 @@ describe('executions whose inputs take much memory', () => {
     ).toEqual([0, 1, AT_ONCE + 1]);
   });
 
-  it('are handed back at a stop while they wait, and run after the next start', async () => {
+  it('are released at a stop while they wait, and run after the next start', async () => {
     const correlations = await publishLarge('stopped', 3);
     await board.close();
     expect(
@@ -158,7 +163,7 @@ describe('executions whose inputs take much memory', () => {
   it.each([
     ['that are many', 20, 20_000],
     ['whose texts alone are too large', 20, 100_000],
-  ])('fail for good with inputs %s, and more than could ever find room', async (_name, count, size) => {
+  ])('fail for good with inputs %s, which can never fit', async (_name, count, size) => {
     const items = LARGE.concat(LARGE, LARGE).slice(0, size);
     for (let n = 0; n < count; n += 1) await board.publish('Page', { items }, { correlation: `book-${size}` });
     expect(await board.ended(`book-${size}`)).toMatchObject({ state: 'failed', error_count: 1 });

@@ -41,7 +41,7 @@ agents:
     engine: { kind: expression, expression: '{"events": payload.map(event, event.n)}' }
 `;
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('joins and batch windows', () => {
   let board: Board;
   const clock = new ManualClock();
@@ -55,14 +55,14 @@ describe('joins and batch windows', () => {
   const ofType = async (correlation: string, type: string) =>
     (await board.artifacts(correlation, { type })).map(({ payload }) => payload);
 
-  it('joins one of each type by correlation, first in first out, with duplicates of one type', async () => {
+  it('join one of each type by correlation, first in first out, with duplicates of one type', async () => {
     const correlation = await board.publish('Order', { n: 1 });
     await board.publish('Order', { n: 2 }, { correlation });
     await board.publish('Payment', { n: 10 }, { correlation });
     await board.publish('Payment', { n: 20 }, { correlation });
     await board.publish('Payment', { n: 30 }, { correlation });
     await board.ended(correlation);
-    // Both run at once, and either may end first.
+    // Both run in parallel, and either may finish first.
     const pairs = (await ofType(correlation, 'Pair')) as { order: number }[];
     expect(pairs.sort((one, other) => one.order - other.order)).toEqual([
       { order: 1, payment: 10 },
@@ -70,7 +70,7 @@ describe('joins and batch windows', () => {
     ]);
   });
 
-  it('takes arrivals in any order, hands them over in that of `types`, and keeps interleaved correlations apart', async () => {
+  it('accept arrivals in any order, pass them on in that of `types`, and keep interleaved correlations apart', async () => {
     const orders = [
       ['X', 'Y', 'Z'],
       ['X', 'Z', 'Y'],
@@ -92,12 +92,12 @@ describe('joins and batch windows', () => {
     }
   });
 
-  it('counts a half-filled join without a time limit as no pending work', async () => {
+  it('do not count a half-filled join without a time limit as pending work', async () => {
     const { completed, artifacts } = await board.publishSync('Order', { n: 1 });
     expect([completed, artifacts]).toEqual([true, []]);
   });
 
-  it('joins by key across correlations; the execution belongs to the newest input', async () => {
+  it('join by key across correlations; the execution belongs to the newest input', async () => {
     const first = await board.publish('Ticket', { ticket: 't1' });
     const other = await board.publish('Ticket', { ticket: 't2' });
     const second = await board.publish('Reply', { ticket: 't1', text: 'hello' });
@@ -107,7 +107,7 @@ describe('joins and batch windows', () => {
     expect(await board.status(other)).toMatchObject({ state: 'completed' });
   });
 
-  it('does not join what has no key', async () => {
+  it('do not join artifacts without a key', async () => {
     const correlation = await board.publish('Ticket', { ticket: null });
     const reply = await board.publish('Reply', { text: 'no key at all' });
     await board.publish('Reply', { ticket: null, text: 'null' });
@@ -116,7 +116,7 @@ describe('joins and batch windows', () => {
     expect(await board.types(reply)).toEqual(['Reply']);
   });
 
-  it('asks `where` of the completed group, and lets a group go that it refuses', async () => {
+  it('evaluate `where` on the completed group, and drop a group that it refuses', async () => {
     const correlation = await board.publish('Claim', { n: 1 });
     await board.publish('Proof', { n: 2 }, { correlation });
     await board.publish('Claim', { n: 3 }, { correlation });
@@ -125,14 +125,14 @@ describe('joins and batch windows', () => {
     expect(await ofType(correlation, 'Verdict')).toEqual([{ n: 3 }]);
   });
 
-  it('shows `where` the group in the order of `types`, as the agent gets it', async () => {
+  it('pass `where` the group in the order of `types`, as the agent gets it', async () => {
     const correlation = await board.publish('Second', {});
     await board.publish('First', {}, { correlation });
     await board.ended(correlation);
     expect(await ofType(correlation, 'Ordered')).toEqual([{ order: ['First', 'Second'] }]);
   });
 
-  it('drops a group whose window ends, with one WorkflowError', async () => {
+  it('drop a group whose time limit passes, with one WorkflowError', async () => {
     const correlation = await board.publish('Question', {});
     expect(await board.status(correlation)).toMatchObject({ state: 'active', has_pending_work: true });
     clock.advance(5 * 60_000);
@@ -145,12 +145,12 @@ describe('joins and batch windows', () => {
       attempts: 0,
     });
     expect(error!.input_artifact_ids).toHaveLength(1);
-    // An answer that comes too late opens a group of its own.
+    // An answer that comes too late opens a new group.
     await board.publish('Answer', {}, { correlation });
     expect(await board.status(correlation)).toMatchObject({ state: 'active' });
   });
 
-  it('keeps every member correlation of a timed group open until it closes, then only the owner', async () => {
+  it('keep every member correlation of a timed group open until it closes, then only the owner', async () => {
     const offer = await board.publish('Offer', { lot: 7 });
     expect(await board.status(offer)).toMatchObject({ state: 'active' });
     const bid = await board.publish('Bid', { lot: 7 });
@@ -159,7 +159,7 @@ describe('joins and batch windows', () => {
     expect(await board.types(bid)).toEqual(['Bid', 'Deal']);
   });
 
-  it('reports an expired group in each correlation that has an artifact in it', async () => {
+  it('report an expired group in each correlation that has an artifact in it', async () => {
     const offers = [await board.publish('Offer', { lot: 8 }), await board.publish('Offer', { lot: 9 })];
     clock.advance(5 * 60_000);
     for (const offer of offers) {
@@ -168,7 +168,7 @@ describe('joins and batch windows', () => {
     }
   });
 
-  it('closes a batch window by size, across correlations', async () => {
+  it('close a batch window by size, across correlations', async () => {
     const ids = [await board.publish('Item', { n: 1 }), await board.publish('Item', { n: 2 })];
     expect(await board.status(ids[0]!)).toMatchObject({ state: 'completed' });
     const last = await board.publish('Item', { n: 3 });
@@ -177,7 +177,7 @@ describe('joins and batch windows', () => {
     expect(await board.types(ids[0]!)).toEqual(['Item']);
   });
 
-  it('closes a batch window by time, and asks `where` of each artifact', async () => {
+  it('close a batch window by time, and evaluate `where` on each artifact', async () => {
     const first = await board.publish('Event', { n: 1 });
     await board.publish('Event', { n: -1 });
     const last = await board.publish('Event', { n: 2 });

@@ -1,4 +1,5 @@
-// The application on both databases, with room for 16 MiB of clients' data, over HTTP. Faked: the clock, so that slow readers are seen at once.
+// Uses the application on both databases, with 16 MiB for clients' data, over HTTP. The clock is faked, so that slow
+// readers are detected quickly.
 import { createHash, randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 
@@ -41,8 +42,8 @@ beforeAll(async () => {
 afterAll(() => board.close());
 
 const memory = (): MemoryBudget => board.app.app.get(MemoryBudget);
-const nothingIsHeld = (): Promise<void> => eventually('all memory is given back', () => memory().usedBytes === 0);
-afterEach(() => nothingIsHeld());
+const nothingIsReserved = (): Promise<void> => eventually('all memory is free', () => memory().usedBytes === 0);
+afterEach(() => nothingIsReserved());
 
 async function large(correlation: string, count: number): Promise<void> {
   for (let n = 0; n < count; n += 1)
@@ -52,7 +53,7 @@ const list = (query: string): Promise<Response> => fetch(`${board.app.url}/api/v
 const items = async (query: string): Promise<WireArtifact[]> =>
   ((await (await list(query)).json()) as { items: WireArtifact[] }).items;
 
-/** A client that asks, and reads nothing unless it is told to. */
+/** A client that sends a request, and reads nothing until the test says so. */
 async function silentReader(path: string): Promise<Socket> {
   const { port } = new URL(board.app.url);
   const socket = connect(Number(port), '127.0.0.1').on('error', () => undefined);
@@ -65,7 +66,7 @@ describe('a page of large artifacts', () => {
   const COUNT = 30;
   beforeAll(() => large('page', COUNT));
 
-  it('is whole, whatever it is beside the memory, with who consumed each where that is asked for', async () => {
+  it('is complete, however large it is compared with the memory, with its consumers on request', async () => {
     const found = await items('correlation_id=page&limit=500');
     expect(found).toHaveLength(COUNT);
     const {
@@ -81,7 +82,7 @@ describe('a page of large artifacts', () => {
     expect(alone.body).toEqual(found[7]);
   });
 
-  it('answers several who read at once, in the memory that there is', async () => {
+  it('answers several parallel readers within the memory', async () => {
     let most = 0;
     const looking = setInterval(() => (most = Math.max(most, memory().usedBytes)), 1);
     const digests = await Promise.all(
@@ -97,7 +98,7 @@ describe('a page of large artifacts', () => {
     expect(most).toBeLessThanOrEqual(BUDGET);
   });
 
-  it('is refused where there is no memory for its first part, and small answers are not', async () => {
+  it('is refused if there is no memory for its first part, while small answers are sent', async () => {
     const taken = memory().reserve(memory().largestBytes);
     const refused = await list('correlation_id=page');
     expect([refused.status, refused.headers.get('retry-after'), await refused.json()]).toEqual([
@@ -109,7 +110,7 @@ describe('a page of large artifacts', () => {
     taken.release();
   });
 
-  it('goes on in the midst of an answer while others keep all the memory', async () => {
+  it('continues in the middle of an answer while others use all other memory', async () => {
     const response = await list('correlation_id=page&limit=500');
     const taken = memory().reserve(memory().largestBytes - memory().usedBytes);
     const text = await response.text();
@@ -117,7 +118,7 @@ describe('a page of large artifacts', () => {
     taken.release();
   });
 
-  it('is cut off for a reader who takes nothing, in the time that the least rate allows, and sooner where memory is short', async () => {
+  it('is cut off for a reader that reads nothing, after the time that the least rate allows, and sooner if memory is short', async () => {
     const reader = await silentReader('/api/v1/artifacts?correlation_id=page&limit=500');
     await eventually('its connection is full', () => memory().usedBytes > 0);
     let used = -1;
@@ -141,7 +142,7 @@ describe('a page of large artifacts', () => {
     await eventually('their connections are full', () => memory().usedBytes > MIB);
     const taken = memory().reserve(memory().largestBytes - memory().usedBytes);
     await eventually('both are cut off', async () => {
-      // It is refused, or waits for those who take nothing: time goes by for it too.
+      // The request is refused or waits for the readers that read nothing: time passes for it too.
       const asked = list('correlation_id=page').then(
         (response) => response.text(),
         () => '',
@@ -158,14 +159,14 @@ describe('a page of large artifacts', () => {
     second.destroy();
   });
 
-  it('gives its memory back where its reader hangs up', async () => {
+  it('frees its memory if its reader disconnects', async () => {
     const reader = await silentReader('/api/v1/artifacts?correlation_id=page&limit=500');
     await eventually('its connection is full', () => memory().usedBytes > 0);
     reader.destroy();
-    await nothingIsHeld();
+    await nothingIsReserved();
   });
 
-  it('has no body where only its headers are asked for', async () => {
+  it('has no body for HEAD', async () => {
     const response = await fetch(`${board.app.url}/api/v1/artifacts?correlation_id=page&limit=500`, { method: 'HEAD' });
     expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([
       200,
@@ -188,7 +189,7 @@ describe('the answer to a publish that waits', () => {
     ['many', { count: 900, size: 3_000 }],
     ['small', { count: 3, size: 10 }],
   ])(
-    'is whole where its artifacts are %s, and the same to the byte under its key, whatever is published later',
+    'is complete if its artifacts are %s, and byte for byte the same under its key, whatever is published later',
     async (_what, payload) => {
       const headers = { 'X-Idempotency-Key': randomUUID(), 'X-Correlation-ID': randomUUID() };
       const [first, beside] = await Promise.all([
@@ -215,7 +216,7 @@ describe('the answer to a publish that waits', () => {
     },
   );
 
-  it('keeps no artifact twice where it is large', async () => {
+  it('keeps no large artifact twice', async () => {
     await (await publish('Wanted', { count: 20, size: MIB }, { 'X-Idempotency-Key': 'kept-once' })).text();
     const [row] = await board.app.database.rows<{ bytes: number }>(
       "select coalesce(octet_length(response), 0) + coalesce(octet_length(pieces), 0) as bytes from idempotency_keys where key = 'kept-once'",
@@ -223,7 +224,7 @@ describe('the answer to a publish that waits', () => {
     expect(row!.bytes).toBeLessThan(2_000);
   });
 
-  it('waits for memory, since the request has had its effect', async () => {
+  it('waits for memory, because the request has had its effect', async () => {
     const taken = memory().reserve(memory().largestBytes - 4 * MIB);
     const answers = await Promise.all(
       Array.from(
@@ -236,7 +237,7 @@ describe('the answer to a publish that waits', () => {
   });
 });
 
-it('a workflow with many results answers all of them, by its run and by its key', async () => {
+it('a workflow with many results returns all of them, by its run and by its key', async () => {
   const run = async (): Promise<Response> =>
     fetch(`${board.app.url}/run/flock`, {
       method: 'POST',
@@ -250,7 +251,7 @@ it('a workflow with many results answers all of them, by its run and by its key'
   expect((await (await fetch(`${board.app.url}/run/${run_id}`)).text()) === first).toBe(true);
 });
 
-it('an execution shows all that it published', async () => {
+it('an execution shows all its outputs', async () => {
   const { artifacts } = await board.publishSync('Wanted', { count: 20, size: MIB / 2 });
   const [row] = await board.app.database.rows<{ execution_id: string }>(
     `select execution_id from artifacts where id = '${artifacts[0]!.id}'`,
@@ -264,7 +265,7 @@ it('an execution shows all that it published', async () => {
   expect((direct.body as { artifacts: unknown[] }).artifacts).toHaveLength(5);
 });
 
-it('a tool of MCP answers no more than a model reads, and says how to get the rest', async () => {
+it('a tool of MCP returns no more than a model reads, and says how to get the rest', async () => {
   const call = async (
     name: string,
     given: object,

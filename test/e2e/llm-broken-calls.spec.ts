@@ -1,5 +1,5 @@
-// Calls of models that end without the provider's figures count in budgets as what was reserved for them. Real: the application, its
-// database, the AI SDK, HTTP. Stood in for: the model server.
+// Model calls that finish without the provider's figures count in budgets as their reservation. Uses the application,
+// its database, the AI SDK and HTTP. The model server is a stand-in.
 import { engine, errorOf, MODELS, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { SseReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
@@ -8,7 +8,7 @@ import { type ModelAnswer, ModelServer } from '../support/model-server.js';
 import type { Board } from './board.js';
 
 const OUTPUT = 2_000;
-/** Room for one call and no second one. */
+/** Enough for one call and not for a second one. */
 const BUDGET = 3_000;
 const ATTEMPTS = 5;
 const TEXT = JSON.stringify({ text: 'x'.repeat(600) });
@@ -57,14 +57,14 @@ type TimeOut = (event?: string) => Promise<void>;
 describe.each(MODELS)('of %s, a call', (model) => {
   test.each<[string, ModelAnswer, (timeOut: TimeOut) => Promise<void>]>([
     [
-      'is given up after some text',
+      'is aborted after some text',
       { text: TEXT, halfway: new Promise(() => undefined) },
       (timeOut) => timeOut('execution_output'),
     ],
-    ['is given up before any text', { text: TEXT, before: new Promise(() => undefined) }, (timeOut) => timeOut()],
+    ['is aborted before any text', { text: TEXT, before: new Promise(() => undefined) }, (timeOut) => timeOut()],
     ['is cut off', { text: TEXT, fault: 'cut' }, () => Promise.resolve()],
     ['ends in an error', { text: TEXT, fault: 'error' }, () => Promise.resolve()],
-  ])('that %s counts as all that was reserved for it: there is no second one', async (_, answer, end) => {
+  ])('that %s counts as its whole reservation: there is no second one', async (_, answer, end) => {
     await start(model);
     models.answers(answer);
     const reader = await SseReader.open(board.app.url, { live: true });
@@ -91,7 +91,7 @@ describe.each(MODELS)('of %s, a call', (model) => {
   });
 });
 
-test('an answer of which the provider tells no figures counts as all that was reserved for it', async () => {
+test("an answer without the provider's figures counts as its whole reservation", async () => {
   await start('local/llama3.2');
   models.answers({ text: '{"text":"It is on its way."}', untold: true });
   const first = await board.publishSync('Question', { text: 'Where?' });
@@ -99,7 +99,7 @@ test('an answer of which the provider tells no figures counts as all that was re
   expect(await usageOf(first.correlation_id)).toMatchObject({ output_tokens: OUTPUT });
   await board.publish('Question', { text: 'And now?' }, { correlation: first.correlation_id });
   await eventually(
-    'the correlation has ended',
+    'the correlation has finished',
     async () => (await board.status(first.correlation_id)).error_count === 1,
   );
   expect(await errorOf(board, first.correlation_id)).toMatchObject({ error_type: 'budget', attempts: 1 });

@@ -1,4 +1,4 @@
-// A budget holds over all replicas: each of them runs agents of one correlation at the same time.
+// A budget applies to all replicas together: each of them runs agents of one correlation at the same time.
 import { engine, setKeys } from '../engines/llm/llm-board.js';
 import { type ModelRequest, ModelServer } from '../support/model-server.js';
 import { tally } from './board.js';
@@ -6,7 +6,7 @@ import { Replicas, WORKER } from './replica-boards.js';
 
 const AGENTS = 12;
 const BUDGET = 1_000;
-/** Less than is reserved for it. */
+/** Less than the reservation. */
 const used = ({ text }: ModelRequest) => ({ input: Math.floor(Buffer.byteLength(text) / 8), output: 20 });
 
 const config = (models: ModelServer): string => `
@@ -17,7 +17,7 @@ ${Array.from({ length: AGENTS }, (_, index) => `  agent${index}: { consumes: [{ 
   next: { consumes: [{ types: [Made] }], publishes: [{ type: Next }], engine: { kind: expression, expression: '{"n": 1}' } }
 `;
 
-test('of two replicas that work on one correlation, as many agents answer as the budget has room for, and exactly one finds that there is no more', async () => {
+test('with two replicas on one correlation, as many agents answer as the budget allows, and exactly one finds it exhausted', async () => {
   setKeys();
   const models = await ModelServer.start(() => ({ text: '{"done":true}' }));
   models.used = used;
@@ -34,7 +34,7 @@ test('of two replicas that work on one correlation, as many agents answer as the
     const types = tally(await one.types(correlation));
     expect(types).toMatchObject({ Start: 1, WorkflowError: 1 });
     expect(types.Made).toBe(usage.output_tokens / 20);
-    // There was no room for one more, which is reserved less than twice what it takes.
+    // There was not enough for one more, whose reservation is less than twice its usage.
     expect(spent + (3 * spent) / types.Made!).toBeGreaterThan(BUDGET);
     const states = await one.app.database.rows<{ state: string }>(
       `select state from executions where correlation_id = '${correlation}'`,

@@ -1,5 +1,5 @@
-// Budgets end a cascade that models overrun by calls which take more than was to be expected. Real: the application, its database, the AI SDK,
-// HTTP. Stood in for: the model server, each of whose calls takes the same.
+// A budget stops a cascade whose calls use more than was expected. Uses the application, its database, the AI SDK and
+// HTTP. The model server is a stand-in, and each of its calls uses the same amount.
 import { engine as asking, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { CleanedBoard } from '../retention/cleaned-board.js';
 import { eventually } from '../support/eventually.js';
@@ -7,13 +7,13 @@ import { ManualClock } from '../support/manual-clock.js';
 import type { ModelServer } from '../support/model-server.js';
 import { type Board, tally } from './board.js';
 
-/** More than is reserved for it. */
+/** More than the reservation. */
 const USED = { input: 1_000, output: 200 };
 const CALL = USED.input + USED.output;
 
 const engine = (models: ModelServer): string => asking(models, 'max_output_tokens: 50');
 
-/** Two agents in a chain, and one that is slow beside them. */
+/** Two agents in a chain, and a slow one beside them. */
 const config =
   (budget: string, own = '') =>
   (models: ModelServer): string => `
@@ -54,7 +54,7 @@ const start = async (budget: string, own = ''): Promise<void> => {
 };
 afterEach(() => close());
 
-test('a correlation that stays within its budget is left alone', async () => {
+test('a correlation within its budget is not stopped', async () => {
   await start(`{ tokens: ${2 * CALL} }`);
   const correlation = await board.publish('Question', { text: 'Where?' });
   expect(await board.ended(correlation)).toMatchObject({
@@ -77,7 +77,7 @@ test.each([
     `this correlation has a budget of a cost of ${(2 * CALL - 1) / 1_000} and has used ${(2 * CALL) / 1_000}, so it ends here; raise budget to allow more`,
   ],
 ])(
-  'one that overruns its budget of %s ends with one WorkflowError, and all that still runs or waits in it ends too',
+  'one that overruns its budget of %s fails with one WorkflowError, and all its running and waiting work is stopped',
   async (_, budget, message) => {
     await start(budget);
     const before = slow();
@@ -106,8 +106,8 @@ test.each([
       error_message: message,
       attempts: 1,
     });
-    await eventually('the slow one was told', () => slow().aborted === aborted + 1);
-    // Nothing starts any more, not even on the error or when time goes on.
+    await eventually('the slow one was aborted', () => slow().aborted === aborted + 1);
+    // Nothing starts any more, not even on the error or when time passes.
     clock.advance(2 * 3_600_000);
     expect(tally(await board.types(correlation))).toEqual({ Question: 1, Reply: 2, WorkflowError: 1 });
     const executions = await board.app.database.rows<{ agent: string; state: string }>(
@@ -126,7 +126,7 @@ test.each([
   },
 );
 
-test("an agent's own budget counts what it used itself, failed attempts too", async () => {
+test("an agent's own budget counts its own usage, including failed attempts", async () => {
   await start('{ tokens: 1000000 }', `, budget: { tokens: ${2.5 * CALL} }`);
   models.answers({ text: 'no' }, { text: 'no' }, GOOD);
   const { body: run } = await board.http
@@ -140,13 +140,13 @@ test("an agent's own budget counts what it used itself, failed attempts too", as
   });
   const { body } = await board.http.get(`/api/v1/correlations/${(run as { run_id: string }).run_id}/status`);
   expect(body).toMatchObject({ state: 'failed', error_count: 1 });
-  // Each correlation has its own.
+  // Each correlation has a separate budget.
   models.answers(GOOD);
   const correlation = await board.publish('Question', { text: 'Where?' });
   expect((await board.ended(correlation)).error_count).toBe(0);
 });
 
-test('what an agent used counts in its budget although retention has deleted its executions, as long as the correlation is known', async () => {
+test("an agent's usage counts in its budget while the correlation exists, even after retention has deleted its executions", async () => {
   ({ board, models, close } = await startWithModels(
     (server) => `
 server: { retain_executions: 1d }

@@ -1,4 +1,5 @@
-// Real: the application, its database, the AI SDK, HTTP. Stood in for: the model server. Thrown away: the answer to one commit.
+// Uses the application, its database, the AI SDK and HTTP. The model server is a stand-in. The test drops the answer to
+// one commit.
 import pg from 'pg';
 
 import { responder, startWithModels } from '../engines/llm/llm-board.js';
@@ -7,7 +8,7 @@ import { USED } from '../support/model-server.js';
 
 type Query = (this: pg.Client, sent: { text?: string }, ...more: unknown[]) => Promise<unknown>;
 
-/** The first commit that writes what was used takes place, and whoever asked for it hears that the connection was lost. */
+/** Commits the first write of usage, and then reports a lost connection to the caller. */
 function loseOneAnswer(): { restore(): void } {
   const prototype = pg.Client.prototype as unknown as { query: Query };
   const { query } = prototype;
@@ -28,12 +29,12 @@ function loseOneAnswer(): { restore(): void } {
 test.each([
   ['of a success', ['{"text":"It is on its way."}'], 'completed'],
   ['of a failure', ['no'], 'failed'],
-])('what an attempt used is counted once, although the answer to the commit %s is lost', async (_of, texts, state) => {
+])('the usage of an attempt counts once, even if the answer to the commit %s is lost', async (_of, texts, state) => {
   const { board, models, close } = await startWithModels(responder);
   models.answers(...texts.map((text) => ({ text })));
   const answer = loseOneAnswer();
   const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
-  await eventually('the outcome has been asked for again', () =>
+  await eventually('the outcome has been queried again', () =>
     board.app.logLines.some(({ outcome }) => outcome === 'discarded'),
   );
   answer.restore();

@@ -1,5 +1,5 @@
-// Calls of models reserve what they may take of budgets. Real: the application, its database, the AI SDK, HTTP. Stood in for: the model
-// server, which says what each call took.
+// Model calls reserve budget before they start. Uses the application, its database, the AI SDK and HTTP. The model
+// server is a stand-in, which reports the usage of each call.
 import { engine, errorOf, setKeys, TYPES } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
 import { type ModelRequest, ModelServer, type Used } from '../support/model-server.js';
@@ -19,7 +19,7 @@ agents:
   asker: { consumes: [{ types: [Question] }], publishes: [{ type: Reply }], engine: ${engine(models, `max_output_tokens: ${OUTPUT}`)}, concurrency: ${concurrency}${agent} }
 `;
 
-/** What the service reserves for the call of a question, as it tells when there is no room for it. */
+/** Returns the reservation for the call of a question, from the error when there is not enough budget for it. */
 async function needOf(models: ModelServer): Promise<number> {
   const board = await Board.start(config(models, 'budget: { tokens: 1 }'));
   const correlation = await board.publish('Question', { text: TEXT });
@@ -78,7 +78,7 @@ describe('a budget', () => {
     ['of the correlation', (tokens: number) => start(`budget: { tokens: ${tokens} }`)],
     ['of the agent', (tokens: number) => start('', `, budget: { tokens: ${tokens} }`)],
     ['of cost', (tokens: number) => start(`budget: { cost: ${tokens / 1_000} }`)],
-  ])('%s is not overrun, however many attempts begin at once, and used as far as there is room', async (_, begin) => {
+  ])('%s is not overrun, however many attempts start together, and is used as far as possible', async (_, begin) => {
     const random = new Random(printedSeed());
     const budget = 5 * need + random.between(0, need);
     models.used = (): Used => ({ input: random.between(1, need - OUTPUT), output: random.between(1, OUTPUT) });
@@ -101,7 +101,7 @@ describe('a budget', () => {
       expect(used).toBeLessThanOrEqual(budget);
       expect(most).toBeLessThanOrEqual(5);
       const { Reply = 0 } = tally(await board.types(`round-${round}`));
-      // Who has to end the correlation has waited until nobody else was at work.
+      // The attempt that fails the correlation has waited until no other was at work.
       if (error_count === 1) expect(used + need).toBeGreaterThan(budget);
       else expect(Reply).toBe(QUESTIONS);
       const states = await board.app.database.rows<{ state: string; attempt: number }>(
@@ -116,7 +116,7 @@ describe('a budget', () => {
     expect(await reservations()).toEqual([]);
   });
 
-  it('that others have reserved has an attempt wait in the queue, where it keeps no place and counts as none', async () => {
+  it('reserved by others makes an attempt wait in the queue, where it takes no slot and counts as no attempt', async () => {
     await start(`budget: { tokens: ${need + 150} }`, '', 2);
     const held = Promise.withResolvers<void>();
     models.script = (_request, number) => (number === 0 ? { ...GOOD, before: held.promise } : GOOD);
@@ -129,7 +129,7 @@ describe('a budget', () => {
       return JSON.stringify(body);
     };
     await eventually('it waits', async () => (await detail()).includes('waits until there is room in its budget'));
-    // Of two places of the agent, one is taken.
+    // One of the agent's two slots is taken.
     expect(
       (await board.publishSync('Question', { text: TEXT }, { correlation: 'second' })).artifacts.map(
         ({ type }) => type,
@@ -145,7 +145,7 @@ describe('a budget', () => {
     expect(Number(attempts!.n)).toBe(1);
   });
 
-  it('that others have reserved has an attempt that has called its model already wait at its place', async () => {
+  it('reserved by others makes an attempt that has already called its model wait in its slot', async () => {
     await start(`budget: { tokens: ${2 * need + 200} }`);
     const held = Promise.withResolvers<void>();
     const isSecond = ({ text }: ModelRequest): boolean => text.includes('was refused');
@@ -153,7 +153,7 @@ describe('a budget', () => {
       number === 0 ? { ...GOOD, before: held.promise } : isSecond(request) ? GOOD : { text: 'no' };
     await board.publish('Question', { text: TEXT }, { correlation: 'both' });
     await eventually('the first is asked', () => models.requests.length === 1);
-    // More is reserved for it: it is longer.
+    // Its reservation is larger, because it is longer.
     await board.publish('Question', { text: TEXT.repeat(30) }, { correlation: 'both' });
     await eventually('the second has answered', async () => (await spent('both')) === 120);
     await new Promise((resolve) => setImmediate(resolve));
@@ -164,7 +164,7 @@ describe('a budget', () => {
     expect(await reservations()).toEqual([]);
   });
 
-  it('is given back what a call that the provider refuses has reserved', async () => {
+  it('gets back the reservation of a call that the provider refuses', async () => {
     await start(`budget: { tokens: ${need + 10} }`, ', retry: { attempts: 1 }', 2);
     models.answers({ status: 500, message: 'broken' }, GOOD);
     await ask('failing', 2);
@@ -173,27 +173,27 @@ describe('a budget', () => {
     expect([await spent('failing'), await reservations()]).toEqual([120, []]);
   });
 
-  it('counts a call under way when its correlation is cancelled, once', async () => {
+  it('counts a running call when its correlation is cancelled, once', async () => {
     await start(`budget: { tokens: ${need + 10} }`);
     models.script = () => ({ ...GOOD, before: new Promise(() => undefined) });
     await ask('cancelled', 1);
     await eventually('it is asked', () => models.requests.length === 1);
     await board.http.post('/api/v1/correlations/cancelled/cancel').expect(200);
-    // In the transaction of the cancelling, whatever becomes of the process.
+    // In the transaction of the cancelling, even if the process dies.
     expect([await spent('cancelled'), await reservations()]).toEqual([need, []]);
-    const told = async (): Promise<number> => {
+    const counted = async (): Promise<number> => {
       const { text } = await board.http.get('/metrics');
       return [...text.matchAll(/^starling_model_tokens_total\{.*\} (\d+)$/gm)].reduce(
         (sum, [, tokens]) => sum + Number(tokens),
         0,
       );
     };
-    await eventually('its process has counted it', async () => (await told()) > 0);
-    expect([await spent('cancelled'), await told()]).toEqual([need, need]);
+    await eventually('its process has counted it', async () => (await counted()) > 0);
+    expect([await spent('cancelled'), await counted()]).toEqual([need, need]);
     expect(await board.app.database.rows('select execution_id from usage')).toHaveLength(1);
   });
 
-  it('counts what a call that is cancelled has reserved as used', async () => {
+  it('counts the reservation of a cancelled call as used', async () => {
     await start(`budget: { tokens: ${need + 10} }`, ', retry: { attempts: 1 }', 2);
     models.script = () => ({ ...GOOD, before: new Promise(() => undefined) });
     await ask('cancelled', 2);
@@ -206,7 +206,7 @@ describe('a budget', () => {
     expect(await reservations()).toEqual([]);
   });
 
-  it('says to the model how much it may write, where neither the agent nor its model has a bound', async () => {
+  it('limits the output of the model if neither the agent nor its model has a limit', async () => {
     board = await Board.start(
       config(models, 'budget: { tokens: 10000 }').replace(`, max_output_tokens: ${OUTPUT}`, ''),
     );

@@ -1,5 +1,5 @@
-// What models are used for and what it costs, kept and summed. Real: the application, its database, the AI SDK, HTTP. Stood in for:
-// the model server, each of whose calls takes the same.
+// Model usage and its cost, stored and summed. Uses the application, its database, the AI SDK and HTTP. The model
+// server is a stand-in, and each of its calls uses the same amount.
 import { resolve } from 'node:path';
 
 import { engine, startWithModels, TYPES } from '../engines/llm/llm-board.js';
@@ -15,7 +15,7 @@ import { Board } from './board.js';
 const PRICE = { input: 2, output: 10 };
 const COST = (USED.input * PRICE.input + USED.output * PRICE.output) / 1_000_000;
 
-/** What a number of calls took. */
+/** The usage of a number of calls. */
 const used = (calls: number, priced = calls) => ({
   input_tokens: calls * USED.input,
   output_tokens: calls * USED.output,
@@ -61,7 +61,7 @@ describe('usage', () => {
   const spentBy = async (agent: string): Promise<unknown> =>
     ((await get(`/api/v1/agents/${agent}/history-summary`)).summary as { usage?: unknown }).usage;
 
-  test('is kept for each attempt, failed ones too, and summed for a correlation and an agent', async () => {
+  test('is stored for each attempt, including failed ones, and summed for a correlation and an agent', async () => {
     expect([await spentBy('responder'), await spentBy('plain')]).toEqual([undefined, undefined]);
     models.answers({ text: 'no' }, { text: 'no' }, { text: '{"text":"It is on its way."}' });
     const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
@@ -111,7 +111,7 @@ describe('usage', () => {
       { attempt: 2, model: 'openai/gpt-5-mini', input_tokens: USED.input },
     ]);
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
-    // Rolled up and not rolled up alike.
+    // The same before and after the rollup.
     await eventually(
       'it is rolled up',
       async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0,
@@ -127,7 +127,7 @@ describe('usage', () => {
     expect(await metric('starling_model_latency_seconds_count{agent="responder",model="openai/gpt-5-mini"}')).toBe(2);
   });
 
-  test('is in the answers of runs and batches, and in none where no model was used', async () => {
+  test('is in the answers of runs and batches, and omitted if no model was used', async () => {
     const { body: run } = await board.http
       .post('/run/flock')
       .send({ agent_name: 'responder', inputs: { text: 'Where?' } })
@@ -150,7 +150,7 @@ describe('usage', () => {
     expect(Object.keys(await get('/api/v1/correlations/unknown/status'))).not.toContain('usage');
   });
 
-  test('of an execution that was cancelled meanwhile counts too: it was used', async () => {
+  test('of an execution that was cancelled meanwhile counts too', async () => {
     let release = (): void => undefined;
     models.answers(
       { text: 'no' },
@@ -160,7 +160,7 @@ describe('usage', () => {
     await eventually('the model is asked again', () => models.requests.length === 2);
     await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
     await eventually(
-      'what was used is counted',
+      'the usage is counted',
       async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined,
     );
     expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({
@@ -172,12 +172,12 @@ describe('usage', () => {
 
   test.each([
     [
-      'is given up',
+      'is aborted',
       'cancelled',
       (correlation: string) => board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200),
     ],
     ['breaks off', 'failed', async () => release()],
-  ])('of a call that %s counts as far as the provider has told it', async (_, state, end) => {
+  ])('of a call that %s counts as far as the provider has reported it', async (_, state, end) => {
     models.answers({
       text: '{"text":"never said"}',
       halfway: new Promise((resolve) => (release = () => resolve())),
@@ -193,10 +193,10 @@ describe('usage', () => {
     reader.close();
     await end(correlation);
     await eventually(
-      'what it took is counted',
+      'its usage is counted',
       async () => (await get(`/api/v1/correlations/${correlation}/status`)).usage !== undefined,
     );
-    // Anthropic tells at once of the question, and of the first token of its answer.
+    // Anthropic reports the question immediately, and the first token of its answer.
     expect(await get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({
       state,
       usage: { input_tokens: USED.input, output_tokens: 1 },
@@ -204,7 +204,7 @@ describe('usage', () => {
     release();
   });
 
-  test('of an execution that is handed back at a stop stays with it', async () => {
+  test('of an execution that is released at a stop stays with it', async () => {
     models.answers({ text: '{"text":"never said"}', halfway: new Promise((resolve) => (release = () => resolve())) });
     const folder = new ConfigurationFolder();
     const stopping = await Board.start(config(models), { folder: folder.path, settings: { shutdownGraceMs: 0 } });
@@ -228,7 +228,7 @@ describe('usage', () => {
     folder.remove();
   });
 
-  test('of attempts goes with their execution; sums stay', async () => {
+  test('of attempts is deleted with their execution; sums stay', async () => {
     const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
     const cleaned = new CleanedBoard(board, clock);
     const before = await spentBy('responder');

@@ -1,4 +1,4 @@
-// The official client of the Model Context Protocol against the real application, its database, HTTP.
+// Uses the official client of the Model Context Protocol against the application, its database and HTTP.
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -71,7 +71,7 @@ describe('the service as an MCP server', () => {
   const call = async (name: string, given: object = {}): Promise<CallToolResult> =>
     (await client.callTool({ name, arguments: given as Record<string, unknown> })) as CallToolResult;
 
-  /** What a tool answers, which is the same as text. */
+  /** Returns the answer of a tool, whose text must be the same. */
   async function ask<T>(name: string, given: object = {}): Promise<T> {
     const { content, structuredContent, isError } = await call(name, given);
     expect([isError, content.length]).toEqual([undefined, 1]);
@@ -95,7 +95,7 @@ describe('the service as an MCP server', () => {
   const artifactTotal = async (): Promise<number> =>
     (await rest<{ pagination: { total: number } }>('/api/v1/artifacts')).pagination.total;
 
-  test('tells who it is, and offers a tool for each type that clients begin something with, for each agent, and to look things up', async () => {
+  test('identifies itself, and offers a tool for each type that clients start with, for each agent, and for queries', async () => {
     expect(client.getServerVersion()).toMatchObject({ name: 'starling', title: 'Support <desk>' });
     expect(client.getInstructions()).toContain('blackboard');
     const { tools } = await client.listTools();
@@ -145,7 +145,7 @@ describe('the service as an MCP server', () => {
       [{ inputs: {} }, { inputs: { Order: { n: 1 }, Price: { euros: 'two' } } }, { inputs: { n: 1 } }],
     ],
   ])(
-    '%s takes what the schemas of its types allow, and no more, as its own schema says',
+    '%s accepts exactly what the schemas of its types allow, and its own schema says so',
     async (name, allowed, refused) => {
       const { inputSchema } = (await client.listTools()).tools.find((tool) => tool.name === name)!;
       const validates = (given: object): boolean =>
@@ -163,7 +163,7 @@ describe('the service as an MCP server', () => {
     },
   );
 
-  test('a publish waits for the whole cascade, and everything about it can be looked up', async () => {
+  test('a publish waits for the whole cascade, and its results can be queried', async () => {
     const published = await ask<SyncAnswer>('publish_Question', {
       payload: TEXT,
       correlation_id: 'ticket-17',
@@ -202,7 +202,7 @@ describe('the service as an MCP server', () => {
     );
   });
 
-  test('a run waits for its result, and says what it failed at', async () => {
+  test('a run waits for its result, and reports the reason of a failure', async () => {
     const run = await ask<{ run_id: string }>('run_answerer', { inputs: TEXT, correlation_id: 'run-1' });
     expect(run).toMatchObject({ run_id: 'run-1', status: 'completed', result: { good: true } });
     expect(await ask('get_run', { run_id: 'run-1' })).toEqual(run);
@@ -213,7 +213,7 @@ describe('the service as an MCP server', () => {
     });
   });
 
-  test('what has not ended in time goes on, whoever waits for it, has cancelled or hung up', async () => {
+  test('unfinished work continues, whether its client waits, has cancelled or has disconnected', async () => {
     await board.http.post('/api/v1/agents/waiter/pause').expect(200);
     const third = { payload: { n: 3 }, correlation_id: 'slow-3', idempotency_key: 'third' };
     const leaving = await connect(board);
@@ -235,14 +235,14 @@ describe('the service as an MCP server', () => {
     cancelling.abort();
     await leaving.close();
     expect([await abandoned, await cancelled]).toEqual(['abandoned', 'cancelled']);
-    await eventually('its call has ended', () =>
+    await eventually('its call has finished', () =>
       board.app.logLines.some(({ path, aborted }) => path === '/mcp' && aborted === true),
     );
     await board.http.post('/api/v1/agents/waiter/resume').expect(200);
     for (const correlation of ['slow-1', 'slow-2', 'slow-3', 'slow-4'])
       expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     expect(await ask('get_run', { run_id: 'slow-2' })).toMatchObject({ status: 'completed', result: { n: 2 } });
-    // The answer that nobody took is there for whoever comes back with its key.
+    // A client that comes back with the key gets the answer that was not delivered.
     expect(await ask('publish_Slow', third)).toMatchObject({
       correlation_id: 'slow-3',
       completed: true,
@@ -251,7 +251,7 @@ describe('the service as an MCP server', () => {
     expect(await totalOf('Slow')).toBe(4);
   });
 
-  test('calls with the same idempotency key are worked on once, by publish and by run', async () => {
+  test('calls with the same idempotency key are processed once, by publish and by run', async () => {
     const before = [await totalOf('Price'), await totalOf('Question')];
     const price = { payload: { euros: 7 }, idempotency_key: 'same' };
     const answers = await Promise.all(Array.from({ length: 10 }, () => call('publish_Price', price)));
@@ -363,7 +363,7 @@ describe('the service as an MCP server', () => {
       { type: 'Nothing' },
       'Artifact type not found: Nothing; list_artifact_types lists the known ones',
     ],
-  ])('%s with %j is refused by a sentence', async (name, given, sentence) => {
+  ])('%s with %j is refused with a sentence', async (name, given, sentence) => {
     expect(await refusal(name, given)).toContain(sentence);
   });
 
@@ -383,7 +383,7 @@ describe('the service as an MCP server', () => {
 
   const send = (body: unknown) => board.http.post('/mcp').send(body as object);
 
-  test('a message is answered without a session, by JSON, whatever the client accepts; a notification has no answer', async () => {
+  test('a message is answered without a session, with JSON, whatever the client accepts; a notification has no answer', async () => {
     const listed = await send({ jsonrpc: '2.0', id: 1, method: 'tools/list' })
       .expect(200)
       .expect('Content-Type', /^application\/json/);
@@ -447,12 +447,12 @@ describe('the service as an MCP server', () => {
       403,
       'Host evil.test is not allowed',
     ],
-  ])('%s is refused as everywhere', async (_what, request, status, detail) => {
+  ])('%s is refused as on other routes', async (_what, request, status, detail) => {
     const answer = await request();
     expect([answer.status, answer.body]).toEqual([status, { detail: expect.stringContaining(detail) as string }]);
   });
 
-  test('whatever is sent is answered by the rules of JSON-RPC or refused, and never goes wrong inside', async () => {
+  test('any message is answered by the rules of JSON-RPC or refused, and never causes an internal error', async () => {
     const names = (await client.listTools()).tools
       .map(({ name }) => name)
       .filter((name) => name !== 'run_waiter' && name !== 'publish_Slow');
@@ -548,11 +548,11 @@ describe('an MCP server of many types and agents', () => {
       isError: true,
       content: [{ text: 'Unknown artifact type: Typ3; did you mean Type3?' }],
     });
-    const nobody = await client.callTool({ name: 'run_agent', arguments: { agent_name: 'nobody', inputs: {} } });
-    expect(nobody).toMatchObject({ isError: true, content: [{ text: 'Agent not found: nobody' }] });
+    const missing = await client.callTool({ name: 'run_agent', arguments: { agent_name: 'nobody', inputs: {} } });
+    expect(missing).toMatchObject({ isError: true, content: [{ text: 'Agent not found: nobody' }] });
   });
 
-  test('gives names of any characters and length names of tools that models take, each its own', async () => {
+  test('maps names of any characters and length to unique tool names that models accept', async () => {
     const long = 'L'.repeat(100);
     const names = ['a b', 'a_b', 'a.b', 'größe', `${long}1`, `${long}2`, 'x/y#z'];
     await start(
@@ -573,7 +573,7 @@ describe('an MCP server of many types and agents', () => {
   });
 });
 
-test('a process that serves no API is no MCP server', async () => {
+test('a process that serves no API is not an MCP server', async () => {
   const board = await Board.start('agents: {}\n', { role: { api: false, worker: true } });
   await board.http.post('/mcp').send({ jsonrpc: '2.0', id: 1, method: 'tools/list' }).expect(404);
   await board.close();

@@ -1,4 +1,4 @@
-// The metrics of the real application, across a restart on the same database.
+// Tests the metrics of the application, across a restart on the same database.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +39,7 @@ async function scrape(app: TestApp): Promise<{ text: string; value: (sample: str
 const publish = (app: TestApp, type: string, payload: object) =>
   app.http.post('/api/v1/artifacts/sync').send({ type, payload }).expect(200);
 
-it('counts from the database, so that a restart takes nothing away', async () => {
+it('counts from the database, so that a restart loses nothing', async () => {
   let app = await start();
   await publish(app, 'Message', { n: 1 });
   await publish(app, 'Message', { n: 2 });
@@ -86,7 +86,7 @@ it('measures requests, executions, waits and the database of this process', asyn
   await app.close();
 });
 
-it('has no sample twice, though several applications share a process', async () => {
+it('has no duplicate sample, even if several applications share a process', async () => {
   const other = await startApp();
   const app = await start();
   const { text } = await scrape(app);

@@ -27,7 +27,7 @@ ${Array.from(
 ).join('\n')}
 `;
 
-/** Real: the whole app over HTTP on a database, with agents that do what they should not. */
+/** Uses the whole app over HTTP on a database, with agents that misbehave. */
 describe('an agent that misbehaves', () => {
   let board: Board;
 
@@ -37,7 +37,7 @@ describe('an agent that misbehaves', () => {
 
   afterAll(() => board.close());
 
-  it.each(NAMES)('%s: ends in one WorkflowError with a reason, and the service goes on', async (name) => {
+  it.each(NAMES)('%s: fails with one WorkflowError and a reason, and the service continues', async (name) => {
     const { completed, artifacts } = await board.publishSync(name, {});
     expect(completed).toBe(true);
     expect(artifacts.map(({ type }) => type)).toEqual(['WorkflowError']);
@@ -48,11 +48,11 @@ describe('an agent that misbehaves', () => {
     });
   });
 
-  it('publishes a thousand outputs that a dozen predicates look at, and nobody else waits for them', async () => {
+  it('publishes a thousand outputs that a dozen predicates check, without blocking other requests', async () => {
     const correlation = await board.publish('Spread', { list: Array.from({ length: 1_000 }, (_, index) => index) });
     const { completed } = await board.publishSync('Part', { n: 5, list: [5] });
     expect(completed).toBe(true);
-    await eventually('all have been looked at', async () => (await board.status(correlation)).state === 'completed');
+    await eventually('all have been checked', async () => (await board.status(correlation)).state === 'completed');
     expect(await board.status(correlation)).toMatchObject({ artifact_count: 1 + 1_000 + 11, error_count: 0 });
   });
 });

@@ -1,4 +1,4 @@
-// The OpenAPI document that the real application serves, against its routes and against a linter from npm.
+// Checks the OpenAPI document of the application against its routes and with a linter from npm.
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => app.close());
 
-/** What is not there, as a list to compare with an empty one: a failure names every route at once. */
+/** Returns the missing entries as a list, to compare with an empty one: a failure names every route together. */
 const lacking = (holds: (documented: Documented) => boolean): string[] =>
   operations.filter((one) => !holds(one)).map(({ name }) => name);
 
@@ -54,7 +54,7 @@ it('is OpenAPI 3.0 under the name of the server', () => {
   expect(document.info.title).toBe('Support <desk>');
 });
 
-it('names the bounds that are settings, with the values of this service', async () => {
+it('names the limits that are settings, with the values of this service', async () => {
   const { description = '' } = document.info;
   expect(description).toContain('| `body_limit` | 2MiB | 413 |');
   expect(description).toContain('| `max_ttl` | 3d | 400 |');
@@ -66,7 +66,7 @@ it('names the bounds that are settings, with the values of this service', async 
   expect(settings.filter((setting) => !description.includes(setting))).toEqual([]);
 });
 
-it('names the versions of the Model Context Protocol that are served', () => {
+it('names the supported versions of the Model Context Protocol', () => {
   const [header] = document.paths['/mcp']!.post!.parameters as { name: string; schema: { enum: string[] } }[];
   expect([header!.name, header!.schema.enum]).toEqual(['Mcp-Protocol-Version', SUPPORTED_PROTOCOL_VERSIONS]);
 });
@@ -79,7 +79,7 @@ it('has every route, and no other', () => {
   const routes = router.stack.flatMap(({ route }) =>
     route ? Object.keys(route.methods).map((method) => `${method} ${route.path.replace(/:(\w+)/g, '{$1}')}`) : [],
   );
-  // WebSockets are no part of OpenAPI: docs/changelog.md describes them.
+  // WebSockets are not part of OpenAPI: docs/changelog.md describes them.
   const described = routes.filter((route) => !route.startsWith('get /ws'));
   expect(operations.map(({ name }) => name).sort()).toEqual(described.sort());
 });
@@ -123,7 +123,7 @@ it('gives every route its success and its errors, each with a description and an
   }
 });
 
-it('gives every body an example, which the service takes as it stands', async () => {
+it('gives every body an example, which the service accepts as it is', async () => {
   interface Body {
     content: Record<string, { examples: Record<string, { value: object }> }>;
   }
@@ -132,7 +132,7 @@ it('gives every body an example, which the service takes as it stands', async ()
     expect([name, examples.length > 0]).toEqual([name, true]);
     for (const { value } of examples) {
       const answer = await app.http.post(name.replace('post ', '').replace('{agent_name}', 'classifier')).send(value);
-      // Whose body is about one thing that is stored, or what waits for an agent, is told that there is none.
+      // An example about a stored row, or about an agent's work, gets an answer that there is none.
       const status = /\{(execution|correlation|delivery)_id\}|\/executions\/fail$/.test(name) ? 404 : 200;
       expect([name, answer.status, answer.body]).toEqual([name, status, expect.anything()]);
     }

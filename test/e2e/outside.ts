@@ -1,7 +1,7 @@
 import type { TestApp } from '../support/app.js';
 import type { WireArtifact } from './board.js';
 
-/** A claimed execution, as whoever claimed it sees it. */
+/** A claimed execution, as its worker sees it. */
 export interface Held {
   execution_id: string;
   correlation_id: string;
@@ -29,14 +29,14 @@ export class Outside {
     return (response.body as { executions: Held[] }).executions;
   }
 
-  /** The one that is there. */
+  /** Claims the one that waits. */
   async claimOne(body: object): Promise<Held> {
     const [held, ...others] = await this.claim({ max: 2, ...body });
     expect([held?.execution_id, others]).toEqual([expect.any(String), []]);
     return held!;
   }
 
-  /** `body` goes with the lease token of `held`. */
+  /** Sends `body` with the lease token of `held`. */
   async send(
     held: Pick<Held, 'execution_id' | 'lease_token'>,
     what: 'heartbeat' | 'complete' | 'fail' | 'release',

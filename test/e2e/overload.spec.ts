@@ -24,8 +24,8 @@ const FILES = {
 
 const shared = globalThis as unknown as { openGate: (() => void)[]; openWide: (() => void)[] };
 
-/** Real: the whole app over HTTP on a database. */
-describe('more work than there is room for', () => {
+/** Uses the whole app over HTTP on a database. */
+describe('more work than the limits allow', () => {
   let board: Board;
 
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describe('more work than there is room for', () => {
     expect([retried.status, retried.headers['x-idempotency-replayed']]).toEqual([200, undefined]);
   });
 
-  it('counts what waits for a paused agent, which the refusal names, and takes more when that is resumed', async () => {
+  it('counts the work of a paused agent, which the error names, and is accepted when that agent is resumed', async () => {
     const agent = (what: string): Test => board.http.post(`/api/v1/agents/wide/${what}`).expect(200);
     await agent('pause');
     const accepted = [await board.publish('Wide', {}), await board.publish('Wide', {})];
@@ -95,7 +95,7 @@ describe('more work than there is room for', () => {
     for (const id of accepted) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
   });
 
-  it('waits where max_concurrent_executions run, whatever each agent could take', async () => {
+  it('waits while max_concurrent_executions run, whatever the concurrency of each agent', async () => {
     const ids: string[] = [];
     for (let n = 1; n <= 3; n += 1) {
       ids.push(await board.publish('Wide', {}));

@@ -1,4 +1,4 @@
-// The two documentation pages of the real application in a real browser, with every other origin out of reach.
+// Opens the two documentation pages of the application in a real browser, with every other origin blocked.
 import type { Browser, Page } from 'playwright-core';
 
 import { startApp, type TestApp } from '../support/app.js';
@@ -42,13 +42,13 @@ whereBrowserIs('documentation in a browser', () => {
       },
     );
     page = await context.newPage();
-    // The policy's refusals are written to the console, and are no requests.
+    // Refusals by the policy are written to the console, and are not requests.
     page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
     page.on('pageerror', (error) => void complaints.push(String(error)));
   });
   afterEach(() => page.context().close());
 
-  it('/docs renders, and "Try it out" publishes the example as it stands', async () => {
+  it('/docs renders, and "Try it out" publishes the example as it is', async () => {
     await page.goto(`${app.url}/docs`);
     expect(await page.title()).toBe('Support desk');
     const operation = page.locator('#operations-Artifacts-artifactsPublish');

@@ -12,7 +12,7 @@ agents:
   gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, retry: { attempts: 2, delay: 1m }, timeout: 1h }
 `;
 
-/** Real: the whole app over HTTP, stopped and started again on one database. Faked: the clock. */
+/** Uses the whole app over HTTP, stopped and started again on one database. The clock is faked. */
 describe('a paused agent', () => {
   const folder = new ConfigurationFolder();
   const clock = new ManualClock();
@@ -47,14 +47,14 @@ describe('a paused agent', () => {
       .map(({ name }) => name);
   };
 
-  /** Waits until what is not paused of an order has been done. */
+  /** Waits until the unpaused agents of an order have run. */
   const waitsForSecond = (correlation: string): Promise<void> =>
     eventually('all but the paused agent has run', async () => (await board.types(correlation)).length >= 3);
 
-  /** What was claimable before would have been claimed with it. */
+  /** Work that was claimable before would have been claimed with it. */
   const laterWorkIsDone = async (): Promise<void> => waitsForSecond(await board.publish('Order', { n: 0 }));
 
-  it('has its executions wait while the rest goes on, and goes on where it is resumed', async () => {
+  it('keeps its executions waiting while others run, and continues when it is resumed', async () => {
     expect(await pause('second')).toEqual({ name: 'second', paused: true, paused_at: '2026-11-20T10:00:00.000Z' });
     const waiting = board.publishSync('Order', { n: 1 }, { correlation: 'o1', timeout: 300 });
     await waitsForSecond('o1');
@@ -67,7 +67,7 @@ describe('a paused agent', () => {
     expect((await board.types('o1')).sort()).toEqual(['Checked', 'Done', 'Noted', 'Order']);
   });
 
-  it('is paused once, however often it is asked for, and stays so in the list', async () => {
+  it('is paused once by any number of requests, and stays so in the list', async () => {
     const since = await pause('first');
     clock.advance(60_000);
     expect(await pause('first')).toEqual(since);
@@ -77,7 +77,7 @@ describe('a paused agent', () => {
     expect(await paused()).toEqual([]);
   });
 
-  it('stays paused across a restart, with what waits', async () => {
+  it('stays paused across a restart, with its waiting work', async () => {
     await pause('second');
     const order = await board.publish('Order', { n: 2 });
     await waitsForSecond(order);
@@ -93,7 +93,7 @@ describe('a paused agent', () => {
       expect(await board.ended(correlation)).toMatchObject({ state: 'completed', artifact_count: 4 });
   });
 
-  it('ends what it runs, and starts none of its retries until it is resumed', async () => {
+  it('finishes its running work, and starts no retries until it is resumed', async () => {
     const [ends, fails] = await Promise.all(['ends', 'fails'].map((batch) => board.publish('Gated', { n: 1, batch })));
     await Promise.all(['ends', 'fails'].map((batch) => started(batch, 1)));
     await pause('gate');
@@ -115,7 +115,7 @@ describe('a paused agent', () => {
     expect(await board.ended(fails!)).toMatchObject({ state: 'completed' });
   });
 
-  it('has runs and direct runs wait too, which can be cancelled', async () => {
+  it('keeps runs and direct runs waiting too, which can be cancelled', async () => {
     await pause('second');
     const direct = board.http
       .post('/api/v1/agents/second/run')
@@ -133,7 +133,7 @@ describe('a paused agent', () => {
     expect((await direct).body).toMatchObject({ artifacts: [{ type: 'Done', payload: { n: 5 } }] });
   });
 
-  it.each(['pause', 'resume'])('that nobody has cannot be asked to %s', async (what) => {
+  it.each(['pause', 'resume'])('that does not exist cannot be asked to %s', async (what) => {
     const { status, body } = await board.http.post(`/api/v1/agents/nobody/${what}`);
     expect([status, body]).toEqual([404, { detail: 'Agent not found: nobody' }]);
     expect(await paused()).toEqual([]);

@@ -1,5 +1,5 @@
-// Keys that mean something to JavaScript are data in every payload, on all ways in and out. Real: the application, its database, HTTP, a
-// remote agent, functions. Stood in for: a model server.
+// Keys with a meaning in JavaScript are data in every payload, on all ways in and out. Uses the application, its
+// database, HTTP, a remote agent and functions. The model server is a stand-in.
 import { newId } from '../../src/common/ids.js';
 import { engine, setKeys } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
@@ -9,7 +9,7 @@ import { replies } from '../support/remote-agent.js';
 import { Board, type WireArtifact } from './board.js';
 import { Outside } from './outside.js';
 
-/** As texts, since an object literal cannot have a key `__proto__`. */
+/** JSON texts, because an object literal cannot have a key `__proto__`. */
 const ODD =
   '"__proto__":{"admin":true},"constructor":{"prototype":{"polluted":1}},"toString":"x","hasOwnProperty":null,"prototype":{},"list":[{"__proto__":[1],"valueOf":2}]';
 const PAYLOAD = `{${ODD}}`;
@@ -41,7 +41,7 @@ const FILES = {
 
 const text = (value: unknown): string => JSON.stringify(value);
 
-describe('keys that mean something to JavaScript', () => {
+describe('keys with a meaning in JavaScript', () => {
   let agents: Receiver;
   let models: ModelServer;
   let board: Board;
@@ -52,7 +52,7 @@ describe('keys that mean something to JavaScript', () => {
     board = await Board.start(config(agents, models), { files: FILES });
   });
   afterEach(() => {
-    // Whatever went through, no object has got a field by it.
+    // Checks that no object has got a field from them.
     expect([({} as Record<string, unknown>).admin, ({} as Record<string, unknown>).polluted]).toEqual([
       undefined,
       undefined,
@@ -83,7 +83,7 @@ describe('keys that mean something to JavaScript', () => {
   const stored = async (correlation: string): Promise<string[]> =>
     (await board.artifacts(correlation)).map(({ payload }) => text(payload));
 
-  test('are stored and returned as they came, by each query', async () => {
+  test('are stored and returned as they were sent, by each query', async () => {
     const correlation = newId();
     expect(
       (await post('/api/v1/artifacts', `{"type":"Plain","payload":${PAYLOAD}}`, { 'X-Correlation-ID': correlation }))
@@ -99,7 +99,7 @@ describe('keys that mean something to JavaScript', () => {
     expect([text((one.body as WireArtifact).payload), one.text.includes(PAYLOAD)]).toEqual([PAYLOAD, true]);
   });
 
-  test('reach functions as own fields, and come back', async () => {
+  test('reach functions as own fields, and are returned', async () => {
     const [copy] = await publishSync('Note');
     expect(text(copy!.payload)).toBe(
       `{${ODD},"keys":["__proto__","constructor","toString","hasOwnProperty","prototype","list"],"admin":null}`,
@@ -132,7 +132,7 @@ describe('keys that mean something to JavaScript', () => {
       expect(await post('/api/v1/artifacts', body)).toEqual({ status: 400, body: { detail } });
   });
 
-  test('go to remote agents, workers and models, and come back', async () => {
+  test('are sent to remote agents, workers and models, and returned', async () => {
     agents.on('/remote', replies(JSON.parse(PAYLOAD)));
     expect((await publishSync('Question')).map(({ payload }) => text(payload))).toEqual([PAYLOAD]);
     expect(agents.received.at(-1)!.body).toContain(PAYLOAD);
@@ -149,7 +149,7 @@ describe('keys that mean something to JavaScript', () => {
     expect(text(models.requests.at(-1))).toContain(text(PAYLOAD).slice(1, -1));
   });
 
-  test('are told apart by idempotency keys', async () => {
+  test('are distinguished by idempotency keys', async () => {
     const key = { 'X-Idempotency-Key': newId() };
     const send = (payload: string) =>
       board.http
@@ -183,7 +183,7 @@ describe('keys that mean something to JavaScript', () => {
     const results = async ({ status, body }: { status: number; body: Record<string, unknown> }): Promise<string[]> => {
       expect([status, body.detail]).toEqual([200, undefined]);
       const path = `/batch/${body.batch_id as string}`;
-      await eventually('the batch has ended', async () =>
+      await eventually('the batch has finished', async () =>
         ['completed', 'failed'].includes(((await board.http.get(path)).body as { status: string }).status),
       );
       return ((await board.http.get(path).expect(200)).body as { results: { result: object }[] }).results.map(

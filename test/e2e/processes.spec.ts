@@ -15,9 +15,9 @@ agents:
 export const processesOf = async (board: Board): Promise<ProcessBody[]> =>
   ((await board.http.get('/api/v1/processes').expect(200)).body as ProcessesBody).processes;
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('GET /api/v1/processes', () => {
-  it('says what the process has and runs, and nothing of those before it', async () => {
+  it("returns the process's agents and running work, and no earlier processes", async () => {
     const clock = new ManualClock();
     const folder = new ConfigurationFolder();
     const start = (): Promise<Board> =>
@@ -58,7 +58,7 @@ describe('GET /api/v1/processes', () => {
   });
 });
 
-// Real: the configuration file, as the program reads it.
+// Reads the configuration file as the program does.
 describe("a configuration's digest", () => {
   const folder = new ConfigurationFolder();
 
@@ -70,7 +70,7 @@ describe("a configuration's digest", () => {
   const agent = (more: string): string =>
     `agents: { echo: { ${more}, consumes: [{ types: [Message] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": 1}' } } }`;
 
-  it('is the same whatever the order of keys, comments, settings and values of variables are', async () => {
+  it('is the same for any order of keys, comments, settings and values of variables', async () => {
     const digest = await digestOf(agent('timeout: 5s, description: "${NAME:-none}"'));
     expect(
       await digestOf(
@@ -81,7 +81,7 @@ describe("a configuration's digest", () => {
   });
 
   it.each(['timeout: 6s, description: "${NAME:-none}"', 'timeout: 5s, description: "${OTHER:-none}"', 'timeout: 5s'])(
-    'is another one with %s',
+    'differs for %s',
     async (more) => {
       expect(await digestOf(agent(more))).not.toBe(await digestOf(agent('timeout: 5s, description: "${NAME:-none}"')));
     },

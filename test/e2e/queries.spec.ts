@@ -19,7 +19,7 @@ import {
   TYPES,
 } from './query-model.js';
 
-// More than every window that a query is cut into, the widest with 20,000 steps.
+// More than every window into which a query is split, the widest with 20,000 steps.
 const ARTIFACTS = 24_000;
 const RUNS = 150;
 
@@ -28,7 +28,7 @@ agents:
 ${AGENTS.map((name) => `  ${name}: { consumes: [{ types: [Nothing] }], publishes: [{ type: Nothing2 }], engine: { kind: expression, expression: 'null' } }`).join('\n')}
 `;
 
-// Whole seconds, as the artifacts have: many a bound falls on one.
+// Whole seconds, like the artifacts' times: many bounds are equal to one.
 const time = fc.integer({ min: -1, max: SPAN_MS / 1_000 }).map((seconds) => START + seconds * 1_000);
 
 const conditions = {
@@ -42,7 +42,7 @@ const conditions = {
 };
 const { type, produced_by, visibility, correlation_id, tag, from, to } = conditions;
 
-// One condition, several that the rollups know, and any number of any: each is answered in its own way.
+// One condition, several that the rollups cover, and any number of any: each takes another path.
 const filters: fc.Arbitrary<ModelFilter> = fc.oneof(
   fc.constant({}),
   fc.record({ type }),
@@ -66,8 +66,9 @@ const pages = fc.record({
 });
 
 /**
- * Real: the application, its database, HTTP. The rows are written to the tables directly, because publishing so many
- * would take minutes; what they say is what publishing writes. Compared with lists that are filtered from end to end.
+ * Uses the application, its database and HTTP. The test writes the rows directly to the tables, because publishing so
+ * many would take minutes; they have the content that publishing writes. The expected results come from lists that are
+ * filtered completely.
  */
 describe('queries over a long blackboard', () => {
   const seed = printedSeed();
@@ -103,7 +104,7 @@ describe('queries over a long blackboard', () => {
       { seed, numRuns: RUNS },
     );
 
-  it('lists what matches, page by page, with its total', () =>
+  it('lists the matches, page by page, with the total', () =>
     property([filters, pages], async (filter, page) => {
       const expected = inOrder(model.matching(filter), page.order);
       const list = await get<List>('/api/v1/artifacts', filter, page);
@@ -113,7 +114,7 @@ describe('queries over a long blackboard', () => {
       expect(list.pagination).toEqual({ limit: page.limit, offset: page.offset, total: expected.length });
     }));
 
-  it('goes on behind an artifact, whether or not that one matches', () =>
+  it('continues behind an artifact, whether or not that one matches', () =>
     property([filters, pages, fc.nat({ max: ARTIFACTS - 1 })], async (filter, { order, limit }, place) => {
       const behind = order === 'asc' ? model.artifacts.slice(place + 1) : model.artifacts.slice(0, place);
       const matching = new Set(model.matching(filter));
@@ -126,7 +127,7 @@ describe('queries over a long blackboard', () => {
       expect(list.pagination.total).toBe(matching.size);
     }));
 
-  it('summarizes what matches', () =>
+  it('summarizes the matches', () =>
     property([filters], async (filter) => {
       const { summary } = await get<{ summary: object }>('/api/v1/artifacts/summary', filter);
       expect(summary).toEqual(summaryOf(model.matching(filter), filter));
@@ -151,8 +152,8 @@ describe('queries over a long blackboard', () => {
     expect(text).toContain(`\nblackboard_executions_total ${model.executions.length}\n`);
   });
 
-  it('lets others in while it walks a long way', async () => {
-    /** Whether what was begun after the walk ended before it. */
+  it('lets other queries run while it reads many rows', async () => {
+    /** Returns whether queries that started after the long one finished before it. */
     const letsIn = async (): Promise<boolean> => {
       const walk = get('/api/v1/artifacts/summary', { tag: ['most'], from: START });
       let ended = false;
@@ -163,8 +164,8 @@ describe('queries over a long blackboard', () => {
       await walk;
       return isFirst;
     };
-    // A busy machine may hold up the short ones; one that has to wait for the walk does so every time.
-    await eventually('others are let in', letsIn);
+    // A busy machine may delay the short ones; one that has to wait for the long one does so every time.
+    await eventually('other queries run', letsIn);
   });
 });
 

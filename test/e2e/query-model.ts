@@ -43,10 +43,10 @@ export const CORRELATIONS = ['big', 'c-1', 'c-2', 'c-3', 'unknown'];
 
 export const START = Date.UTC(2026, 10, 20);
 const HOUR_MS = 3_600_000;
-/** Everything lies within so many hours. */
+/** All times are within this many hours. */
 export const SPAN_MS = 12 * HOUR_MS;
 
-/** A naive blackboard: lists that are filtered from end to end. The same goes into the tables, row by row. */
+/** A naive blackboard: lists that are filtered completely. The same rows are written to the tables. */
 export class QueryModel {
   readonly artifacts: ModelArtifact[] = [];
   readonly executions: ModelExecution[] = [];
@@ -58,7 +58,7 @@ export class QueryModel {
     return this.artifacts.filter((artifact) => matches(artifact, filter));
   }
 
-  /** Executions of `agent` that consumed or produced a match, by the hour of their end. */
+  /** Returns the executions of `agent` that consumed or produced a match, by the hour of their end. */
   history(agent: string, filter: ModelFilter): Record<string, Record<string, number>> {
     const hours: Record<string, Record<string, number>> = {};
     const isMatch = (index: number): boolean => matches(this.artifacts[index]!, filter);
@@ -123,7 +123,7 @@ export class QueryModel {
       execution: producer === 'external' ? null : this.executions.length,
     });
     if (producer !== 'external') this.addExecution(producer, [index]);
-    // One that failed without an output, and consumed what others did too.
+    // A failed execution without an output, whose inputs others consumed too.
     if (this.chance(0.05)) this.addExecution(AGENTS[this.random.between(0, 2)]!, []);
   }
 

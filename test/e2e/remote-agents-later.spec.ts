@@ -1,4 +1,4 @@
-// Real: the application, its database and HTTP, a server as remote agent. Faked: the clock.
+// Uses the application, its database and HTTP, and a server as remote agent. The clock is faked.
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { answers, Receiver } from '../support/receiver.js';
@@ -35,7 +35,7 @@ describe('a remote agent that answers 202', () => {
   let board: Board;
   beforeAll(async () => {
     agents = await Receiver.start();
-    // Nothing but its own time ends a lease here: the regular look comes in minutes.
+    // Only its own timer ends a lease here: the regular check is minutes away.
     board = await Board.start(configuration(agents), { clock, settings: { leaseMs: 30 * 60 * SECOND } });
   });
   afterAll(async () => {
@@ -50,7 +50,7 @@ describe('a remote agent that answers 202', () => {
   const execution = async (id: string): Promise<Execution> =>
     (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
 
-  /** What an agent knows of an attempt that it has taken, once that is left to it. */
+  /** The data that an agent has of an accepted attempt, once the service waits for its later answer. */
   async function taken(attempt = 1): Promise<{ id: string; token: string; correlation: string }> {
     await eventually('the agent is asked', () => agents.received.length >= attempt);
     const { headers, correlation } = agents.received[attempt - 1]!;
@@ -81,7 +81,7 @@ describe('a remote agent that answers 202', () => {
     ];
   };
 
-  it('gives its outputs later, by the lease that its request carried', async () => {
+  it('returns its outputs later, with the lease that its request had', async () => {
     const { id, token, correlation } = await ask();
     expect(await execution(id)).toMatchObject({ state: 'running', attempt: 1 });
     expect(await send(id, 'complete', { lease_token: token, outputs: [{ type: 'Reply', payload: {} }] })).toEqual([
@@ -105,7 +105,7 @@ describe('a remote agent that answers 202', () => {
     expect(JSON.stringify(board.app.logLines)).not.toContain(token);
   });
 
-  it('may give them before its 202 has arrived', async () => {
+  it('may return them before its 202 has arrived', async () => {
     agents.on('/responder', (response, received) => {
       const { execution_id: id } = requestIn(received);
       void send(id, 'complete', {
@@ -120,7 +120,7 @@ describe('a remote agent that answers 202', () => {
     ).toEqual([{ text: 'At once.' }]);
   });
 
-  it('may beat before its 202 has arrived, which changes nothing', async () => {
+  it('may send a heartbeat before its 202 has arrived, which changes nothing', async () => {
     const beat = new Promise<{ status: number; body: { lease_until: string } }>((resolve) => {
       agents.on('/responder', (response, received) => {
         const { execution_id: id } = requestIn(received);
@@ -139,7 +139,7 @@ describe('a remote agent that answers 202', () => {
     expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
   });
 
-  it('is not given back, since the agent would be asked again at once', async () => {
+  it('cannot release the attempt, because the agent would be asked again immediately', async () => {
     const { id, token } = await ask();
     expect(await send(id, 'release', { lease_token: token })).toEqual([
       400,
@@ -148,7 +148,7 @@ describe('a remote agent that answers 202', () => {
     expect((await send(id, 'complete', { lease_token: token, output: { text: 'Here.' } }))[0]).toBe(200);
   });
 
-  it('may fail the attempt, which another one follows', async () => {
+  it('may fail the attempt, and the next one follows', async () => {
     const { id, token, correlation } = await ask();
     agents.on('/responder', replies({ text: 'Here.' }));
     expect(await send(id, 'fail', { lease_token: token, error_message: 'the shelf is locked' })).toEqual([
@@ -163,7 +163,7 @@ describe('a remote agent that answers 202', () => {
     ]);
   });
 
-  it('is asked again where its outputs have not come when the timeout of the agent passes, and what it gives then is refused', async () => {
+  it("is asked again if its outputs have not come when the agent's timeout passes; its late outputs are refused", async () => {
     const { id, token, correlation } = await ask();
     clock.advance(9 * SECOND);
     expect(await execution(id)).toMatchObject({ state: 'running', attempt: 1 });
@@ -184,7 +184,7 @@ describe('a remote agent that answers 202', () => {
     expect(lost_leases).toBe(0);
   });
 
-  it('has as long again with each heartbeat', async () => {
+  it('has the full time again after each heartbeat', async () => {
     const { id, token, correlation } = await ask();
     clock.advance(9 * SECOND);
     expect((await send(id, 'heartbeat', { lease_token: token }))[0]).toBe(200);
@@ -198,7 +198,7 @@ describe('a remote agent that answers 202', () => {
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
   });
 
-  it('counts towards the concurrency of the agent until it has ended, in whichever way', async () => {
+  it('counts towards the concurrency of the agent until the attempt has finished in any way', async () => {
     agents.on('/responder', inTurn(LATER, LATER, replies({ text: 'Third.' }), LATER, replies({ text: 'Fifth.' })));
     const first = await ask();
     await board.publish('Question', {});
@@ -222,7 +222,7 @@ describe('a remote agent that answers 202', () => {
     );
   });
 
-  it('is told apart by its token: what holds one execution ends no other', async () => {
+  it("is identified by its token: one execution's lease cannot finish another", async () => {
     await Promise.all([board.publish('Question', {}), board.publish('Question', {})]);
     const [one, other] = [await taken(1), await taken(2)];
     expect(await send(one.id, 'complete', { lease_token: other.token, output: { text: 'Not mine.' } })).toEqual([
@@ -233,7 +233,7 @@ describe('a remote agent that answers 202', () => {
       expect((await send(id, 'complete', { lease_token: token, output: { text: 'Mine.' } }))[0]).toBe(200);
   });
 
-  it('says with a Location that it means it, and has failed for good without', async () => {
+  it('must confirm with a Location header, and fails for good without it', async () => {
     agents.on('/responder', answers(202));
     const correlation = await board.publish('Question', {});
     expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });

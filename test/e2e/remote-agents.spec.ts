@@ -1,9 +1,9 @@
-// Real: the application, HTTP servers as remote agents. Faked: the clock, where an agent hangs or says when it is to be asked again.
+// Uses the application, and HTTP servers as remote agents. The clock is faked if an agent hangs or sends Retry-After.
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { answers, type Behaviour, type Received, Receiver } from '../support/receiver.js';
 import { inTurn, replies, requestIn } from '../support/remote-agent.js';
-import { isFlocks, verified } from '../webhooks/verifying.js';
+import { isValidForFlock, verified } from '../webhooks/verifying.js';
 import { Board, type WireArtifact } from './board.js';
 
 const SECRET = 'whsec_plJ3nmyCDGBKInavdOK15jsl';
@@ -62,7 +62,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     return (await board.http.get(`/api/v1/executions/${id}`).expect(200)).body as Execution;
   };
 
-  /** Publishes a Question, and gives what came of it once that has ended. */
+  /** Publishes a Question, and returns the result once its correlation has finished. */
   const ask = async (
     behaviour: Behaviour,
   ): Promise<{ execution: Execution; requests: Received[]; produced: WireArtifact[] }> => {
@@ -74,7 +74,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
   };
 
   if (!clock) {
-    test('are sent the inputs, signed, under the id of the execution', async () => {
+    test('receive the inputs, signed, under the id of the execution', async () => {
       const { execution, requests, produced } = await ask(replies(REPLY));
       expect(produced.map(shown)).toEqual([{ type: 'Reply', payload: REPLY, tags: ['remote'] }]);
       expect(requests).toHaveLength(1);
@@ -93,7 +93,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
           expect.objectContaining({ type: 'Question', payload: { text: 'Where is it?' }, produced_by: 'external' }),
         ],
       });
-      expect(isFlocks(SECRET, requests[0]!)).toBe(true);
+      expect(isValidForFlock(SECRET, requests[0]!)).toBe(true);
     });
 
     const plainReply = { type: 'Reply', payload: REPLY, tags: ['remote'] };
@@ -110,12 +110,12 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       expect((await ask(replies(answer))).produced.map(shown)).toEqual(expected);
     });
 
-    test('answer 204 where there is nothing to publish', async () => {
+    test('answer 204 if there is nothing to publish', async () => {
       const { execution, produced } = await ask(answers(204));
       expect([execution.state, produced]).toEqual(['completed', []]);
     });
 
-    test('that publish several types name each, and may say who sees it', async () => {
+    test('that publish several types name each, and may set the visibility', async () => {
       const outputs = [
         { type: 'Leaf', payload: { n: 1 } },
         { type: 'Tree', payload: { n: 2 }, visibility: { kind: 'Labelled', required_labels: ['wood'] } },
@@ -165,7 +165,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
         'output',
         /sent an answer larger than max_answer; raise max_answer or send less$/,
       ],
-      ['no JSON', (response) => response.end('It is on its way.'), 'output', /^the answer of .+ is not JSON$/],
+      ['not JSON', (response) => response.end('It is on its way.'), 'output', /^the answer of .+ is not JSON$/],
       ['an empty answer', answers(200), 'output', /^the answer of .+ is not JSON$/],
       [
         'a payload that the schema refuses',
@@ -190,7 +190,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
         'output',
         /^outputs\[0\]\.type: must be one of Reply$/,
       ],
-    ] as [string, Behaviour, string, RegExp][])('%s is tried again', async (_, fault, type, message) => {
+    ] as [string, Behaviour, string, RegExp][])('%s is retried', async (_, fault, type, message) => {
       const { execution, requests, produced } = await ask(inTurn(fault, replies(REPLY)));
       expect(produced.map(shown)).toEqual([plainReply]);
       expect(requests.map((request) => [requestIn(request).execution_id, requestIn(request).attempt])).toEqual([
@@ -218,7 +218,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       ).toEqual([['WorkflowError', 'http', `${host} ${message}`, 1]]);
     });
 
-    test('an answer that says itself that it is no JSON is final, such as the page of a proxy', async () => {
+    test('an answer of another content type is final, such as the page of a proxy', async () => {
       const { execution, requests } = await ask((response) =>
         response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<title>Log in</title>'),
       );
@@ -228,14 +228,14 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       );
     });
 
-    test('what says that it is JSON and is none is tried again', async () => {
+    test('an answer with the content type of JSON that is not JSON is retried', async () => {
       const broken: Behaviour = (response) =>
         response.writeHead(200, { 'content-type': 'application/problem+json' }).end('{');
       const { execution } = await ask(inTurn(broken, replies(REPLY)));
       expect([execution.state, execution.attempts.length]).toEqual(['completed', 2]);
     });
 
-    test('that are not there are tried as often as the policy says', async () => {
+    test('that do not exist are retried as often as the policy says', async () => {
       const correlation = await board.publish('Lost', {});
       await board.ended(correlation);
       const { attempts } = await executionOf(correlation);
@@ -244,16 +244,16 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
       );
     });
 
-    test('are hung up on when their execution is cancelled', async () => {
+    test('are disconnected when their execution is cancelled', async () => {
       let closed = false;
       agents.on('/responder', (response) => void response.on('close', () => (closed = true)));
       const correlation = await board.publish('Question', { text: 'Where is it?' });
       await eventually('the agent is asked', () => agents.at('/responder').length === 1);
       await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
-      await eventually('the agent is hung up on', () => closed);
+      await eventually('the agent is disconnected', () => closed);
     });
 
-    test('know a secret that stands nowhere', async () => {
+    test('receive a secret that is never shown', async () => {
       const { execution } = await ask((response, { headers }) =>
         response.writeHead(400).end(`the secret is ${SECRET}, not ${headers['webhook-signature']!}`),
       );
@@ -290,7 +290,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     expect(agents.at('/responder').map((request) => requestIn(request).attempt)).toEqual([1, 2]);
   });
 
-  test('that hang are hung up on at the timeout of the agent, and asked again', async () => {
+  test('that hang are disconnected at the timeout of the agent, and asked again', async () => {
     let closed = false;
     agents.on(
       '/responder',
@@ -302,7 +302,7 @@ describe.each(['the system clock', 'a clock that stands still'])('remote agents,
     await eventually('the first attempt has failed', async () => (await executionOf(correlation)).attempt === 2);
     clock.advance(10);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
-    await eventually('the agent is hung up on', () => closed);
+    await eventually('the agent is disconnected', () => closed);
     expect(
       (await executionOf(correlation)).attempts.map(({ error_type, error_message }) => [error_type, error_message]),
     ).toEqual([

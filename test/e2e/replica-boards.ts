@@ -6,12 +6,12 @@ import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { Board } from './board.js';
 
 export const SERVER: Role = { api: true, worker: false };
-/** Answers requests here too, so that a test can ask it what it knows. */
+/** Also answers requests, so that a test can query it. */
 export const WORKER: Role = { api: true, worker: true };
 
 /**
- * Apps on one database. Each has its own connections, wake-ups, leases and, unless a test gives one to several, clock: to the
- * database and to each other they are as many processes. They share the memory, in which agents can note what they do.
+ * Apps on one database. Each has its own connections, wake-ups, leases and, unless a test shares one, clock: to the
+ * database and to each other they are separate processes. They share memory, in which agents can record their work.
  */
 export class Replicas {
   private readonly folder = new ConfigurationFolder();
@@ -35,8 +35,8 @@ export class Replicas {
   }
 }
 
-/** Takes from an app what it looks at every few seconds, so that only wake-ups get it going. */
-export function withoutLooks(board: Board): Board {
+/** Turns off an app's polling, so that only wake-ups start its work. */
+export function withoutPolling(board: Board): Board {
   const schedule = board.app.app.get(SchedulerRegistry, { strict: false });
   for (const name of schedule.getIntervals()) schedule.deleteInterval(name);
   return board;

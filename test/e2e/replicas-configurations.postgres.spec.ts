@@ -6,7 +6,7 @@ import { answers, Receiver } from '../support/receiver.js';
 import { inTurn, replies } from '../support/remote-agent.js';
 import { ended, finish, GATE, gatesOf, orders, send, show, started } from './batch-board.js';
 import type { Board } from './board.js';
-import type { LackingStatus } from './lacking-board.js';
+import type { MissingAgentsStatus } from './missing-agents-board.js';
 import { Outside } from './outside.js';
 import { Replicas, SERVER, WORKER } from './replica-boards.js';
 
@@ -43,17 +43,17 @@ const NEW = `${OLD}
     engine: { kind: expression, expression: '{"events": payload.map(event, event.n)}' }
 `;
 
-/** For which agents it waits that no process has. */
+/** Returns the agents that no process has and that executions wait for. */
 const lackingOf = async (board: Board, correlation: string): Promise<string[] | undefined> =>
-  ((await board.status(correlation)) as LackingStatus).waiting_for_agents;
+  ((await board.status(correlation)) as MissingAgentsStatus).waiting_for_agents;
 
-/** How a request to end what waits for `gate` is answered. */
+/** Returns the answer to a request to fail what waits for `gate`. */
 const removal = async (board: Board): Promise<number> =>
   (await board.http.post('/api/v1/executions/fail').send({ agent: 'gate' })).status;
 
 /**
- * Real: two apps over HTTP on one Postgres, while one configuration follows another; only the newer one has all agents. Faked:
- * the clock, which both share.
+ * Uses two apps over HTTP on one Postgres, while one configuration replaces another; only the newer one has all agents.
+ * The clock is faked and shared by both.
  */
 describe('two processes with different configurations', () => {
   let replicas: Replicas;
@@ -73,7 +73,7 @@ describe('two processes with different configurations', () => {
 
   afterEach(() => replicas.close());
 
-  /** As long as several registrations last, no faster than both can renew theirs. */
+  /** Advances the clock by several registrations, no faster than both can renew theirs. */
   async function passTime(ms: number): Promise<void> {
     const end = clock.now() + ms;
     await eventually('time has passed', async () => {
@@ -84,7 +84,7 @@ describe('two processes with different configurations', () => {
     });
   }
 
-  it('leave what one of them does not know to the other, for as long as that one lives', async () => {
+  it('leave work that one of them does not know to the other, for as long as that one lives', async () => {
     const ids: string[] = [];
     for (const order of orders(5, { batch: 'alive' })) ids.push(await newer.publish('Gated', order));
     await started('alive', 2);
@@ -98,7 +98,7 @@ describe('two processes with different configurations', () => {
       expect(await older.ended(id)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 2 });
   });
 
-  it('leave it to the other what follows when somebody fails an attempt', async () => {
+  it('leave the work after a failed attempt to the other', async () => {
     await newer.publish('Parcel', { n: 1 });
     const held = await new Outside(newer.http).claimOne({ agents: ['packer'] });
     const failure = { error_message: 'the box is torn' };
@@ -125,12 +125,12 @@ describe('two processes with different configurations', () => {
     expect(await ended(older, id)).toMatchObject({ status: 'completed', completed_items: 6, failed_items: 0 });
   });
 
-  it('refuse a run of an agent that the asked one does not know', async () => {
+  it('refuse a run of an agent that the asked process does not know', async () => {
     const { status, body } = await older.http.post('/run/flock').send({ agent_name: 'gate', inputs: { n: 1 } });
     expect([status, (body as { detail: string }).detail]).toEqual([404, expect.stringContaining('gate')]);
   });
 
-  it('let wait what nobody knows when the one that knew it has left, until another one knows it', async () => {
+  it('keep work waiting when the only process that knew its agent has left, until another one has the agent', async () => {
     const execution = await newer.publish('Gated', { n: 1, batch: 'left' });
     const batch = await send(newer, 'gate', orders(5, { batch: 'rows left' }));
     const event = await newer.publish('Event', { n: 1 });
@@ -139,7 +139,7 @@ describe('two processes with different configurations', () => {
     expect(await older.status(execution)).toMatchObject({ state: 'active', error_count: 0 });
 
     await eventually(
-      'it is known that nobody has them',
+      'they are known to have no process',
       async () => (await lackingOf(older, execution)) !== undefined && (await lackingOf(older, event)) !== undefined,
     );
     clock.advance(LEASE_MS);
@@ -152,7 +152,7 @@ describe('two processes with different configurations', () => {
     expect(await older.ended(await older.publish('Message', { n: 1 }))).toMatchObject({ state: 'completed' });
 
     const again = await start(NEW);
-    await eventually('the batch has ended', async () => {
+    await eventually('the batch has finished', async () => {
       [...gatesOf('left'), ...gatesOf('rows left')].forEach((gate) => gate.open());
       return (await show(again, batch)).status !== 'running';
     });
@@ -162,8 +162,8 @@ describe('two processes with different configurations', () => {
   });
 });
 
-/** Real: two apps over HTTP on one Postgres, of which one alone works. Faked: the clock, which both share. */
-describe('an agent that only processes without work have', () => {
+/** Uses two apps over HTTP on one Postgres, one of which runs executions. The clock is faked and shared by both. */
+describe('an agent that only processes without workers have', () => {
   let replicas: Replicas;
   let server: Board;
   let worker: Board;
@@ -181,7 +181,7 @@ describe('an agent that only processes without work have', () => {
 
   afterEach(() => replicas.close());
 
-  it('counts as had by no process where it is an internal one: what waits for it takes no place of others, and can be ended', async () => {
+  it('counts as missing if it is an internal one: its work takes no place of other work, and can be failed', async () => {
     const id = await server.publish('Gated', { n: 1, batch: 'unworked' });
     for (const board of [server, worker])
       await eventually(
@@ -198,13 +198,13 @@ describe('an agent that only processes without work have', () => {
     );
     const other = await server.publish('Message', { n: 1 });
     expect(await worker.ended(other)).toMatchObject({ state: 'completed' });
-    // It is configured, so that it can be paused for the time when a process runs it.
+    // It is configured, so that it can be paused before a process runs it.
     await server.http.post('/api/v1/agents/gate/pause').expect(200);
     expect(await removal(server)).toBe(200);
     expect(await server.ended(id)).toMatchObject({ state: 'failed', error_count: 1 });
   });
 
-  it('is had by them where it is an external one: its work is fetched from them', async () => {
+  it('counts as present if it is an external one: workers claim its executions', async () => {
     const id = await server.publish('Parcel', { n: 1 });
     expect((await worker.http.post('/api/v1/executions/fail').send({ agent: 'packer' })).status).toBe(409);
     expect(await lackingOf(worker, id)).toBeUndefined();
@@ -216,9 +216,12 @@ describe('an agent that only processes without work have', () => {
   });
 });
 
-/** Real: as above. Faked: the clocks, one for each app, so that a test says which of them finds first that it is time. */
+/**
+ * Uses two apps as above. The clocks are faked, one for each app, so that a test decides which of them notices the time
+ * first.
+ */
 describe('groups that wait for an agent which only one of two processes has', () => {
-  it('are left to that one by the other', async () => {
+  it('are left to that process by the other', async () => {
     const replicas = new Replicas();
     const clocks = [new ManualClock(), new ManualClock()] as const;
     const start = (config: string, clock: ManualClock): Promise<Board> =>
@@ -228,14 +231,14 @@ describe('groups that wait for an agent which only one of two processes has', ()
       const older = await start(OLD, clocks[1]);
       const questions: string[] = [];
       const events: string[] = [];
-      // More than the timers that are fired in one go.
+      // More than the timers that are fired in one transaction.
       for (let n = 0; n < 25; n += 1) questions.push(await newer.publish('Question', { n }));
       for (let n = 0; n < 3; n += 1) events.push(await newer.publish('Event', { n }));
       const own = await older.publish('Message', { n: 1 }, { visibility: { kind: 'After', ttl: 'PT6M' } });
 
       clocks[1].advance(10 * MINUTE);
       older.app.app.get(TimerLoop, { strict: false }).lookAtAll();
-      await eventually('it has fired its own', async () => (await older.status(own)).state === 'completed');
+      await eventually('it has fired its own timers', async () => (await older.status(own)).state === 'completed');
       for (const id of [...questions, ...events])
         expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });
 
@@ -273,9 +276,12 @@ interface Execution {
   attempts: { error_type: string | null }[];
 }
 
-/** Real: two apps on one Postgres, a server as remote agent. Faked: the clocks, one for each app, so that a test says which of them looks first. */
-describe('an answer that was to come later, to a process that alone has the agent', () => {
-  it('is missed by that one, as a failed attempt, and not by the other', async () => {
+/**
+ * Uses two apps on one Postgres, and a server as remote agent. The clocks are faked, one for each app, so that a test
+ * decides which of them notices the time first.
+ */
+describe('a deferred answer to the only process that has the agent', () => {
+  it('is timed out by that process, as a failed attempt, and not by the other', async () => {
     const replicas = new Replicas();
     const agents = await Receiver.start();
     const clocks = [new ManualClock(), new ManualClock()] as const;
@@ -313,9 +319,11 @@ describe('an answer that was to come later, to a process that alone has the agen
   });
 });
 
-/** Real: as above. Faked: the clocks, of which one stands still, as that of a process that is gone without a word. */
+/**
+ * Uses two apps as above. The clocks are faked, and one of them stands still, as that of a process that disappeared.
+ */
 describe('a process that vanishes with the only configuration that has an agent', () => {
-  it('is waited for as long as its registration holds', async () => {
+  it('is waited for until its registration expires', async () => {
     const replicas = new Replicas();
     const clocks = [new ManualClock(), new ManualClock()] as const;
     const start = (config: string, clock: ManualClock): Promise<Board> =>
@@ -329,7 +337,7 @@ describe('a process that vanishes with the only configuration that has an agent'
       const registeredUntil = async (): Promise<number> =>
         (await older.app.database.rows<{ until: number }>('select max(seen_until) as until from workers'))[0]!.until;
       const until = await registeredUntil();
-      // A third of a lease, after which it looks after others.
+      // A third of a lease, after which it checks the others.
       clocks[1].advance(LEASE_MS / 3);
       await eventually('it registers again', async () => (await registeredUntil()) > until);
       for (const id of ids) expect(await lackingOf(older, id)).toBeUndefined();
@@ -338,7 +346,7 @@ describe('a process that vanishes with the only configuration that has an agent'
       clocks[1].advance(LEASE_MS);
       for (const id of ids)
         await eventually(
-          'it is known that nobody has the agent',
+          'the agent is known to have no process',
           async () => (await lackingOf(older, id)) !== undefined,
         );
       for (const id of ids) expect(await older.status(id)).toMatchObject({ state: 'active', error_count: 0 });

@@ -9,7 +9,7 @@ import { answers, Receiver } from '../support/receiver.js';
 import { requestIn } from '../support/remote-agent.js';
 import type { Board } from './board.js';
 import { type Held, Outside } from './outside.js';
-import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
+import { Replicas, SERVER, withoutPolling, WORKER } from './replica-boards.js';
 
 const config = (agents: Receiver): string => `
 agents:
@@ -32,8 +32,8 @@ agents:
   labeller: { consumes: [{ types: [Packed] }], publishes: [{ type: Label }], engine: { kind: expression, expression: '{}' } }
 `;
 
-/** Real: three apps over HTTP on one Postgres, one of which only answers. They hear of each other by their wake-ups alone. */
-describe('executions that are fetched from several processes', () => {
+/** Uses three apps over HTTP on one Postgres, one of which runs no executions. Only their wake-ups connect them. */
+describe('executions that workers claim from several processes', () => {
   const replicas = new Replicas();
   const clock = new ManualClock();
   let boards: [server: Board, one: Board, other: Board];
@@ -44,7 +44,7 @@ describe('executions that are fetched from several processes', () => {
     couriers = await Receiver.start();
     const started: Board[] = [];
     for (const role of [SERVER, WORKER, WORKER])
-      started.push(withoutLooks(await replicas.start(config(couriers), { role, clock })));
+      started.push(withoutPolling(await replicas.start(config(couriers), { role, clock })));
     boards = started as typeof boards;
     outside = boards.map(({ http }) => new Outside(http)) as typeof outside;
   });
@@ -65,7 +65,7 @@ describe('executions that are fetched from several processes', () => {
     expect(await boards[0].types(parcel)).toEqual(['Parcel', 'Packed', 'Label']);
   });
 
-  it('come to whoever waits for them, wherever they are published, and to as many as the concurrency allows', async () => {
+  it('go to waiting claims at any process, and to as many as the concurrency allows', async () => {
     const waiting = outside.map((each) => each.claim({ agents: ['packer'], wait: 60 }));
     const parcels = [];
     for (const board of boards) parcels.push(await board.publish('Parcel', { n: 2 }));
@@ -83,12 +83,12 @@ describe('executions that are fetched from several processes', () => {
     expect(answered.map(({ correlation_id }) => correlation_id).sort()).toEqual(parcels.sort());
   });
 
-  it('are taken back once, by whichever notices that their lease has lapsed, and fail once when they are due', async () => {
+  it('are taken back once, by the first process that notices the expired lease, and fail once when they are due', async () => {
     const parcel = await boards[0].publish('Parcel', { n: 3 });
     const lost = await outside[0].claimOne({ agents: ['packer'] });
     let again: Held | undefined;
-    // In steps, since a look that is under way sees nothing of time that passes meanwhile.
-    await eventually('it is there again', async () => {
+    // In steps, because a check that is under way does not see that the time changes.
+    await eventually('it waits again', async () => {
       clock.advance(20_000);
       return ([again] = await outside[2].claim({ agents: ['packer'] })).length > 0;
     });
@@ -103,27 +103,27 @@ describe('executions that are fetched from several processes', () => {
     });
   });
 
-  it('are taken back from whoever claimed them at a process that has ended, and are due there no less', async () => {
+  it('are taken back from workers of a process that has ended, and become due as before', async () => {
     const gone = await replicas.start(config(couriers), { role: WORKER, clock });
     const parcel = await gone.publish('Parcel', { n: 4 });
     const lost = await new Outside(gone.http).claimOne({ agents: ['packer'] });
     await gone.close();
     expect(await outside[1].send(lost, 'heartbeat')).toMatchObject({ status: 200 });
     let again: Held | undefined;
-    await eventually('it is there again', async () => {
+    await eventually('it waits again', async () => {
       clock.advance(20_000);
       return ([again] = await outside[0].claim({ agents: ['packer'] })).length > 0;
     });
     expect(again).toMatchObject({ execution_id: lost.execution_id, attempt: 1 });
     expect(await outside[2].execution(lost.execution_id)).toMatchObject({ state: 'running', lost_leases: 1 });
     clock.advance(600_000);
-    // A time that another process has set is found by the regular look alone.
+    // Only the regular check finds a time that another process has set.
     boards[1].app.app.get(TimerLoop, { strict: false }).lookAtAll();
     expect(await boards[2].ended(parcel)).toMatchObject({ state: 'failed', error_count: 1 });
     expect(await outside[2].execution(lost.execution_id)).toMatchObject({ state: 'failed', error_type: 'overdue' });
   });
 
-  it('come to whoever waits at another process, where they are given back', async () => {
+  it('go to a claim that waits at another process when they are released', async () => {
     const parcel = await boards[1].publish('Parcel', { n: 6 });
     const held = await outside[1].claimOne({ agents: ['packer'] });
     const arrived = once(boards[0].app.app.getHttpServer() as NodeJS.EventEmitter, 'request');
@@ -157,7 +157,7 @@ describe('executions that are fetched from several processes', () => {
     }
   });
 
-  it('are not claimed while something else is done with them, which the one who chose one is told', async () => {
+  it('cannot be claimed while another transaction locks the chosen one, and the answer says so', async () => {
     await boards[1].publish('Parcel', { n: 7 });
     const { items } = (await boards[0].http.get('/api/v1/executions?agent=packer&state=pending').expect(200)).body as {
       items: { id: string }[];
@@ -177,7 +177,7 @@ describe('executions that are fetched from several processes', () => {
     expect(await outside[1].send(body as Held, 'complete', { output: {} })).toMatchObject({ status: 200 });
   });
 
-  it('come to whom they are escalated to, where that one waits at another process than their time passes at', async () => {
+  it('go to the new assignee, even if that claim waits at another process than the one that escalates', async () => {
     const check = await boards[1].publish('Check', { n: 5 });
     clock.advance(29 * 60_000 + 15_000);
     const arrived = once(boards[0].app.app.getHttpServer() as NodeJS.EventEmitter, 'request');

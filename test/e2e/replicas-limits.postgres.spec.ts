@@ -32,7 +32,10 @@ interface Count {
   ran: number[];
 }
 
-/** A module that counts how many of an agent, and of its app, run at once; the test says how long each takes. */
+/**
+ * Returns a module that counts how many of an agent, and of its app, run in parallel; the test sets how long each
+ * takes.
+ */
 const countedIn = (app: string): string => `const counts = (globalThis.replicaCounts ??= {});
 export default async ([{ type, payload }]) => {
   const both = [type, '${app}'].map((name) => (counts[payload.load + ' ' + name] ??= { now: 0, most: 0, ran: [] }));
@@ -46,8 +49,8 @@ export default async ([{ type, payload }]) => {
 const countOf = (load: string, name: string): Count | undefined =>
   (globalThis as unknown as { replicaCounts?: Record<string, Count> }).replicaCounts?.[`${load} ${name}`];
 
-/** Real: three apps over HTTP on one Postgres, and their wake-ups. The agents count in the memory that the apps share. */
-describe.each([100, 3])('three processes that run at most %i at once', (maxConcurrentExecutions) => {
+/** Uses three apps over HTTP on one Postgres, and their wake-ups. The agents count in memory that the apps share. */
+describe.each([100, 3])('three processes that run at most %i at a time', (maxConcurrentExecutions) => {
   const replicas = new Replicas();
   const apps = ['a', 'b', 'c'].map((app) => `${app}${maxConcurrentExecutions}`);
   const random = new Random(printedSeed());
@@ -70,7 +73,7 @@ describe.each([100, 3])('three processes that run at most %i at once', (maxConcu
   it.each([
     ['by all of them', any],
     ['by one of them', () => boards[0]!],
-  ])('run as many of an agent as it may have, and no more: published %s', async (how, choose) => {
+  ])('run as many of an agent as its concurrency allows: published %s', async (how, choose) => {
     const line = `${maxConcurrentExecutions} ${how}`;
     await Promise.all(orders(20, { batch: line }).map((order) => choose().publish('Gated', order)));
     for (let opened = 0; opened + CONCURRENCY <= 20; opened += 1) {
@@ -86,7 +89,7 @@ describe.each([100, 3])('three processes that run at most %i at once', (maxConcu
     ).toEqual(orders(20).map((_, n) => n));
   });
 
-  it('keep to the limits of each agent and of each process under load, and run everything once', async () => {
+  it('respect the limits of each agent and of each process under load, and run everything once', async () => {
     const load = `load ${maxConcurrentExecutions}`;
     const types = ['one', 'two', 'three'];
     const sent = types.flatMap((type) =>
@@ -101,7 +104,7 @@ describe.each([100, 3])('three processes that run at most %i at once', (maxConcu
     for (const app of apps) expect(countOf(load, app)?.most ?? 0).toBeLessThanOrEqual(maxConcurrentExecutions);
   });
 
-  it('give the slot of what was cancelled to the next, whichever process it runs on', async () => {
+  it('pass the slot of a cancelled execution to the next, on any process', async () => {
     const line = `cancelled ${maxConcurrentExecutions}`;
     const ids = new Map<number, string>();
     for (let n = 0; n < 2 * CONCURRENCY; n += 1) {
@@ -124,7 +127,7 @@ describe.each([100, 3])('three processes that run at most %i at once', (maxConcu
     later.forEach((gate) => gate.open());
     for (const { n } of later)
       await eventually(
-        'its run has ended',
+        'its run has finished',
         async () => ((await any().http.get(`/run/${ids.get(n)}`)).body as { status: string }).status === 'completed',
       );
   });

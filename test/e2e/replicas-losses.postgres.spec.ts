@@ -40,12 +40,15 @@ const FILES = {
 
 const LEASE_MS = 30_000;
 
-/** The connections on which processes listen to each other; what a connection was last asked tells which they are. */
+/** Finds the connections on which processes listen to each other by their last query. */
 const LISTENERS = `select pid from pg_stat_activity
   where datname = current_database() and application_name = 'starling' and (query in ('listen starling', 'select 1') or query like 'select pg_notify%')`;
 
-/** Real: three apps over HTTP on one Postgres, one of which only answers; the connections on which they listen end as they come. */
-describe('processes that hear nothing of each other', () => {
+/**
+ * Uses three apps over HTTP on one Postgres, one of which runs no executions. The test ends the connections on which
+ * they listen.
+ */
+describe('processes that receive no notifications', () => {
   const random = new Random(printedSeed());
   let replicas: Replicas;
   let boards: Board[];
@@ -82,7 +85,7 @@ describe('processes that hear nothing of each other', () => {
       expect(await ended(any(), id)).toMatchObject({ status: 'completed', completed_items: 20, failed_items: 0 });
   }
 
-  it('finish everything while those connections are ended at random', async () => {
+  it('finish everything while those connections are closed at random', async () => {
     const endOne = async (): Promise<number> => {
       const listeners = await queryOnce<{ pid: number }>(boards[0]!.app.database.url, LISTENERS);
       if (listeners.length === 0) return 0;
@@ -92,14 +95,14 @@ describe('processes that hear nothing of each other', () => {
     expect(await whileIt(endOne, load)).toBeGreaterThan(3);
   });
 
-  it('finish everything while none of those connections lives', async () => {
+  it('finish everything while all of those connections are closed', async () => {
     const endAll = async (): Promise<number> =>
       (await queryOnce(boards[0]!.app.database.url, `select pg_terminate_backend(pid) from (${LISTENERS}) listeners`))
         .length;
     expect(await whileIt(endAll, load)).toBeGreaterThan(3);
   });
 
-  it('hear of each other again when they listen again', async () => {
+  it('receive notifications again when they listen again', async () => {
     const { database } = boards[0]!.app;
     await queryOnce(database.url, `select pg_terminate_backend(pid) from (${LISTENERS}) listeners`);
     await eventually('all listen again', async () => (await database.rows(LISTENERS)).length === 3);
@@ -109,11 +112,12 @@ describe('processes that hear nothing of each other', () => {
       await boards[0]!.publishSync('Number', { n });
       took.push(performance.now() - began);
     }
-    // By their own looks alone, at the executor's and then the waiter's, each but the first takes a second or more; a busy machine may slow most of them.
+    // Only by polling, first the executor's and then the waiter's, each of which except the first takes a second or
+    // more; a busy machine may slow most of them.
     expect(took.toSorted((one, other) => one - other)[2]).toBeLessThan(750);
   });
 
-  /** Disturbs, again and again, until the work is done; the sum of what the disturbances returned. */
+  /** Repeats `disturb` until the work is done, and returns the sum of its results. */
   async function whileIt(disturb: () => Promise<number>, work: () => Promise<void>): Promise<number> {
     let isOver = false;
     let sum = 0;
@@ -127,8 +131,11 @@ describe('processes that hear nothing of each other', () => {
   }
 });
 
-/** Real: as above. Faked: the clocks, one for each app: the one that stands still is a process that was stopped. */
-describe('what a process ran when it was lost', () => {
+/**
+ * Uses three apps as above. The clocks are faked, one for each app: the one that stands still is that of a stopped
+ * process.
+ */
+describe('work of a process that was lost', () => {
   let replicas: Replicas;
 
   beforeEach(() => {
@@ -140,7 +147,7 @@ describe('what a process ran when it was lost', () => {
   const begin = (role = WORKER, clock?: ManualClock): Promise<Board> =>
     replicas.start(CONFIG, { files: FILES, role, clock, settings: { leaseMs: LEASE_MS } });
 
-  it('is run by another one when the lease has passed, and what the lost one still answers is discarded', async () => {
+  it('is run by another one when the lease has expired, and the late answer of the lost one is discarded', async () => {
     const clocks = [new ManualClock(), new ManualClock()];
     const lost = await begin(WORKER, clocks[0]);
     const ids = await Promise.all(orders(5, { batch: 'lost' }).map((order) => lost.publish('Gated', order)));
@@ -151,10 +158,10 @@ describe('what a process ran when it was lost', () => {
     clocks[1]!.advance(LEASE_MS + 1_000);
     await started('lost', 10);
     const [first, again] = [gatesOf('lost').slice(0, 5), gatesOf('lost').slice(5)];
-    // The one that was taken from answers first.
+    // The first answer is that of the process that lost its lease.
     first.forEach((gate) => gate.open());
     again[0]!.open();
-    await eventually('one has ended', async () =>
+    await eventually('one has finished', async () =>
       (await Promise.all(ids.map((id) => other.status(id)))).some(({ state }) => state !== 'active'),
     );
     expect(tally((await Promise.all(ids.map((id) => other.status(id)))).map(({ state }) => state))).toEqual({
@@ -179,7 +186,7 @@ describe('what a process ran when it was lost', () => {
     expect(attempts).toEqual([{ attempt: 1, lost_leases: 1 }]);
   });
 
-  it('is run at once by another one when the process was stopped without grace, and counts as no loss', async () => {
+  it('is run immediately by another one when the process was stopped without grace, and does not count as a lost lease', async () => {
     const [stopped, other] = [await begin(), await begin(SERVER)];
     const ids = await Promise.all(orders(5, { batch: 'handed back' }).map((order) => other.publish('Gated', order)));
     const batch = await send(other, 'gate', orders(5, { batch: 'batch handed back' }));

@@ -41,7 +41,7 @@ agents:
     retry: { attempts: 3, delay: 1m, max_delay: 1m }
 `;
 
-/** Fails twice, and notes every invocation. */
+/** Fails twice, and records every invocation. */
 const SHAKY = `export default ([{ payload }], { attempt }) => {
   (globalThis.shakyCalls ??= []).push(payload.n + '.' + attempt);
   if (attempt < 3) throw new Error('not yet');
@@ -51,8 +51,8 @@ const SHAKY = `export default ([{ payload }], { attempt }) => {
 const shakyCalls = (): string[] => (globalThis as unknown as { shakyCalls?: string[] }).shakyCalls ?? [];
 
 /**
- * Real: three apps over HTTP on one Postgres, and their wake-ups. Faked: the clock, which all of them share, so that each of
- * them finds the same timers due at the same moment. Leases outlast every leap of it.
+ * Uses three apps over HTTP on one Postgres, and their wake-ups. The clock is faked and shared by all of them, so that
+ * they find the same timers due at the same moment. Leases outlast every step of it.
  */
 describe('three processes', () => {
   const replicas = new Replicas();
@@ -84,14 +84,14 @@ describe('three processes', () => {
   const count = (type: string, expected: number): Promise<void> =>
     eventually(`${expected} ${type}`, async () => (await payloads(type)).length >= expected);
 
-  /** One after another, each on a process of its own. */
+  /** Publishes one after another, each on a different process. */
   async function publishInOrder(type: string, list: object[], parts: object = {}): Promise<string[]> {
     const ids: string[] = [];
     for (const payload of list) ids.push(await any().publish(type, payload, parts));
     return ids;
   }
 
-  it('join first in first out, whichever process the halves come to', async () => {
+  it('join first in first out, whichever process receives the halves', async () => {
     const keys = ['x', 'y', 'z', 'w'];
     const halves = keys.flatMap((key) => [
       publishInOrder('Left', orders(10, { key })),
@@ -107,21 +107,21 @@ describe('three processes', () => {
     expect(pairs).toHaveLength(40);
   });
 
-  it('join each artifact once when all come at once', async () => {
+  it('join each artifact once when all are published together', async () => {
     const key = 'crowd';
     await Promise.all(
       orders(40, { key }).flatMap((order) => [any().publish('Left', order), any().publish('Right', order)]),
     );
-    const ofCrowd = async () =>
+    const crowdPairs = async () =>
       (await payloads<{ key: string; left: number; right: number }>('Pair')).filter((pair) => pair.key === key);
-    await eventually('all pairs', async () => (await ofCrowd()).length >= 40);
-    const pairs = await ofCrowd();
+    await eventually('all pairs have met', async () => (await crowdPairs()).length >= 40);
+    const pairs = await crowdPairs();
     for (const side of ['left', 'right'] as const)
       expect(pairs.map((pair) => pair[side]).sort((one, other) => one - other)).toEqual(orders(40).map((_, n) => n));
   });
 
-  it('ask `where` of a completed group once', async () => {
-    // Every third pair does not fit.
+  it('evaluate `where` of a completed group once', async () => {
+    // Every third pair does not match.
     const pairs = orders(30).map((_, n) => ({ key: `claim-${n}`, claim: n, proof: n % 3 === 0 ? -1 : n }));
     const ids = pairs.map(({ key }) => key);
     await Promise.all(
@@ -141,7 +141,7 @@ describe('three processes', () => {
     );
   });
 
-  it('fill a window in the order of what comes', async () => {
+  it('fill a window in the order of arrival', async () => {
     await publishInOrder('Item', orders(25));
     await count('Pack', 5);
     const packs = (await payloads<{ items: number[] }>('Pack')).map(({ items }) => items);
@@ -150,7 +150,7 @@ describe('three processes', () => {
     );
   });
 
-  it('put each artifact into one window when all come at once', async () => {
+  it('put each artifact into one window when all are published together', async () => {
     const before = (await payloads('Pack')).length;
     await Promise.all(orders(100).map((_, n) => any().publish('Item', { n: 1_000 + n })));
     await count('Pack', before + 20);
@@ -161,7 +161,7 @@ describe('three processes', () => {
     expect(packs.flat().sort((one, other) => one - other)).toEqual(orders(100).map((_, n) => 1_000 + n));
   });
 
-  it('close a window once when its time is up', async () => {
+  it('close a window once when its time limit passes', async () => {
     for (let round = 0; round < 5; round += 1) {
       const ids = await publishInOrder(
         'Event',
@@ -179,7 +179,7 @@ describe('three processes', () => {
     expect(await payloads('Digest')).toHaveLength(5);
   });
 
-  it('report a join whose time is up once', async () => {
+  it('report an expired join once', async () => {
     const ids = await publishInOrder('Question', orders(30));
     clock.advance(5 * MINUTE);
     for (const id of ids) {
@@ -188,7 +188,7 @@ describe('three processes', () => {
     }
   });
 
-  it('release once what becomes visible to agents later', async () => {
+  it('release an artifact once that becomes visible later', async () => {
     const ids = await publishInOrder('Secret', orders(60), { visibility: { kind: 'After', ttl: 'PT10M' } });
     expect(await payloads('Revealed')).toEqual([]);
     clock.advance(10 * MINUTE);
@@ -205,7 +205,7 @@ describe('three processes', () => {
         `attempt ${attempt} of each`,
         () => shakyCalls().filter((call) => call.endsWith(`.${attempt}`)).length >= 20,
       );
-      // Scheduled, and not only thrown: else the clock would pass the time before it is known.
+      // Waits until the attempts are scheduled; otherwise the clock would pass their time before it is known.
       const retrying = 20 * Number(attempt < 3);
       const waiting =
         "select 1 from executions where agent = 'shaky' and state = 'pending' and available_at is not null";
@@ -221,7 +221,7 @@ describe('three processes', () => {
     expect(tally(shakyCalls())).toEqual(tally(attempts));
   });
 
-  it('do the work of a key once for requests that come to all of them at once', async () => {
+  it('process an idempotency key once for parallel requests to all of them', async () => {
     for (const path of ['/api/v1/artifacts', '/api/v1/artifacts/sync']) {
       const body = { type: 'Left', payload: { key: `idempotent ${path}`, n: 1 } };
       const sent = orders(50).map((_, n) =>
@@ -237,7 +237,7 @@ describe('three processes', () => {
     }
   });
 
-  /** Who waits for another process's answer looks again by the clock, so it has to move. */
+  /** A request that waits for another process's answer checks again by the clock, so the clock has to advance. */
   async function eventuallyAll<T>(pending: PromiseLike<T>[]): Promise<T[]> {
     let answers: T[] | undefined;
     const all = Promise.all(pending).then((answered) => (answers = answered));

@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
 import { printedSeed, Random } from '../support/random.js';
 import type { Board } from './board.js';
-import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
+import { Replicas, SERVER, withoutPolling, WORKER } from './replica-boards.js';
 
 const configOf = (app: string): string => `
 agents:
@@ -11,7 +11,7 @@ agents:
   other: { consumes: [{ types: [Order] }], publishes: [{ type: Noted }], engine: { kind: expression, expression: '{"n": payload.n}' } }
 `;
 
-/** Notes when it starts, in the memory that the apps share. */
+/** Records its start, in memory that the apps share. */
 const COUNTED = `globalThis.pausedStarts ??= [];
 export default async ([{ payload }]) => {
   globalThis.pausedStarts.push(payload.n);
@@ -21,7 +21,7 @@ export default async ([{ payload }]) => {
 
 const starts = (): number[] => (globalThis as unknown as { pausedStarts?: number[] }).pausedStarts ?? [];
 
-/** Real: three apps over HTTP on one Postgres, one of which only answers. They hear of each other by their wake-ups alone. */
+/** Uses three apps over HTTP on one Postgres, one of which runs no executions. Only their wake-ups connect them. */
 describe('an agent that is paused on one process of several', () => {
   const replicas = new Replicas();
   const random = new Random(printedSeed());
@@ -35,7 +35,7 @@ describe('an agent that is paused on one process of several', () => {
       ['other', WORKER],
     ] as const) {
       started.push(
-        withoutLooks(await replicas.start(configOf(app), { files: { [`counted-${app}.js`]: COUNTED }, role })),
+        withoutPolling(await replicas.start(configOf(app), { files: { [`counted-${app}.js`]: COUNTED }, role })),
       );
     }
     boards = started as typeof boards;
@@ -45,7 +45,7 @@ describe('an agent that is paused on one process of several', () => {
 
   const anyOf = (): Board => boards[random.between(0, 2)]!;
 
-  it('is claimed on none from the answer on, and starts again on all as soon as it is resumed', async () => {
+  it('is claimed on none after the answer, and starts again on all as soon as it is resumed', async () => {
     let n = 0;
     const publish = (count: number): Promise<string[]> =>
       Promise.all(Array.from({ length: count }, () => anyOf().publish('Order', { n: n++ })));
@@ -70,7 +70,7 @@ describe('an agent that is paused on one process of several', () => {
     expect(starts().sort((a, b) => a - b)).toEqual(Array.from({ length: n }, (_, order) => order));
   });
 
-  it('is paused only when a claim that may not have seen it has been committed', async () => {
+  it('is paused only when every claim that may not have seen it has been committed', async () => {
     const [server] = boards;
     let isPaused = false;
     await connected(server.app.database.url, async (claim) => {
@@ -91,12 +91,12 @@ describe('an agent that is paused on one process of several', () => {
     await server.http.post('/api/v1/agents/counted/resume').expect(200);
   });
 
-  it('may be one that only another process has', async () => {
+  it('may exist only on another process', async () => {
     const configuration = configOf('stranger')
       .replace('counted:', 'foreign:')
       .replaceAll('Order', 'Foreign')
       .replace(/ {2}other:.*\n/, '');
-    const stranger = withoutLooks(
+    const stranger = withoutPolling(
       await replicas.start(configuration, { files: { 'counted-stranger.js': COUNTED }, role: WORKER }),
     );
     const [server] = boards;

@@ -2,8 +2,8 @@ import type { ProcessBody, ProcessesBody } from '../../src/features/processes/dt
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import type { Board } from './board.js';
-import type { LackingStatus } from './lacking-board.js';
-import { Replicas, SERVER, withoutLooks } from './replica-boards.js';
+import type { MissingAgentsStatus } from './missing-agents-board.js';
+import { Replicas, SERVER, withoutPolling } from './replica-boards.js';
 
 const LEASE_MS = 30_000;
 
@@ -13,7 +13,10 @@ const agents = (...names: string[]): string =>
 const listed = async (board: Board): Promise<ProcessBody[]> =>
   ((await board.http.get('/api/v1/processes').expect(200)).body as ProcessesBody).processes;
 
-/** Real: several apps over HTTP on one Postgres. Faked: the clocks, of which one stands still, as that of a process that is gone without a word. */
+/**
+ * Uses several apps over HTTP on one Postgres. The clocks are faked, and one of them stands still, as that of a process
+ * that disappeared.
+ */
 describe('the live processes on one Postgres', () => {
   let replicas: Replicas;
 
@@ -36,7 +39,7 @@ describe('the live processes on one Postgres', () => {
           ['server', 'worker'],
           ['price', 'tax'],
         ],
-        // It runs none.
+        // It runs no executions.
         [['server'], []],
       ]);
     }
@@ -46,8 +49,8 @@ describe('the live processes on one Postgres', () => {
 
     await server.close();
     expect(await listed(first)).toHaveLength(2);
-    // No faster than the one that lives can say so.
-    await eventually('the other one is forgotten', async () => {
+    // No faster than the living one can renew its registration.
+    await eventually('the other one is removed', async () => {
       const processes = await listed(first);
       const own = processes.find(({ id }) => id === one!.id);
       if (own && clocks[0].now() - Date.parse(own.last_heartbeat_at!) < LEASE_MS / 2) clocks[0].advance(1_000);
@@ -60,14 +63,14 @@ describe('the live processes on one Postgres', () => {
     await eventually('it is back', async () => (await listed(first)).some(({ id }) => id === two!.id));
   });
 
-  it('tell each other when an agent comes or goes', async () => {
+  it('notify each other when an agent comes or goes', async () => {
     const clock = new ManualClock();
-    const first = withoutLooks(await replicas.start(agents('price'), { clock }));
+    const first = withoutPolling(await replicas.start(agents('price'), { clock }));
     const second = await replicas.start(agents('price', 'tax'), { clock });
     await second.http.post('/api/v1/agents/tax/pause').expect(200);
     const tax = await second.publish('Tax', {});
     const lacking = async (): Promise<string[] | undefined> =>
-      ((await first.status(tax)) as LackingStatus).waiting_for_agents;
+      ((await first.status(tax)) as MissingAgentsStatus).waiting_for_agents;
     expect(await lacking()).toBeUndefined();
     await second.close();
     await eventually('the first one says so', async () => (await lacking()) !== undefined);

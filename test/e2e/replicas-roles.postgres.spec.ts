@@ -16,7 +16,7 @@ agents:
     engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
 `;
 
-/** Real: the program as two processes, one for each role, on one Postgres. */
+/** Uses the program as two processes, one for each role, on one Postgres. */
 describe('starling serve --no-worker and starling worker', () => {
   const folder = new ConfigurationFolder();
   let database: TestDatabase;
@@ -84,18 +84,18 @@ describe('starling serve --no-worker and starling worker', () => {
 
     worker = await StartedProgram.start(['worker', '--port', '0', ...options()]);
     expect(await publish(60)).toMatchObject({ completed: true, artifacts: [{ payload: { n: 42 } }] });
-    await eventually('what waited has ended', async () => (await statusOf(waiting)) === 'completed');
+    await eventually('the waiting correlation has finished', async () => (await statusOf(waiting)) === 'completed');
     await eventually(
       'all that was published is delivered',
       async () => (await deliveries('pending')) + (await deliveries('waiting')) === 0,
     );
     expect(receiver.received.length).toBeGreaterThanOrEqual(await deliveries('delivered'));
-    await eventually('the worker has said where it is', () => /health at (http\S+)\/health/.test(worker!.stderr));
+    await eventually('the worker has printed its address', () => /health at (http\S+)\/health/.test(worker!.stderr));
     const url = /health at (http\S+)\/health/.exec(worker.stderr)![1]!;
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
     expect((await fetch(`${url}/api/v1/artifacts`)).status).toBe(404);
 
-    // Without it, the server goes on accepting.
+    // Without the worker, the server continues to accept requests.
     worker.process.kill('SIGTERM');
     expect(await worker.ended).toBe(0);
     expect(await statusOf(await run())).toBe('starting');

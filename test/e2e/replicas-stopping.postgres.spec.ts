@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { eventually } from '../support/eventually.js';
 import { Receiver } from '../support/receiver.js';
-import { Replicas, withoutLooks, WORKER } from './replica-boards.js';
+import { Replicas, withoutPolling, WORKER } from './replica-boards.js';
 
 const CONFIG = `
 types: { Order: {}, Note: {} }
@@ -11,14 +11,14 @@ agents:
   reader: { consumes: [{ types: [Copy] }], publishes: [{ type: Read }], engine: { kind: expression, expression: '{}' } }
 `;
 
-/** Noted in the memory that the apps share. */
+/** Recorded in memory that the apps share. */
 const GATE = `export default () => (globalThis.closingGate ??= Promise.withResolvers()).promise;`;
 
 const openGate = (): void =>
   (globalThis as unknown as { closingGate?: PromiseWithResolvers<object> }).closingGate?.resolve({});
 
-/** Real: two apps on one Postgres that hear of each other by their wake-ups alone, and the receiver. */
-describe('what a process makes claimable while it stops', () => {
+/** Uses two apps on one Postgres that only wake-ups connect, and the receiver. */
+describe('work that becomes claimable while its process stops', () => {
   const replicas = new Replicas();
   let receiver: Receiver;
 
@@ -32,13 +32,13 @@ describe('what a process makes claimable while it stops', () => {
     await replicas.close();
   });
 
-  it('is done at once by another: the next delivery of a group, and an execution', async () => {
+  it('is done by another one without delay: the next delivery of a group, and an execution', async () => {
     const options = {
       files: { 'gate.js': GATE },
       role: WORKER,
       settings: { outboundAllow: ['127.0.0.0/8'], shutdownGraceMs: 30_000 },
     };
-    const stopping = withoutLooks(await replicas.start(CONFIG, options));
+    const stopping = withoutPolling(await replicas.start(CONFIG, options));
     const held: ServerResponse[] = [];
     receiver.on(
       '/hook',
@@ -52,13 +52,13 @@ describe('what a process makes claimable while it stops', () => {
       .send({ type: 'Order', payload: {}, webhook })
       .expect(200);
     await eventually(
-      'the first is on its way, and the gate is entered',
+      'the first is being delivered, and the gate is entered',
       () => held.length === 1 && 'closingGate' in globalThis,
     );
     await stopping.publish('Note', {}, { correlation: 'group' });
 
-    const other = withoutLooks(await replicas.start(CONFIG, options));
-    // So that it has searched the target's line, beyond the one that waits.
+    const other = withoutPolling(await replicas.start(CONFIG, options));
+    // Waits until it has searched the target's queue behind the waiting one.
     await other.http
       .post('/api/v1/artifacts')
       .set('X-Correlation-ID', 'other')
@@ -68,7 +68,7 @@ describe('what a process makes claimable while it stops', () => {
 
     stopping.app.lifecycle.stop();
     held[0]!.writeHead(200).end();
-    await eventually('the next of the group has come', () =>
+    await eventually('the next of the group has arrived', () =>
       receiver.received.some(({ correlation, sequence }) => correlation === 'group' && sequence === 2),
     );
     openGate();

@@ -3,7 +3,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { printedSeed, Random } from '../support/random.js';
 import { GATE, gatesOf, started } from './batch-board.js';
 import { type Board, tally } from './board.js';
-import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
+import { Replicas, SERVER, withoutPolling, WORKER } from './replica-boards.js';
 
 const CONFIG = `
 agents:
@@ -12,7 +12,7 @@ agents:
   gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
 `;
 
-// Fails at its first round alone.
+// Fails only in its first round.
 const FRAGILE = `const seen = (globalThis.fragileSeen ??= new Set());
 export default async ([{ payload }]) => {
   if (seen.has(payload.n)) return { n: payload.n };
@@ -20,7 +20,10 @@ export default async ([{ payload }]) => {
   throw new Error('broken');
 };`;
 
-/** Real: three apps over HTTP on one Postgres, one of which only answers; they hear of each other by wake-ups alone. Faked: the clock. */
+/**
+ * Uses three apps over HTTP on one Postgres, one of which runs no executions; only wake-ups connect them. The clock is
+ * faked.
+ */
 describe('on several processes', () => {
   const replicas = new Replicas();
   const clock = new ManualClock();
@@ -30,7 +33,7 @@ describe('on several processes', () => {
   beforeAll(async () => {
     for (const role of [SERVER, WORKER, WORKER]) {
       boards.push(
-        withoutLooks(
+        withoutPolling(
           await replicas.start(CONFIG, {
             files: { 'fragile.js': FRAGILE, 'gate.js': GATE },
             role,
@@ -46,7 +49,7 @@ describe('on several processes', () => {
 
   const anyOf = (): Board => boards[random.between(0, 2)]!;
 
-  /** An execution that has failed, in a correlation that is still active or has settled. */
+  /** Returns an execution that has failed, in a correlation that is still active or has settled. */
   async function failedIn(correlation: string, n: number, isActive: boolean): Promise<string> {
     if (isActive) await anyOf().publish('Held', {}, { correlation, visibility: { kind: 'After', ttl: 'PT1H' } });
     await anyOf().publish('Order', { n }, { correlation });
@@ -69,7 +72,7 @@ describe('on several processes', () => {
       expect([200, 409]).toContain(retried.status);
       expect([200, 409]).toContain(cancelled.status);
       const { state } = await anyOf().ended(correlation);
-      // Cancelled for good where that was answered; else the retry has run to its end.
+      // Cancelled for good if that was the answer; otherwise the retry has run to its end.
       expect(state).toBe(cancelled.status === 200 ? 'cancelled' : retried.status === 200 ? 'completed' : 'failed');
       const [execution] = await boards[0]!.app.database.rows<{ state: string; round: number }>(
         `select state, round from executions where id = '${id}'`,
@@ -83,7 +86,7 @@ describe('on several processes', () => {
     }
   });
 
-  it('retries that come together on all of them bring it back once', async () => {
+  it('concurrent retries on all of them start it again once', async () => {
     const id = await failedIn('together', 1_000, false);
     const answers = await Promise.all(
       Array.from({ length: 9 }, (_, n) => boards[n % 3]!.http.post(`/api/v1/executions/${id}/retry`)),
@@ -93,7 +96,7 @@ describe('on several processes', () => {
     expect(tally(await anyOf().types('together'))).toEqual({ Order: 1, WorkflowError: 1, Made: 1 });
   });
 
-  it('a deadline that one sets which does not work is kept by those that do, and answers who waits there', async () => {
+  it('a deadline set on a process without worker is enforced by the others, and answers waiting requests there', async () => {
     const [server] = boards as [Board];
     const waiting = server.http
       .post('/run/flock')
@@ -106,7 +109,7 @@ describe('on several processes', () => {
       status: 'cancelled',
       error: expect.stringContaining('the deadline passed at ') as string,
     });
-    await eventually('the agent has been told to stop', () => gatesOf('overdue')[0]!.isAborted);
+    await eventually('the agent has been aborted', () => gatesOf('overdue')[0]!.isAborted);
     expect(await server.app.database.rows(`select id from timers where kind = 'deadline'`)).toEqual([]);
   });
 });

@@ -21,7 +21,7 @@ agents:
 const ARTIFACTS = 'select count(*) as count from artifacts';
 const EXECUTIONS = `select count(*) as count from executions where state in ('completed', 'failed')`;
 
-/** Real: two apps over HTTP on one Postgres. Each of them rolls up as fast as it can while both are published to. */
+/** Uses two apps over HTTP on one Postgres. Each of them rolls up as fast as it can while both are published to. */
 describe('two processes that roll up at the same time under load', () => {
   const replicas = new Replicas();
   const boards: Board[] = [];
@@ -56,7 +56,7 @@ describe('two processes that roll up at the same time under load', () => {
     };
   }
 
-  it('tell the truth at every moment, and all of it in the end', async () => {
+  it('return correct totals at every moment and at the end', async () => {
     let isOver = false;
     const untilOver = async (work: () => Promise<void>): Promise<void> => {
       while (!isOver) await work();
@@ -95,12 +95,12 @@ describe('two processes that roll up at the same time under load', () => {
       );
     });
     for (const board of boards) expect(await totalsOf(board)).toEqual(expected);
-    // Nothing is beside what was rolled up any more, and nothing was rolled up twice.
+    // Nothing is left to roll up, and nothing was rolled up twice.
     expect(await count('select cast(sum(count) as bigint) as count from artifact_counts')).toBe(360);
     expect(await count('select cast(sum(executions) as bigint) as count from activity_hours')).toBe(200);
   });
 
-  it('give every artifact one place in one order', async () => {
+  it('give every artifact a unique place in one order', async () => {
     const pages = await Promise.all(
       boards.map(async (board) => {
         const ids: string[] = [];

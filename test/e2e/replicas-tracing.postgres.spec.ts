@@ -30,10 +30,10 @@ const FILES = {
 const finishChecking = (): (() => void) | undefined => (globalThis as { finishChecking?: () => void }).finishChecking;
 
 /**
- * Real: three apps on one Postgres, each with an SDK of its own, a receiver of OTLP over HTTP and one of webhooks. The worker that runs the first
- * agent is on its way out and claims no more, so that the other one runs what follows.
+ * Uses three apps on one Postgres, each with a separate SDK, a receiver of OTLP over HTTP and one of webhooks. The
+ * worker that runs the first agent is stopping and claims no more, so that the other one runs what follows.
  */
-it('a correlation is one trace over the process that takes it and those that work on it', async () => {
+it('a correlation is one trace over the process that accepts it and those that work on it', async () => {
   const collector = await TraceCollector.start();
   const replicas = new Replicas();
   let deliveries = 0;
@@ -73,7 +73,7 @@ it('a correlation is one trace over the process that takes it and those that wor
     await left;
     expect(await server.ended('over-replicas')).toMatchObject({ state: 'completed', artifact_count: 3 });
 
-    await eventually('the last span has come', () => collector.spans.some(({ name }) => name === 'agent packer'));
+    await eventually('the last span has arrived', () => collector.spans.some(({ name }) => name === 'agent packer'));
     const { traceId } = collector.spans.find(({ name }) => name === 'agent packer')!;
     const spans = await collector.trace(traceId, [
       'POST /api/v1/artifacts',

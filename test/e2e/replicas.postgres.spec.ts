@@ -2,9 +2,9 @@ import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
 import { ended, finish, GATE, gatesOf, openAll, orders, send, started } from './batch-board.js';
 import type { Board } from './board.js';
-import { Replicas, SERVER, withoutLooks, WORKER } from './replica-boards.js';
+import { Replicas, SERVER, withoutPolling, WORKER } from './replica-boards.js';
 
-/** More ids than one message between processes takes. */
+/** More ids than fit into one message between processes. */
 const MANY = 250;
 
 const CONFIG = `
@@ -44,24 +44,24 @@ const FILES = {
 };
 
 /**
- * Real: apps over HTTP on one Postgres, of which the first only answers and the second works. Taken away: what they look at
- * every few seconds. So whatever goes on here goes on because one has told the other.
+ * Uses apps over HTTP on one Postgres: the first runs no executions, the second works. Polling is off, so that work
+ * continues only because one notifies the other.
  */
-describe('a process that only answers, and one that works', () => {
+describe('a process without worker, and one that works', () => {
   const replicas = new Replicas();
   let server: Board;
   let worker: Board;
 
   beforeAll(async () => {
-    server = withoutLooks(await replicas.start(CONFIG, { files: FILES, role: SERVER }));
-    worker = withoutLooks(
+    server = withoutPolling(await replicas.start(CONFIG, { files: FILES, role: SERVER }));
+    worker = withoutPolling(
       await replicas.start(CONFIG, { files: FILES, role: WORKER, settings: { maxConcurrentExecutions: MANY } }),
     );
   });
 
   afterAll(() => replicas.close());
 
-  it('answer sync publishes with all that follows, one after another and at once', async () => {
+  it('answer sync publishes with all that follows, sequential and parallel ones', async () => {
     for (let n = 0; n < 20; n += 1) await publishesAndWaits(n);
     await Promise.all(orders(50).map((_, n) => publishesAndWaits(n)));
 
@@ -77,18 +77,18 @@ describe('a process that only answers, and one that works', () => {
     }
   });
 
-  it('answer a sync publish far sooner than anybody looks by himself', async () => {
+  it('answer a sync publish far sooner than any poll', async () => {
     const took: number[] = [];
     for (let n = 0; n < 20; n += 1) {
       const began = performance.now();
       await server.publishSync('Number', { n });
       took.push(performance.now() - began);
     }
-    // Waiters look every second, executors every two; a busy machine may slow most of them.
+    // Waiters poll every second, executors every two; a busy machine may slow most of them.
     expect(took.toSorted((one, other) => one - other)[4]).toBeLessThan(500);
   });
 
-  it('show the same of what was published on either', async () => {
+  it('show the same artifacts, whichever they were published on', async () => {
     const ids = [await server.publish('Number', { n: 1 }), await worker.publish('Number', { n: 2 })];
     for (const board of [worker, server]) {
       for (const id of ids)
@@ -102,7 +102,7 @@ describe('a process that only answers, and one that works', () => {
     for (const id of ids) expect(await worker.artifacts(id)).toEqual(await server.artifacts(id));
   });
 
-  it('answer a run when it has ended', async () => {
+  it('answer a run when it has finished', async () => {
     const { body } = await server.http
       .post('/run/flock')
       .send({ agent_name: 'double', inputs: { n: 21 } })
@@ -122,7 +122,7 @@ describe('a process that only answers, and one that works', () => {
     expect(await ended(worker, id)).toEqual(batch);
   });
 
-  it('cancel on one what runs on the other, whose engine is told', async () => {
+  it('abort on the worker the engine of a correlation that is cancelled on the other', async () => {
     const { body } = await server.http
       .post('/run/flock')
       .send({ agent_name: 'gate', inputs: { n: 1, batch: 'cancelled' }, async_run: true })
@@ -130,29 +130,29 @@ describe('a process that only answers, and one that works', () => {
     const { run_id: id } = body as { run_id: string };
     await started('cancelled', 1);
     expect((await server.http.post(`/run/${id}/cancel`).expect(200)).body).toMatchObject({ status: 'cancelled' });
-    await eventually('the engine is told', () => gatesOf('cancelled')[0]!.isAborted);
+    await eventually('the engine is aborted', () => gatesOf('cancelled')[0]!.isAborted);
     expect((await worker.http.get(`/run/${id}`).expect(200)).body).toMatchObject({ status: 'cancelled' });
   });
 
-  it('cancel on one however much runs on the other, whose engines are all told', async () => {
+  it('abort all engines of a large correlation that is cancelled on the other', async () => {
     const id = await server.publish('Many', { batch: 'many' });
     await started('many', MANY);
     await server.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
-    await eventually('the engines are told', () => gatesOf('many').every(({ isAborted }) => isAborted));
+    await eventually('the engines are aborted', () => gatesOf('many').every(({ isAborted }) => isAborted));
   });
 
   it('stop a batch on one whose runs are on the other', async () => {
     const id = await send(server, 'gate', orders(10, { batch: 'stopped' }), { max_workers: 3 });
     await started('stopped', 3);
     await server.http.post(`/batch/${id}/cancel`).expect(200);
-    await eventually('the engines are told', () => gatesOf('stopped').every(({ isAborted }) => isAborted));
-    // Behind a batch whose rows would have come before: had one of them been started, its gate were there.
+    await eventually('the engines are aborted', () => gatesOf('stopped').every(({ isAborted }) => isAborted));
+    // Behind a batch whose rows would have come before: if one of them had started, its gate would exist.
     const next = await send(server, 'gate', orders(3, { batch: 'next' }), { max_workers: 3 });
     await finish(server, [next], ['next']);
     expect(gatesOf('stopped')).toHaveLength(3);
   });
 
-  it('release at its time what was published as visible later, and retry what failed', async () => {
+  it('release delayed artifacts on time, and retry failures', async () => {
     const later = await server.publish('Number', { n: 5 }, { visibility: { kind: 'After', ttl: 'PT0.3S' } });
     const { completed, artifacts } = await server.publishSync('Shaky', { n: 1 }, { timeout: 20 });
     expect([completed, artifacts.map(({ payload }) => payload)]).toEqual([true, [{ n: 1, attempt: 3 }]]);
@@ -161,17 +161,17 @@ describe('a process that only answers, and one that works', () => {
   });
 });
 
-/** Real: as above. A client of the database listens along. */
+/** Uses apps as above. A database client listens to the notifications. */
 describe.each([
   ['two that work', [WORKER, WORKER]],
-  ['two that only answer, and one that works', [SERVER, SERVER, WORKER]],
+  ['two without worker, and one that works', [SERVER, SERVER, WORKER]],
 ])('processes that have no slot left: %s', (name, roles) => {
-  it('tell each other once of what waits, and not for as long as it does', async () => {
+  it('notify each other once about waiting work, and not repeatedly', async () => {
     const replicas = new Replicas();
     const boards: Board[] = [];
     for (const role of roles)
       boards.push(
-        withoutLooks(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 1 } })),
+        withoutPolling(await replicas.start(CONFIG, { files: FILES, role, settings: { maxConcurrentExecutions: 1 } })),
       );
     const working = roles.filter(({ worker }) => worker).length;
     try {
@@ -184,7 +184,7 @@ describe.each([
         heard = 0;
         const ids: string[] = [];
         for (let n = 0; n < 50; n += 1) ids.push(await boards[0]!.publish('Gated', { n, batch: name }));
-        await eventually('the last one was told', () => heard > 0);
+        await eventually('the last one was notified', () => heard > 0);
         expect(heard).toBeLessThanOrEqual(100);
 
         await openAll([name], async () => gatesOf(name).length >= ids.length + working);

@@ -25,7 +25,7 @@ interface Gate {
 
 const gates = (): Gate[] => (globalThis as unknown as { restartGates?: Gate[] }).restartGates ?? [];
 
-/** Real: the whole app over HTTP, stopped and started again on one SQLite file. Faked: the clock. */
+/** Uses the whole app over HTTP, stopped and started again on one SQLite file. The clock is faked. */
 describe('after a restart', () => {
   const folder = new ConfigurationFolder();
   const clock = new ManualClock();
@@ -52,7 +52,8 @@ describe('after a restart', () => {
     const stopped = board.close().then(() => {
       hasStopped = true;
     });
-    // The grace period is over when the clock says so, and begins when the app is about to stop; what is due in minutes is not due then.
+    // The grace period ends by the clock, and begins when the app starts to stop; timers that are due in minutes are
+    // not due then.
     await eventually('the app has stopped', () => {
       if (!hasStopped && (seconds += 1) <= 60) clock.advance(1_000);
       return hasStopped;
@@ -61,7 +62,7 @@ describe('after a restart', () => {
     board = await start();
   };
 
-  it('releases what was hidden for a time, closes windows and expires joins when they are due', async () => {
+  it('releases hidden artifacts, closes windows and expires joins when they are due', async () => {
     const secret = await board.publish('Secret', { n: 1 }, { visibility: { kind: 'After', ttl: 'PT10M' } });
     const left = await board.publish('Left', {});
     const event = await board.publish('Event', {});
@@ -74,7 +75,7 @@ describe('after a restart', () => {
     expect(await board.types(event)).toEqual(['Event', 'Digest']);
   });
 
-  it('goes on with a join that was half filled', async () => {
+  it('continues with a half-filled join', async () => {
     const correlation = await board.publish('Left', {});
     await restart();
     await board.publish('Right', {}, { correlation });
@@ -93,7 +94,7 @@ describe('after a restart', () => {
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 
-  it('repeats, as the same attempt, what the shutdown grace did not suffice for', async () => {
+  it('repeats, as the same attempt, an execution that exceeded the shutdown grace', async () => {
     const before = gates().length;
     const correlation = await board.publish('Gate', { n: 5 });
     await eventually('it runs', () => gates().length === before + 1);

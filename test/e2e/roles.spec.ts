@@ -1,4 +1,4 @@
-// Real: the whole app over HTTP in each role, one after another on one database. Faked: the clock.
+// Uses the whole app over HTTP in each role, one after another on one database. The clock is faked.
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import type { Role } from '../../src/common/role.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
@@ -65,7 +65,7 @@ describe('a process', () => {
   const runStatus = async (id: string): Promise<string> =>
     ((await board.http.get(`/run/${id}`).expect(200)).body as { status: string }).status;
 
-  describe('without work', () => {
+  describe('without worker', () => {
     beforeEach(() => start(SERVER));
 
     it('accepts everything, executes nothing, and leaves all of it to a process that works', async () => {
@@ -80,7 +80,7 @@ describe('a process', () => {
       expect(await runStatus(runId)).toBe('starting');
       expect(await show(board, batchId)).toMatchObject({ status: 'starting', total_items: 3, completed_items: 0 });
       expect(await metric('blackboard_executions_total')).toBe(0);
-      // The order's and the run's: what the timer and the batch bring about is not there yet. No process runs the agent.
+      // The order's and the run's: those of the timer and the batch do not exist yet. No process runs the agent.
       expect([
         await metric('starling_queue_depth'),
         await metric('starling_executions_without_agent{agent="echo"}'),
@@ -99,7 +99,7 @@ describe('a process', () => {
       expect(await ended(board, batchId)).toMatchObject({ status: 'completed', completed_items: 3, failed_items: 0 });
     });
 
-    it('writes nothing when its ticks come, and as time goes by only that it is there', async () => {
+    it('writes nothing but its heartbeat, at its ticks and as time passes', async () => {
       await board.http
         .post('/api/v1/artifacts')
         .set('X-Idempotency-Key', 'old')
@@ -129,7 +129,7 @@ describe('a process', () => {
       expect(await transactions()).toBe(before);
     });
 
-    it('leaves to others what a process that crashed has left', async () => {
+    it('leaves the work of a crashed process to others', async () => {
       await board.publish('Order', { n: 1 });
       const counts = {
         total_items: 0,
@@ -148,7 +148,7 @@ describe('a process', () => {
         error: null,
         ...counts,
       } as const;
-      // Written directly: what a crash leaves, whose leases have run out.
+      // Written directly: the rows that a crash leaves, with expired leases.
       await of(UnitOfWork).run(async ({ db }) => {
         await db
           .updateTable('executions')
@@ -194,7 +194,7 @@ describe('a process', () => {
           isAnswered = true;
           return response.body as object;
         });
-      await eventually('the artifact is there', async () => (await metric('blackboard_artifacts_total')) === 1);
+      await eventually('the artifact is stored', async () => (await metric('blackboard_artifacts_total')) === 1);
       const leaseUntil = async (): Promise<number> => {
         const { reader } = of(UnitOfWork);
         return (
@@ -207,7 +207,7 @@ describe('a process', () => {
       };
       clock.advance(2 * LEASE_MS);
       await eventually('its lease has been renewed', async () => (await leaseUntil()) > clock.now());
-      await eventually('the timeout has come', () => {
+      await eventually('the timeout has passed', () => {
         clock.advance(10_000);
         return isAnswered;
       });
@@ -225,7 +225,7 @@ describe('a process', () => {
       ['get', '/nothing'],
       ['post', '/run/flock'],
       ['post', '/health/nothing'],
-    ] as const)('refuses %s %s, and says where to go', async (method, path) => {
+    ] as const)('refuses %s %s and names the server to ask', async (method, path) => {
       const { status, body } = await board.http[method](path);
       expect([status, body]).toEqual([
         404,

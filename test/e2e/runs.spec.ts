@@ -52,7 +52,7 @@ agents:
 const FILES = {
   'failing.js': `export default async () => { throw new Error('out of paper'); };`,
   'unlucky.js': `export default async (inputs, { attempt }) => { if (attempt === 1) throw new Error('not yet'); return null; };`,
-  // Returns when its signal is aborted, and counts its starts and aborts where the test can see them.
+  // Returns when its signal is aborted, and counts its starts and aborts for the test.
   'slow.js': `
     globalThis.slowStarts = []; globalThis.slowAborts = [];
     export default (inputs, { signal, executionId }) => {
@@ -72,7 +72,7 @@ interface Run {
   completed_at?: string;
 }
 
-/** Real: the whole app over HTTP on a database. */
+/** Uses the whole app over HTTP on a database. */
 describe('a run', () => {
   let board: Board;
 
@@ -103,7 +103,7 @@ describe('a run', () => {
     expect(await get(answer.run_id)).toEqual(answer);
   });
 
-  it('gives several final artifacts by their type, in a list where there are more than one', async () => {
+  it('returns several final artifacts by their type, in a list if there are more than one', async () => {
     expect((await run('picker', { n: 50 })).result).toEqual({
       Packed: { packed: 50 },
       Label: [{ copy: 1 }, { copy: 2 }],
@@ -111,7 +111,7 @@ describe('a run', () => {
     expect((await run('picker', { n: 500 })).result).toEqual({ Label: [{ copy: 1 }, { copy: 2 }] });
   });
 
-  it('gives an empty object where nothing came of it', async () => {
+  it('returns an empty object if it has no output', async () => {
     expect(await run('silent', { n: 1 })).toMatchObject({ status: 'completed', result: {} });
   });
 
@@ -129,11 +129,11 @@ describe('a run', () => {
   it.each([
     ['every type of a join', 'both', { Order: { n: 1 }, Letter: {} }, { types: ['Order', 'Letter'] }],
     ['one of several types', 'either', { Letter: {} }, { type: 'Letter' }],
-  ])('takes inputs keyed by type name: %s', async (_case, agent, inputs, result) => {
+  ])('accepts inputs keyed by type name: %s', async (_case, agent, inputs, result) => {
     expect((await run(agent, inputs)).result).toEqual(result);
   });
 
-  it('fails where an execution of it failed for good, and names agent and reason', async () => {
+  it('fails if an execution of it failed for good, and names the agent and the reason', async () => {
     const answer = await run('failing', { n: 1 });
     expect(answer).toEqual({
       run_id: expect.any(String),
@@ -151,7 +151,7 @@ describe('a run', () => {
     expect(Date.parse(answer.completed_at!) - Date.parse(answer.started_at!)).toBeGreaterThanOrEqual(160);
   });
 
-  it('takes the correlation id of its caller, where that is free', async () => {
+  it('uses the correlation id of its caller, if that is free', async () => {
     const ask = () =>
       board.http
         .post('/run/flock')
@@ -171,7 +171,7 @@ describe('a run', () => {
     expect((await board.status('mine')).artifact_count).toBe(3);
   });
 
-  it('that has ended takes no more artifacts', async () => {
+  it('that has finished accepts no more artifacts', async () => {
     const { run_id: id } = await run('picker', { n: 4 });
     const before = await board.status(id);
     const response = await board.http.post('/api/v1/artifacts').set('X-Correlation-ID', id).send({ type: 'Letter' });
@@ -186,7 +186,7 @@ describe('a run', () => {
     const answer = await run('picker', { n: 5 }, { async_run: true });
     expect(['starting', 'running']).toContain(answer.status);
     expect(answer).not.toHaveProperty('result');
-    await eventually('the run has ended', async () => (await get(answer.run_id)).status === 'completed');
+    await eventually('the run has finished', async () => (await get(answer.run_id)).status === 'completed');
     expect((await get(answer.run_id)).result).toEqual({ packed: 5 });
   });
 
@@ -195,7 +195,7 @@ describe('a run', () => {
     const isRunning = (n: number): Promise<void> =>
       eventually(`the engine runs ${n}`, async () => slow.slowStarts.includes(n));
 
-    it('aborts its engine, discards what that returns, and closes its correlation', async () => {
+    it("aborts its engine, discards the engine's result, and closes its correlation", async () => {
       const id = await start(1);
       await isRunning(1);
       const { status, body } = await board.http.post(`/run/${id}/cancel`);
@@ -203,7 +203,7 @@ describe('a run', () => {
         200,
         { run_id: id, status: 'cancelled', started_at: expect.any(String), completed_at: expect.any(String) },
       ]);
-      await eventually('its engine is told', async () => slow.slowAborts.includes(1));
+      await eventually('its engine is aborted', async () => slow.slowAborts.includes(1));
 
       expect(await board.status(id)).toMatchObject({
         state: 'cancelled',
@@ -221,7 +221,7 @@ describe('a run', () => {
       ]);
     });
 
-    it('never starts what was pending, and leaves other runs alone', async () => {
+    it('never starts pending work, and does not affect other runs', async () => {
       const first = await start(2);
       await isRunning(2);
       const [waiting, other] = [await start(3), await start(4)];
@@ -234,7 +234,7 @@ describe('a run', () => {
       await board.http.post(`/run/${other}/cancel`).expect(200);
     });
 
-    it('can be cancelled as the correlation that it is', async () => {
+    it('can be cancelled through its correlation', async () => {
       const id = await start(5);
       const { status, body } = await board.http.post(`/api/v1/correlations/${id}/cancel`);
       expect([status, body]).toEqual([200, expect.objectContaining({ correlation_id: id, state: 'cancelled' })]);

@@ -1,4 +1,4 @@
-// The application on both databases, with room for a megabyte of clients' data. Nothing is faked.
+// Uses the application on both databases, with one megabyte for clients' data. Nothing is faked.
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { Board } from './board.js';
 
@@ -8,12 +8,12 @@ beforeAll(async () => {
 });
 afterAll(() => board.close());
 
-/** Each of its own, and as many and as long as an artifact may have them. */
+/** Different tags for each artifact, as many and as long as an artifact may have. */
 const tags = (artifact: number): string[] => Array.from({ length: 100 }, (_, n) => `${artifact}-${n}`.padEnd(255, 'x'));
 const summary = (correlation: string) =>
   board.http.get('/api/v1/artifacts/summary').query({ correlation_id: correlation });
 
-it('counts different tags only as far as there is memory for them, and gives the memory back', async () => {
+it('counts different tags only as far as there is memory for them, and frees the memory', async () => {
   for (let n = 0; n < 30; n += 1)
     await board.publish('Note', {}, { correlation: n < 5 ? 'few' : 'many', tags: tags(n) });
   const refused = await summary('many');

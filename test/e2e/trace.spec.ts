@@ -58,10 +58,10 @@ const FILES = {
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 const NO_ERROR = { error_type: null, error_message: null };
-const NOBODY_OUTSIDE = { assignee: null, claimed_by: null, lease_until: null, due_at: null };
+const UNASSIGNED = { assignee: null, claimed_by: null, lease_until: null, due_at: null };
 const time = expect.stringMatching(TIME) as string;
 
-/** Real: the whole app over HTTP on a database, function agents. Faked: the clock. */
+/** Uses the whole app over HTTP on a database, with function agents. The clock is faked. */
 describe('the trace of a correlation', () => {
   const clock = new ManualClock();
   let board: Board;
@@ -87,7 +87,7 @@ describe('the trace of a correlation', () => {
       'the first attempt has failed',
       async () => (await executionOf('flaky', correlation)).next_attempt_at !== null,
     );
-    await eventually('the other branch has come to the join', async () =>
+    await eventually('the other branch has reached the join', async () =>
       (await board.types(correlation)).includes('RightDone'),
     );
     const waiting = await executionOf('flaky', correlation);
@@ -163,7 +163,7 @@ describe('the trace of a correlation', () => {
       next_attempt_at: null,
       attempts: [waiting.attempts[0], { attempt: 2, round: 0, started_at: time, ended_at, ...NO_ERROR }],
       ...NO_ERROR,
-      ...NOBODY_OUTSIDE,
+      ...UNASSIGNED,
       inputs: [artifact('Left').id],
       outputs: [artifact('LeftDone').id],
       truncated: false,
@@ -185,7 +185,7 @@ describe('the trace of a correlation', () => {
     });
   });
 
-  it('tells the attempts of an execution that was retried by hand by their rounds', async () => {
+  it('groups the attempts of an execution that was retried by hand by their rounds', async () => {
     const correlation = await board.publish('Joined', {});
     const failsForGood = async (): Promise<void> => {
       await eventually(
@@ -211,7 +211,7 @@ describe('the trace of a correlation', () => {
     expect(new Set(attempts.map(({ error_message }) => error_message))).toEqual(new Set(['it is broken']));
   });
 
-  it('shows executions of other correlations that took an artifact of this one', async () => {
+  it('shows executions of other correlations that consumed an artifact of this one', async () => {
     const first = await board.publish('Item', {});
     const second = await board.publish('Item', {});
     await board.ended(second);
@@ -224,7 +224,7 @@ describe('the trace of a correlation', () => {
     expect(executions[0]!.outputs).toEqual([others.artifacts[1]!.id]);
   });
 
-  it('goes on by pages, which together are the whole', async () => {
+  it('is split into pages, which together are the whole', async () => {
     const correlation = await board.publish('Spread', { list: Array.from({ length: 150 }, (_, n) => n) });
     await board.ended(correlation);
     const whole = await trace(correlation);
@@ -251,7 +251,7 @@ describe('the trace of a correlation', () => {
     expect([...executions.values()]).toEqual(whole.executions);
   });
 
-  it('shows attempts that run, and those that a cancelled execution had started', async () => {
+  it('shows running attempts, and those that a cancelled execution had started', async () => {
     const [slow, retrying] = [await board.publish('Slow', {}), await board.publish('Left', {})];
     await eventually('the agent runs', async () => (await executionOf('slow', slow)).state === 'running');
     expect((await executionOf('slow', slow)).attempts).toEqual([
@@ -276,7 +276,7 @@ describe('the trace of a correlation', () => {
     expect(dropped.attempts).toHaveLength(1);
   });
 
-  it('shows an execution for which a caller named the agent', async () => {
+  it('shows an execution whose agent a caller named', async () => {
     const run = await board.http
       .post('/run/flock')
       .send({ agent_name: 'steady', inputs: { n: 1 } })
@@ -289,7 +289,7 @@ describe('the trace of a correlation', () => {
     ]);
   });
 
-  it('refuses what it does not know', async () => {
+  it('refuses unknown parameters', async () => {
     await board.http.get('/api/v1/correlations/nope/trace').expect(404, { detail: 'Correlation not found: nope' });
     await board.http
       .get('/api/v1/correlations/nope/trace?after=42')

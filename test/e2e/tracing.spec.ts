@@ -57,7 +57,7 @@ const given = (flags = '01'): string => `00-${TRACE}-${CALLER}-${flags}`;
 
 const CASCADE = ['POST /api/v1/artifacts/sync', 'agent checker', 'agent checker', 'agent packer'];
 
-/** The one of that name; where it was tried several times, of that attempt. */
+/** Returns the span of that name; after several attempts, that of the given attempt. */
 function one(spans: CollectedSpan[], name: string, attempt = 1): CollectedSpan {
   const found = spans.filter(
     (span) => span.name === name && (span.attributes['starling.execution.attempt'] ?? attempt) === attempt,
@@ -66,7 +66,7 @@ function one(spans: CollectedSpan[], name: string, attempt = 1): CollectedSpan {
   return found[0]!;
 }
 
-/** Real: the whole app over HTTP, OpenTelemetry's SDK and its exporter, and a receiver of OTLP over HTTP. */
+/** Uses the whole app over HTTP, OpenTelemetry's SDK and its exporter, and a receiver of OTLP over HTTP. */
 describe('with a collector', () => {
   let collector: TraceCollector;
   let board: Board;
@@ -93,15 +93,15 @@ describe('with a collector', () => {
   const post = (path: string, body: object, headers: Record<string, string> = {}) =>
     board.http.post(path).set(headers).send(body).expect(200);
 
-  /** The trace of what has this correlation. */
+  /** Returns the trace of a correlation. */
   async function traceOf(correlation: string): Promise<string> {
     const ofIt = (): CollectedSpan | undefined =>
       collector.spans.find(({ attributes }) => attributes['starling.correlation.id'] === correlation);
-    await eventually(`a span of ${correlation} has come`, () => ofIt() !== undefined);
+    await eventually(`a span of ${correlation} has arrived`, () => ofIt() !== undefined);
     return ofIt()!.traceId;
   }
 
-  it("a publish, what it triggers, a retry and what that triggers are one trace, which goes on a caller's", async () => {
+  it("a publish, the executions that it triggers, a retry and its results are one trace, which continues a caller's", async () => {
     const order = { type: 'Order', payload: { secret: 'hunter2' } };
     const { body } = await post('/api/v1/artifacts/sync', order, {
       traceparent: given(),
@@ -157,7 +157,7 @@ describe('with a collector', () => {
     expect(spans.flatMap((span) => span.events.map((event) => [span.name, event]))).toEqual([
       ['agent packer', settled],
     ]);
-    // What the agent can send along names the attempt that it runs in.
+    // The trace context that an agent can pass on names its current attempt.
     expect((body as { artifacts: { payload: object }[] }).artifacts[0]!.payload).toMatchObject({
       traceparent: `00-${TRACE}-${second.spanId}-01`,
     });
@@ -170,7 +170,7 @@ describe('with a collector', () => {
     );
   });
 
-  it('where no trace is given, the correlation begins one, and whoever publishes into it later goes on there', async () => {
+  it('without a given trace, the correlation starts one, and later publishes into it continue there', async () => {
     const correlation = await board.publish('Question', {});
     await board.ended(correlation);
     const traceId = await traceOf(correlation);
@@ -190,7 +190,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it("a later caller's own trace is linked to that of the correlation, in which the work goes on", async () => {
+  it("a later caller's own trace is linked to that of the correlation, in which the work continues", async () => {
     const correlation = await board.publish('Question', {});
     await board.ended(correlation);
     const traceId = await traceOf(correlation);
@@ -210,7 +210,7 @@ describe('with a collector', () => {
     ]);
   });
 
-  it('deliveries of webhooks stand below what published their artifacts, a try beside the other, and name theirs to the receiver', async () => {
+  it('spans of webhook deliveries are children of the publish, one for each try, and the receiver gets their ids', async () => {
     const heard: IncomingMessage['headers'][] = [];
     // Refuses the first try of each.
     const receiver = createServer(({ headers }, response) => {
@@ -260,7 +260,7 @@ describe('with a collector', () => {
     }
   });
 
-  it('a remote agent is told the span of the attempt that asks it', async () => {
+  it('a remote agent receives the span of the attempt', async () => {
     remote.on('/', inTurn(answers(503), replies({ sound: true })));
     const trace = '8'.repeat(32);
     await post('/api/v1/artifacts', { type: 'Parcel', payload: {} }, { traceparent: `00-${trace}-${CALLER}-01` });
@@ -297,11 +297,11 @@ describe('with a collector', () => {
     expect(collector.bodies.join('\n')).not.toContain('hunter2');
   });
 
-  it('each run of a batch has a trace of its own', async () => {
+  it('each run of a batch has a separate trace', async () => {
     const { body } = await post('/run/batch', { agent_name: 'teller', batch_inputs: [{}, {}] });
     const { batch_id } = body as { batch_id: string };
     let runs: string[] = [];
-    await eventually('the batch has ended', async () => {
+    await eventually('the batch has finished', async () => {
       const batch = (await board.http.get(`/batch/${batch_id}`)).body as {
         status: string;
         results?: { run_id: string }[];
@@ -326,7 +326,7 @@ describe('with a collector', () => {
     await collector.trace(traceOfFirst, ['POST /api/v1/artifacts']);
   });
 
-  it('a caller who does not sample is followed, and one who sends no traceparent that can be read has a new trace', async () => {
+  it('a caller that does not sample is followed, and an unreadable traceparent starts a new trace', async () => {
     const unsampled = 'a'.repeat(32);
     const answer = async (traceparent: string): Promise<string> => {
       const { body } = await post('/api/v1/artifacts/sync', { type: 'Question', payload: {} }, { traceparent });
@@ -356,12 +356,12 @@ describe('with a collector', () => {
   });
 });
 
-/** Real: the app, stopped and started again on its database. Faked: the clock. */
-it('a retry after a restart is in the trace, and what was going on is sent before the end', async () => {
+/** Uses the app, stopped and started again on its database. The clock is faked. */
+it('a retry after a restart is in the trace, and unfinished spans are sent before the end', async () => {
   const collector = await TraceCollector.start();
   const folder = new ConfigurationFolder();
   const clock = new ManualClock();
-  // Nothing is sent by itself before the process ends.
+  // No span is sent before the process ends.
   const tracing = { ...collector.variables(), OTEL_BSP_SCHEDULE_DELAY: '600000' };
   const start = (): Promise<Board> =>
     Board.start(CONFIG.replace('delay: 1ms', 'delay: 5m'), {

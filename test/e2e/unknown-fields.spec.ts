@@ -1,5 +1,5 @@
-// Fields that no request has, on every route and in every answer that agents and workers give. Real: the application, its database, HTTP,
-// an HTTP server as a remote agent.
+// Sends unknown fields on every route, and in every answer of agents and workers. Uses the application, its database,
+// HTTP, and an HTTP server as a remote agent.
 import type { OpenAPIObject } from '@nestjs/swagger';
 import type { Test } from 'supertest';
 
@@ -47,7 +47,7 @@ describe('unknown fields', () => {
   const post = (path: string, body: object): Test => board.http.post(path).send(body);
   const listed = async (correlation: string): Promise<WireArtifact[]> => board.artifacts(correlation);
 
-  /** Each POST with an example of its body, where it has one. */
+  /** Lists each POST with an example of its body, if it has one. */
   function posts(): { path: string; body: object }[] {
     type Content = Record<string, { examples?: Record<string, { value: object }> }>;
     return Object.entries(document.paths).flatMap(([path, { post: operation }]) => {
@@ -58,7 +58,7 @@ describe('unknown fields', () => {
     });
   }
 
-  test('are a 400 on every route under /api/v1, those that take no field too', async () => {
+  test('are a 400 on every route under /api/v1, including routes without a body', async () => {
     const routes = posts().filter(({ path }) => path.startsWith('/api/v1/'));
     expect(routes.length).toBeGreaterThan(10);
     for (const { path, body } of routes) {
@@ -71,7 +71,7 @@ describe('unknown fields', () => {
     }
   });
 
-  test('are not looked for in a body that is no object, which is a 400 where the route takes no field', async () => {
+  test('are not checked in a body that is not an object, which is a 400 if the route takes no field', async () => {
     const answer = await post('/api/v1/agents/echo/resume', ['red']);
     expect([answer.status, answer.body]).toEqual([400, { detail: 'The body must be a JSON object, or absent' }]);
     await board.http.post('/api/v1/agents/echo/resume').expect(200);
@@ -154,7 +154,7 @@ describe('unknown fields', () => {
       'visibility: than is not a known field of After; did you mean then?',
     ],
     [
-      'a field of what holds afterwards',
+      'a field of the later visibility',
       '/api/v1/artifacts',
       { ...NOTE, visibility: { kind: 'After', ttl: 'PT1H', then: { kind: 'Labelled', required_label: ['a'] } } },
       'visibility: then.required_label is not a known field of Labelled; did you mean required_labels?',
@@ -208,7 +208,7 @@ describe('unknown fields', () => {
     expect(await listed(correlation)).toEqual([]);
   });
 
-  test('are told for the first ten, shortened, and counted for the others', async () => {
+  test('are listed up to ten, shortened, and the others are counted', async () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`${index}${'x'.repeat(150)}`, 1]));
     const { status, body } = await post('/api/v1/artifacts', { ...NOTE, ...many });
     const { detail } = body as { detail: string };
@@ -264,7 +264,7 @@ describe('unknown fields', () => {
     });
   });
 
-  test('in what a worker completes with are a 400, which leaves it the lease', async () => {
+  test("in a worker's completion are a 400, which keeps the lease", async () => {
     const outside = new Outside(board.http);
     const correlation = await board.publish('Reading', { total: 1 });
     const held = await outside.claimOne({ agents: ['approver'] });
@@ -278,7 +278,7 @@ describe('unknown fields', () => {
     expect(await board.types(correlation)).toEqual(['Reading', 'Approval']);
   });
 
-  test('are ruled out by the OpenAPI document where they are a 400', () => {
+  test('are excluded by the OpenAPI document if they are a 400', () => {
     type Schema = { additionalProperties?: unknown };
     const schemas = document.components!.schemas as Record<string, Schema>;
     const isClosed = (name: string): boolean => schemas[name]!.additionalProperties === false;

@@ -1,4 +1,4 @@
-// Real: the whole app over HTTP on a database. The clock is the test's.
+// Uses the whole app over HTTP on a database. The clock is the test's.
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -25,7 +25,7 @@ agents:
     engine: { kind: expression, expression: '{"key": payload.key}' }
 `;
 
-describe('as much waits in joins, windows and before its release as may', () => {
+describe('at the limit of arrivals that wait in joins, windows and before their release', () => {
   const clock = new ManualClock();
   let board: Board;
 
@@ -41,7 +41,7 @@ describe('as much waits in joins, windows and before its release as may', () => 
     ((await board.http.get('/api/v1/artifacts/summary')).body as { summary: { total_count: number } }).summary
       .total_count;
 
-  /** Where several processes share the database, the count may miss what was committed while it was read, until the next look. */
+  /** If several processes share the database, the count may miss commits during its query, until the next count. */
   const waitingIs = (count: number): Promise<void> =>
     eventually(`${count} wait`, async () => (await waiting()) === count);
 
@@ -60,7 +60,7 @@ describe('as much waits in joins, windows and before its release as may', () => 
     expect([await stored(), (await board.status('refused')).state]).toEqual([before, 'not_found']);
   };
 
-  it('refuses what would wait too with 503 and Retry-After, and stores nothing of it', async () => {
+  it('refuses another waiting artifact with 503 and Retry-After, and stores nothing of it', async () => {
     for (const key of ['a', 'b', 'c']) await board.publish('Half', { key });
     await refused('Half', { key: 'd' });
     await refused('Claim', { key: 'd' });
@@ -68,7 +68,7 @@ describe('as much waits in joins, windows and before its release as may', () => 
     await refused('Task', { key: 'd' }, { visibility: { kind: 'After', ttl: 'PT1H' } });
   });
 
-  it('takes what waits for nothing, and what completes a group', async () => {
+  it('accepts artifacts that wait for nothing, and those that complete a group', async () => {
     await board.publish('Half', { key: 'a' });
     await board.publish('Claim', { key: 'a' });
     await board.publish('Piece', {});
@@ -90,7 +90,7 @@ describe('as much waits in joins, windows and before its release as may', () => 
     }
   });
 
-  it('takes what agents publish, since it was accepted with what they work on', async () => {
+  it('accepts outputs of agents, because their inputs were accepted', async () => {
     for (const key of ['a', 'b', 'c']) await board.publish('Half', { key });
     expect(await board.ended(await board.publish('Task', { key: 'd' }))).toMatchObject({
       state: 'completed',
@@ -102,7 +102,7 @@ describe('as much waits in joins, windows and before its release as may', () => 
     await waitingIs(3);
   });
 
-  it('counts what is released later until it is released, or its correlation is cancelled', async () => {
+  it('counts a delayed artifact until it is released, or its correlation is cancelled', async () => {
     const hidden = { visibility: { kind: 'After', ttl: 'PT1H' } };
     const correlations = [
       await board.publish('Task', { key: 'a' }, hidden),
@@ -114,11 +114,11 @@ describe('as much waits in joins, windows and before its release as may', () => 
     await waitingIs(2);
     clock.advance(3_600_001);
     await board.ended(correlations[1]!);
-    // It waits as a half now, beside the one that was published.
+    // It now waits as a half, beside the published one.
     await waitingIs(2);
   });
 
-  it('keeps about as many under a rush, and loses none that it accepted', async () => {
+  it('stays near the limit under a burst, and loses none that it accepted', async () => {
     const rush = await Promise.all(
       Array.from({ length: 400 }, (_, key) =>
         board.http
@@ -129,7 +129,7 @@ describe('as much waits in joins, windows and before its release as may', () => 
     );
     const accepted = rush.filter(({ status }) => status === 200);
     expect(rush.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
-    // What is under way at the same moment does not see the others' arrivals.
+    // Publishes that are under way at the same moment do not see the others' arrivals.
     expect(accepted.length).toBeGreaterThanOrEqual(3);
     expect(accepted.length).toBeLessThan(100);
     expect(await stored()).toBe(accepted.length);
@@ -139,7 +139,7 @@ describe('as much waits in joins, windows and before its release as may', () => 
     await waitingIs(0);
   });
 
-  it('counts after a restart what was there before', async () => {
+  it('counts the earlier arrivals after a restart', async () => {
     const folder = new ConfigurationFolder();
     const first = await Board.start(CONFIG, { clock, folder: folder.path });
     for (const key of ['a', 'b']) await first.publish('Half', { key });

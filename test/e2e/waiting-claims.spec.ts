@@ -22,7 +22,7 @@ agents:
 
 const OTHERS = 150;
 
-// Real: an app, its database and its HTTP. The clock stands still until a test moves it.
+// Uses an app, its database and HTTP. The clock stands still until a test moves it.
 describe('claims that wait', () => {
   const clock = new ManualClock();
   let board: Board;
@@ -42,7 +42,7 @@ describe('claims that wait', () => {
 
   const pack = { agents: ['packer'], wait: 60 };
 
-  it('are answered as soon as there is something, one execution each, and with nothing when their time is up', async () => {
+  it('are answered as soon as there is work, one execution each, and with an empty list at their timeout', async () => {
     const waiting = Array.from({ length: 4 }, (_, worker) =>
       outside.claim({ ...pack, claimed_by: `worker-${worker}` }),
     );
@@ -60,7 +60,7 @@ describe('claims that wait', () => {
       expect(await outside.send(each, 'complete', { output: {} })).toMatchObject({ status: 200 });
   });
 
-  it('of many to whom nothing is assigned are no burden to those who get something', async () => {
+  it('of many clients without work do not slow the others', async () => {
     let arrived = 0;
     (board.app.app.getHttpServer() as NodeJS.EventEmitter).on('request', () => (arrived += 1));
     const wait = (assignee: string): Promise<Held[]> =>
@@ -78,7 +78,7 @@ describe('claims that wait', () => {
     expect((await Promise.all(others)).flat()).toEqual([]);
   });
 
-  it('hold nothing for a client that has gone', async () => {
+  it('reserve nothing for a client that has disconnected', async () => {
     const server = board.app.app.getHttpServer() as NodeJS.EventEmitter;
     const arrived = once(server, 'request') as Promise<[IncomingMessage]>;
     const gone = await waitingRequest(board.app.url);
@@ -114,7 +114,7 @@ describe('claims that wait', () => {
   });
 });
 
-/** A claim that was sent, whole; its errors are of a connection that the test ends itself. */
+/** Sends a whole claim; errors are expected on a connection that the test closes. */
 async function waitingRequest(url: string): Promise<ReturnType<typeof request>> {
   const call = request(`${url}/api/v1/executions/claim`, {
     method: 'POST',

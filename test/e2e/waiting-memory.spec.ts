@@ -1,4 +1,4 @@
-// The real application over HTTP, in this process: what requests keep in memory while their clients wait.
+// Uses the application over HTTP, in this process: the memory of requests while their clients wait.
 import type { IncomingMessage } from 'node:http';
 
 import { MemoryBudget } from '../../src/common/memory-budget.js';
@@ -21,10 +21,10 @@ agents:
 const EMPTY_OBJECTS = `[${'{},'.repeat(330_000)}{}]`;
 const WAITING = 6;
 
-/** What requests that wait hold beside their bodies. */
+/** The memory of waiting requests beside their bodies. */
 const KIB_OF_EACH = { least: 24, most: 32 };
 
-/** Whether `least` to `most` more requests wait than when `before` bytes were in use, and hold nothing of their bodies. */
+/** Returns whether `least` to `most` more requests wait than when `before` bytes were in use, without their bodies. */
 function holdNoBodies(most: number, before: number, least = most): boolean {
   const kib = (budget.usedBytes - before) / 1_024;
   return kib >= least * KIB_OF_EACH.least && kib <= most * KIB_OF_EACH.most;
@@ -41,7 +41,7 @@ afterAll(() => board.close());
 const clients: AbortController[] = [];
 afterEach(() => clients.splice(0).forEach((client) => client.abort()));
 
-/** A request that nobody waits for, until the end of the test. */
+/** Sends a request whose answer is ignored until the end of the test. */
 function send(path: string, text: string, headers: Record<string, string> = {}): void {
   const client = new AbortController();
   clients.push(client);
@@ -84,7 +84,7 @@ it.each([
   const reserved = budget.usedBytes;
   for (let n = 0; n < WAITING; n++) await begin(String(n));
   expect(holdNoBodies(WAITING, reserved)).toBe(true);
-  // Were it kept, these would hold 120 MiB.
+  // If they were kept, these would take 120 MiB.
   expect(usedMemory() - before).toBeLessThan(20 * MIB);
 });
 
@@ -98,7 +98,7 @@ it('a claim that waits keeps nothing of its body', async () => {
       `{"agents":["approver"],"assignee":"nobody-${n}","wait":60${' '.repeat(900_000)}}`,
     );
   await eventually(
-    'all bodies have come and are free',
+    'all bodies have arrived and are free',
     () => arrived.length === WAITING && arrived.every(({ complete }) => complete) && holdNoBodies(WAITING, reserved),
   );
   clients.splice(0).forEach((client) => client.abort());
@@ -120,7 +120,7 @@ describe('a second request with the same idempotency key', () => {
       2,
       `{"type":"Invoice","timeout":1,"payload":{"items":${EMPTY_OBJECTS.slice(0, 60_001)}{}]}}`,
     ],
-  ])('waits where it is %s', async (_name, n, text) => {
+  ])('waits if it is %s', async (_name, n, text) => {
     const before = await waitingExecutions();
     const first = publish(n, text);
     await eventually('the first waits', async () => (await waitingExecutions()) > before);
@@ -142,15 +142,15 @@ describe('a second request with the same idempotency key', () => {
     board.app.app.getHttpServer().on('request', (request: IncomingMessage) => arrived.push(request));
     const used = usedMemory();
     for (let n = 0; n < WAITING; n++) send(path, text, key);
-    // Some are refused, since their bodies do not fit beside each other.
+    // Some are refused, because their bodies do not fit together.
     await eventually(
-      'all have come, and hold nothing',
+      'all have arrived, and hold no memory',
       () =>
         arrived.filter(({ url, complete }) => url === path && complete).length === WAITING &&
         holdNoBodies(1 + WAITING, reserved, 1),
     );
     expect(await waitingExecutions()).toBe(before + 1);
-    // Were they kept, these would hold 120 MiB.
+    // If they were kept, these would take 120 MiB.
     expect(usedMemory() - used).toBeLessThan(20 * MIB);
   });
 });
@@ -162,7 +162,7 @@ describe('with memory for 20 requests that wait', () => {
   );
   afterAll(() => small.close());
 
-  it('others that would wait are refused with 503 and store nothing, and those that do not wait are served', async () => {
+  it('more waiting requests are refused with 503 and store nothing, and requests that do not wait are served', async () => {
     const post = (path: string, body: object, headers: Record<string, string> = {}) =>
       small.http.post(path).set(headers).send(body);
     const claim = { agents: ['approver'], assignee: 'nobody', wait: 60 };

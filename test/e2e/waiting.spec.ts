@@ -33,19 +33,19 @@ const FILES = {
 
 const shared = globalThis as unknown as { attempts: number };
 
-/** Real: the whole app over HTTP on a database. Faked: the clock. */
+/** Uses the whole app over HTTP on a database. The clock is faked. */
 describe('time', () => {
   let board: Board;
   const clock = new ManualClock();
 
   beforeAll(async () => {
-    // A grace period would wait for the clock, which nobody moves any more.
+    // A grace period would wait for the clock, which no longer moves.
     board = await Board.start(CONFIG, { clock, files: FILES, settings: { shutdownGraceMs: 0 } });
   });
 
   afterAll(() => board.close());
 
-  /** Whatever the app was about to do, it has done when another correlation has been through it. */
+  /** Waits until another correlation has finished, by which time the app has done its earlier work. */
   const afterAFence = async (): Promise<void> => void (await board.ended(await board.publish('Revealed', {})));
 
   async function waitsFor(body: object, ms: number): Promise<Response> {
@@ -67,15 +67,11 @@ describe('time', () => {
   }
 
   it.each([
-    ['30 s where it names no timeout', { type: 'Endless' }, 30_000],
+    ['30 s without a timeout', { type: 'Endless' }, 30_000],
     ['as long as it says', { type: 'Endless', timeout: 300 }, 300_000],
     ['fractions of a second too', { type: 'Endless', timeout: 1.5 }, 1_500],
     ['for a half-filled join with a time limit', { type: 'Left', timeout: 60 }, 60_000],
-    [
-      'for what is hidden for a time',
-      { type: 'Secret', timeout: 60, visibility: { kind: 'After', ttl: 'PT1H' } },
-      60_000,
-    ],
+    ['for a hidden artifact', { type: 'Secret', timeout: 60, visibility: { kind: 'After', ttl: 'PT1H' } }, 60_000],
   ])('a synchronous publish waits %s', async (_name, body, ms) => {
     const { status, body: answer } = await waitsFor(body, ms);
     expect([status, answer]).toEqual([
@@ -84,7 +80,7 @@ describe('time', () => {
     ]);
   });
 
-  it('of a correlation runs from its first artifact to its latest activity', async () => {
+  it('of a correlation lasts from its first artifact to its latest activity', async () => {
     const times = async (): Promise<object> => {
       const { body } = await board.http.get('/api/v1/correlations/timed/status').expect(200);
       const { started_at, last_activity_at } = body as Record<string, string>;
@@ -98,7 +94,7 @@ describe('time', () => {
     expect(await times()).toEqual({ started_at: started, last_activity_at: new Date(clock.now()).toISOString() });
   });
 
-  it('between attempts doubles up to its bound, give or take 20 %', async () => {
+  it('between attempts doubles up to its maximum, give or take 20 %', async () => {
     const correlation = await board.publish('Doomed', {});
     for (const [made, delay] of [10_000, 20_000, 25_000, 25_000].entries()) {
       await eventually(

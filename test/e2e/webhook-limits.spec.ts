@@ -20,14 +20,14 @@ interface Delivery {
   last_error?: string;
 }
 
-/** Every name means the receiver's address, save those of `public.example`. */
+/** Resolves every name to the receiver's address, except those of `public.example`. */
 class LocalNames extends Resolver {
   async resolve(name: string) {
     return [{ address: name.endsWith('public.example') ? '93.184.215.14' : '127.0.0.1', family: 4 }];
   }
 }
 
-// The service, its database and the receiver are real. Names mean what the test says, and time stands still until it is moved.
+// Uses the service, its database and the receiver. The test resolves names, and time stands still until it moves.
 describe("clients' webhooks", () => {
   let board: Board;
   let receiver: Receiver;
@@ -68,7 +68,7 @@ describe("clients' webhooks", () => {
   }
 
   describe('that are turned off', () => {
-    it('are refused with the publish, which stores nothing, while the operator is told of every artifact', async () => {
+    it('are refused with the publish, which stores nothing, while the operator gets every artifact', async () => {
       await start({ clientWebhooks: 'off', webhookUrl: receiver.url('/operator') });
       const { status, body } = await publish(receiver.url('/client'), 'refused');
       expect([status, body]).toEqual([
@@ -80,10 +80,10 @@ describe("clients' webhooks", () => {
       ]);
       expect(await stored()).toBe(0);
       await publish(null, 'told').expect(200);
-      await eventually('the operator is told', () => receiver.at('/operator').length === 1);
+      await eventually('the operator has the artifact', () => receiver.at('/operator').length === 1);
     });
 
-    it('are dead with the reason where they were owed already, and can be sent again when they are turned on', async () => {
+    it('are dead with the reason if they were pending, and can be sent again when they are turned on', async () => {
       const first = await start();
       receiver.on('/client', answers(503));
       await publish(receiver.url('/client'), 'owed').expect(200);
@@ -109,7 +109,7 @@ describe("clients' webhooks", () => {
   });
 
   describe('that go to a list of hosts', () => {
-    it('are refused for any other host, and sent to those', async () => {
+    it('are refused for any other host, and sent to listed hosts', async () => {
       await start({ clientWebhooks: 'list', clientWebhookHosts: ['hooks.example', '*.partner.example'] });
       for (const host of [
         'other.example',
@@ -167,18 +167,18 @@ describe("clients' webhooks", () => {
       'https://hooks.example/',
       'https://hooks.example:8443/',
       'http://93.184.215.14:443/',
-    ])('that are usual are taken: %s', async (url) => {
-      // Nothing is sent: the addresses are real ones.
+    ])('that are standard are accepted: %s', async (url) => {
+      // These are addresses of other people, so the test sends nothing.
       await start({ outboundAllow: [] }, { role: SERVER });
       await publish(url, 'taken').expect(200);
     });
 
-    it('are any for what outbound_allow covers, which for a name is known when it is connected to', async () => {
+    it('may be any that outbound_allow covers, which for a name is known at the connection', async () => {
       await start();
       await publish(receiver.url('/literal'), 'literal').expect(200);
       await publish(`http://inner.example:${receiver.port}/name`, 'name').expect(200);
       await publish(`http://public.example:${receiver.port}/`, 'public').expect(200);
-      await eventually('all have ended', async () =>
+      await eventually('all have finished', async () =>
         (await deliveries()).every(({ state }) => ['delivered', 'dead'].includes(state)),
       );
       expect(receiver.received.map(({ path }) => path).sort()).toEqual(['/literal', '/name']);
@@ -205,13 +205,13 @@ describe("clients' webhooks", () => {
     const PUBLISHES = 3;
     const bytes = (): number => receiver.received.reduce((sum, { body }) => sum + body.length, 0);
 
-    /** Whatever may be sent now has been sent. */
+    /** Waits until every delivery that may be sent now has been sent. */
     async function settled(): Promise<Delivery[]> {
       let found: Delivery[] = [];
-      await eventually('what may be sent is sent', async () => {
+      await eventually('all allowed deliveries are sent', async () => {
         found = await deliveries();
         const waits = found.filter(({ state }) => state === 'pending' || state === 'waiting');
-        // One that is under way would be sent again when its lease ends, as the clock moves.
+        // A running one would be sent again when its lease expires, as the clock moves.
         const firsts = [...Map.groupBy(waits, ({ target_id }) => target_id).values()].map(
           (ofTarget) => ofTarget.toSorted((a, b) => a.sequence - b.sequence)[0]!,
         );
@@ -229,7 +229,7 @@ describe("clients' webhooks", () => {
       ['of one name', () => receiver.url('')],
       ['of many names', (n: number) => `http://n${n}.example:${receiver.port}`],
     ])(
-      '%s wait when it was sent enough, without a try, and arrive in order when minutes have passed',
+      '%s wait when the host was sent enough, without a try, and arrive in order when minutes have passed',
       async (_, base) => {
         await start({ clientWebhookBytesPerMinute: LIMIT });
         for (let n = 0; n < TARGETS; n += 1) await publish(`${base(n)}/${n}`, 'many').expect(200);
@@ -254,7 +254,8 @@ describe("clients' webhooks", () => {
               ),
             ),
         ).toBe(true);
-        // One begins while there is some room left; of several names one of each, since what is under way counts for its name alone.
+        // One begins while there is some room left; of several names one each, because running deliveries count only
+        // for their name.
         expect(bytes() - atStart).toBeLessThanOrEqual(base(0) === base(1) ? LIMIT + 25_000 : 2.5 * LIMIT);
         let minutes = 0;
         for (; (await settled()).some(({ state }) => state !== 'delivered'); minutes += 1) clock.advance(MINUTE);
@@ -269,7 +270,7 @@ describe("clients' webhooks", () => {
       },
     );
 
-    it('are no lever: what ten targets of a client get of a few small requests is bounded by default', async () => {
+    it('do not amplify: the traffic to ten targets for a few small requests is limited by default', async () => {
       await start();
       for (let n = 0; n < TARGETS; n += 1) await publish(receiver.url(`/${n}`), 'lever').expect(200);
       for (let n = 0; n < PUBLISHES; n += 1) await publish(null, 'lever', { text: 'x'.repeat(1_000_000) }).expect(200);
@@ -278,7 +279,7 @@ describe("clients' webhooks", () => {
     });
   });
 
-  it('with large payloads are sent a few at a time, whole, while small ones go on', async () => {
+  it('with large payloads are sent a few at a time, complete, while small ones continue', async () => {
     await start({ memoryBudgetBytes: 16 * 1_024 * 1_024, webhookUrl: receiver.url('/operator') });
     let underWay = 0;
     let most = 0;

@@ -41,8 +41,8 @@ async function deliveriesOf(board: Board, query: object): Promise<Delivery[]> {
   return (response.body as { items: Delivery[] }).items;
 }
 
-// What is owed, as it is stored and shown. This process delivers nothing, so that everything stays as it was written.
-describe('the deliveries that a publish owes', () => {
+// Checks deliveries as they are stored and shown. This process delivers nothing, so that they stay unchanged.
+describe('the deliveries of a publish', () => {
   let board: Board;
   let correlations = 0;
   const newCorrelation = (): string => `order-${(correlations += 1)}`;
@@ -54,12 +54,12 @@ describe('the deliveries that a publish owes', () => {
 
   const publish = (correlation: string, webhook?: object, path = '/api/v1/artifacts') =>
     board.http.post(path).set('X-Correlation-ID', correlation).send({ type: 'Order', webhook });
-  /** Oldest first, as sequence, state and origin. */
+  /** Returns them oldest first, as sequence, state and origin. */
   const owed = async (correlation: string) =>
     (await deliveriesOf(board, { correlation_id: correlation }))
       .reverse()
       .map(({ sequence, state, target_origin }) => [sequence, state, target_origin]);
-  /** As the end of its last try leaves it. */
+  /** Writes the state that the end of its last try leaves. */
   const end = (id: string, state: 'delivered' | 'dead'): Promise<unknown> =>
     board.app.app.get(UnitOfWork, { strict: false }).run(async (tx) => {
       await tx.db
@@ -78,7 +78,7 @@ describe('the deliveries that a publish owes', () => {
     });
 
   it.each(['/api/v1/artifacts', '/api/v1/artifacts/sync'])(
-    'are one for each artifact of the correlation from there on: %s',
+    'are one for each later artifact of the correlation: %s',
     async (path) => {
       const correlation = newCorrelation();
       await publish(correlation, undefined, path).expect(200);
@@ -99,7 +99,7 @@ describe('the deliveries that a publish owes', () => {
     expect(await owed(correlation)).toEqual([]);
   });
 
-  it('go to every target that the correlation was given, in groups of their own', async () => {
+  it('go to every target of the correlation, in separate groups', async () => {
     const correlation = newCorrelation();
     await publish(correlation, { url: 'https://one.example/' }).expect(200);
     await publish(correlation, { url: 'https://two.example/' }).expect(200);
@@ -113,7 +113,7 @@ describe('the deliveries that a publish owes', () => {
     ]);
   });
 
-  it('wait only while something before them in their group has not ended', async () => {
+  it('wait only while an earlier delivery of their group has not finished', async () => {
     const correlation = newCorrelation();
     await publish(correlation, { url: HOOK }).expect(200);
     const [first] = await deliveriesOf(board, { correlation_id: correlation });
@@ -122,7 +122,7 @@ describe('the deliveries that a publish owes', () => {
     expect((await owed(correlation)).map(([, state]) => state)).toEqual(['dead', 'pending']);
   });
 
-  it('have one target for equal URLs and secrets, in every correlation', async () => {
+  it('share one target for equal URLs and secrets, in every correlation', async () => {
     const targets = await Promise.all(
       [
         { url: HOOK, secret: SECRET },
@@ -139,7 +139,7 @@ describe('the deliveries that a publish owes', () => {
     expect(targets.map((target) => targets.indexOf(target))).toEqual([0, 0, 2, 2, 4]);
   });
 
-  it('are at most to ten targets of a correlation; the publish that names one more is refused and stores nothing', async () => {
+  it('go to ten targets of a correlation at most; a publish that names one more is refused and stores nothing', async () => {
     const correlation = newCorrelation();
     for (let n = 1; n <= 10; n += 1) await publish(correlation, { url: `https://${n}.example/` }).expect(200);
     await publish(correlation, { url: 'https://11.example/' }).expect(400, {
@@ -152,7 +152,7 @@ describe('the deliveries that a publish owes', () => {
     );
   });
 
-  it('are one group with one head, and have one target, where many name a new one at once', async () => {
+  it('are one group with one head, and have one target, if many publishes name a new one together', async () => {
     const correlation = newCorrelation();
     const others = Array.from({ length: 10 }, newCorrelation);
     const webhook = { url: 'https://at-once.example/', secret: SECRET };
@@ -178,7 +178,7 @@ describe('the deliveries that a publish owes', () => {
   });
 
   it.each(Object.entries(REFUSED_URLS))(
-    'go to no URL of this kind, which is a 400 and stores nothing: %s',
+    'are refused for such a URL with a 400, which stores nothing: %s',
     async (_kind, urls) => {
       const correlation = newCorrelation();
       for (const url of urls) {
@@ -193,7 +193,7 @@ describe('the deliveries that a publish owes', () => {
     },
   );
 
-  describe('as the API shows them', () => {
+  describe('in the API', () => {
     it('are found by state, target, correlation and artifact, newest first and in pages', async () => {
       const correlation = newCorrelation();
       for (let n = 0; n < 5; n += 1) await publish(correlation, { url: 'https://pages.example/' }).expect(200);
@@ -232,7 +232,7 @@ describe('the deliveries that a publish owes', () => {
       await board.http.get(`/api/v1/webhooks/deliveries?${query}`).expect(400, { detail });
     });
 
-    it('have their tries, and can be sent again once they have ended', async () => {
+    it('have their tries, and can be sent again once they have finished', async () => {
       const correlation = newCorrelation();
       await publish(correlation, { url: HOOK }).expect(200);
       const [{ delivery_id: id }] = (await deliveriesOf(board, { correlation_id: correlation })) as [Delivery];
@@ -266,7 +266,7 @@ describe('the deliveries that a publish owes', () => {
       }
     });
 
-    it('wait for their turn when they are sent again while their group is at work', async () => {
+    it('wait for their turn when they are sent again while their group is being delivered', async () => {
       const correlation = newCorrelation();
       await publish(correlation, { url: HOOK }).expect(200);
       const [first] = await deliveriesOf(board, { correlation_id: correlation });
@@ -301,7 +301,7 @@ describe('with a webhook_url', () => {
   const sequences = async (correlation: string): Promise<number[]> =>
     (await deliveriesOf(board, { correlation_id: correlation })).map(({ sequence }) => sequence).reverse();
 
-  it('every artifact is owed: published ones, outputs and errors, each with its number', async () => {
+  it('include every artifact: published ones, outputs and errors, each with its number', async () => {
     for (const tag of ['pack', 'fail']) {
       const correlation = await board.publish('Order', {}, { tags: [tag] });
       await board.ended(correlation);
@@ -315,7 +315,7 @@ describe('with a webhook_url', () => {
     }
   });
 
-  it('what runs and direct runs take and make is owed too', async () => {
+  it('include the artifacts of runs and direct runs', async () => {
     const run = (await board.http.post('/run/flock').send({ agent_name: 'packer', inputs: {} }).expect(200)).body as {
       run_id: string;
     };
@@ -328,7 +328,7 @@ describe('with a webhook_url', () => {
     expect(await sequences(newest!.correlation_id)).toEqual([1, 2, 3]);
   });
 
-  it('a target that a client names is one more, even where it is the same URL to a public address', async () => {
+  it("go to a client's target too, even if it has the same URL at a public address", async () => {
     const response = await board.http
       .post('/api/v1/artifacts')
       .send({ type: 'Order', webhook: { url: 'https://hooks.example.com/' } })

@@ -13,9 +13,9 @@ import { SERVER } from './replica-boards.js';
 const CONFIG = 'types: { Order: {} }\n';
 const KEY = '0f'.repeat(32);
 const OTHER_KEY = 'f0'.repeat(32);
-const SECRETS = ['a secret that nobody is shown', 'whsec_plJ3nmyCDGBKInavdOK15jsl', 'one more that is shown to nobody'];
+const SECRETS = ['a secret that is never shown', 'whsec_plJ3nmyCDGBKInavdOK15jsl', 'another one that is never shown'];
 
-// Real databases, looked at as whoever steals them would; nothing is delivered.
+// Uses real databases, and reads them as a thief would; nothing is delivered.
 describe('secrets of webhooks', () => {
   const folders: ConfigurationFolder[] = [];
   const apps: TestApp[] = [];
@@ -47,7 +47,7 @@ describe('secrets of webhooks', () => {
   const publish = (app: TestApp, webhook: object) =>
     app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { mark: 'the payload' }, webhook });
 
-  /** What signs the deliveries to the one target that is stored. */
+  /** Returns the secrets that sign the deliveries to the one stored target. */
   async function secretsOf(app: TestApp): Promise<readonly string[]> {
     const [row] = await app.database.rows<{ id: string }>('select id from webhook_targets');
     const target = await app.app
@@ -125,12 +125,12 @@ describe('secrets of webhooks', () => {
     await expect(secretsOf(app)).rejects.toThrow(
       'the secret was stored with another secret_key; start with that key again, or have the client send the secret again',
     );
-    // Given anew, it is another target.
+    // With another secret, it is another target.
     await publish(app, { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
     expect(await app.database.rows('select id from webhook_targets')).toHaveLength(2);
   });
 
-  it('are refused where they were changed, or belong to another target', async () => {
+  it('are refused if they were changed, or belong to another target', async () => {
     const app = await start(newFolder(), KEY);
     const secrets = app.app.get(StoredSecrets, { strict: false });
     const { sealed } = secrets.store({ id: 'one', url: 'https://one.example/', secrets: [SECRETS[0]!] });
@@ -151,7 +151,7 @@ describe('secrets of webhooks', () => {
     const TARGET = 'https://hooks.example.com/';
     const keyed = (app: TestApp, secret: string, key = 'order-1') =>
       publish(app, { url: TARGET, secret }).set('X-Idempotency-Key', key).expect(200);
-    /** What can be made of a guess without a key: as the body's hash was stored before there was one. */
+    /** Returns the hash of a guess without a key, as it was stored before keys were added. */
     const guess = (secret: string): string =>
       createHash('sha256')
         .update(`{"payload":{"mark":"the payload"},"type":"Order","webhook":{"secret":"${secret}","url":"${TARGET}"}}`)
@@ -171,7 +171,7 @@ describe('secrets of webhooks', () => {
       expect(other.headers).toHaveProperty('x-idempotency-mismatch', 'true');
     }
 
-    it('cannot be guessed by what the database holds, and tell bodies apart after a restart', async () => {
+    it('cannot be guessed from the database, and distinguish bodies after a restart', async () => {
       const folder = newFolder();
       const first = await start(folder, KEY);
       await keyed(first, SECRETS[0]!);
@@ -183,7 +183,7 @@ describe('secrets of webhooks', () => {
       await expectMismatch(app, SECRETS[2]!);
     });
 
-    it('are recognised where their hash was stored without a key', async () => {
+    it('are recognised if their hash was stored without a key', async () => {
       const app = await start(newFolder(), KEY);
       await keyed(app, SECRETS[0]!);
       const old = { request_hash: guess(SECRETS[0]!) };
@@ -194,7 +194,7 @@ describe('secrets of webhooks', () => {
       await expectMismatch(app, SECRETS[2]!);
     });
 
-    it('are answered as before under another key, which cannot tell that the body is another', async () => {
+    it('are answered as before under another key, which cannot detect that the body differs', async () => {
       const folder = newFolder();
       await keyed(await start(folder, KEY), SECRETS[0]!);
       await stop();
@@ -220,7 +220,7 @@ describe('secrets of webhooks', () => {
       expect(other.headers).toMatchObject({ 'x-idempotency-mismatch': 'true' });
     });
 
-    it('need none for idempotency keys without secrets, which hold when one is given', async () => {
+    it('need no key for idempotency keys without secrets, which stay valid when a key is given', async () => {
       const folder = newFolder();
       const body = { url: 'https://hooks.example.com/' };
       const keyed = (app: TestApp, webhook: object) =>
@@ -238,7 +238,7 @@ describe('secrets of webhooks', () => {
       }
     });
 
-    it('are refused without a key, since replicas share no file', async () => {
+    it('are refused without a key, because replicas share no file', async () => {
       const app = await start(newFolder(), null);
       const detail =
         'webhook.secret: this service cannot store secrets; publish without a secret, or ask the operator to set STARLING_SECRET_KEY';
@@ -247,7 +247,7 @@ describe('secrets of webhooks', () => {
       await publish(app, { url: 'https://hooks.example.com/' }).expect(200);
     });
   } else {
-    it('are stored under a key in a file beside the database, made once, for its owner alone', async () => {
+    it('are stored under a key in a file beside the database, created once and only for its owner', async () => {
       const folder = newFolder();
       const file = join(folder, 'starling.db.key');
       await publish(await start(folder, null), { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
@@ -263,7 +263,7 @@ describe('secrets of webhooks', () => {
       expect(await secretsOf(await start(folder, key.trim()))).toEqual([SECRETS[0]]);
     });
 
-    it('are unreadable where the file was lost, which the log says', async () => {
+    it('are unreadable if the file was lost, which the log reports', async () => {
       const folder = newFolder();
       await publish(await start(folder, null), { url: 'https://hooks.example.com/', secret: SECRETS[0] }).expect(200);
       await stop();
@@ -275,7 +275,7 @@ describe('secrets of webhooks', () => {
       await expect(secretsOf(app)).rejects.toThrow('stored with another secret_key');
     });
 
-    it('make no file where the key is given', async () => {
+    it('create no file if the key is given', async () => {
       const folder = newFolder();
       await start(folder, KEY);
       expect(existsSync(join(folder, 'starling.db.key'))).toBe(false);
@@ -283,7 +283,7 @@ describe('secrets of webhooks', () => {
   }
 });
 
-/** Every byte of a SQLite database's files, or the text of every row of a Postgres one. */
+/** Returns every byte of a SQLite database's files, or the text of every row of a Postgres one. */
 async function everythingStored(app: TestApp): Promise<string> {
   if (TEST_DATABASE === 'sqlite') {
     return readdirSync(app.folder)

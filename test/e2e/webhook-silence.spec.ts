@@ -16,7 +16,7 @@ const TRIES_AT = [1, 5, 20].map((minutes) => minutes * MINUTE_MS);
 const LAST_TRY_MS = TRIES_AT.at(-1)!;
 const ALL_TRIES = TRIES_AT.length + 1;
 const ALONE = 30;
-/** More than one step ends. */
+/** More than one step processes. */
 const PARTS = 120;
 const CONFIG = `
 types: { Order: {} }
@@ -31,8 +31,8 @@ const GIVEN_UP =
 
 const isGivenUp = ({ last_error }: Delivery): boolean => GIVEN_UP.test(last_error ?? '');
 
-// The service, its database and the receiver are real; time stands still until a test moves it.
-describe('what waits for a target', () => {
+// Uses the service, its database and the receiver; time stands still until a test moves it.
+describe('deliveries that wait for a target', () => {
   const clock = new ManualClock();
   let board: Board;
   let receiver: Receiver;
@@ -57,7 +57,7 @@ describe('what waits for a target', () => {
     return response.headers['x-correlation-id'] as string;
   }
 
-  /** Each in a correlation of its own, and a correlation with many. */
+  /** Publishes each in a separate correlation, and one correlation with many. */
   async function publishMany(path: string): Promise<void> {
     for (let n = 0; n < ALONE; n += 1) await publish(path);
     await board.ended(await publish(path, ['pack']));
@@ -71,7 +71,7 @@ describe('what waits for a target', () => {
     return (body as { items: Delivery[] }).items;
   }
 
-  /** In steps that leave what is on its way the time that it has. */
+  /** Advances in steps that leave running deliveries their time. */
   async function advanceUntil(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     await eventually(what, async () => {
       if (await holds()) return true;
@@ -80,7 +80,7 @@ describe('what waits for a target', () => {
     });
   }
 
-  it('and has waited as long as all tries of one delivery last, while it answered none, is dead; what is younger goes on', async () => {
+  it('are dead when the target has answered none for as long as all tries of one delivery last; younger ones continue', async () => {
     const path = '/silent';
     receiver.on(path, answers(503));
     const start = clock.now();
@@ -99,11 +99,11 @@ describe('what waits for a target', () => {
     expect(clock.now() - start).toBeGreaterThanOrEqual(0.8 * LAST_TRY_MS);
     expect(tried.length).toBeGreaterThan(0);
     expect(new Set([...tried, ...givenUp]).size).toBe(ALONE + 1 + PARTS);
-    // Of their own, the tries of those alone would take as many minutes.
+    // Their own tries alone would take as many minutes.
     expect(receiver.at(path).length).toBeLessThan((ALONE * ALL_TRIES) / 2);
     expect(clock.now() - start).toBeLessThan((ALONE * ALL_TRIES * MINUTE_MS) / 2);
 
-    await eventually('the metrics say so', async () => {
+    await eventually('the metrics count it', async () => {
       const { text } = await board.http.get('/metrics').expect(200);
       const value = (sample: string): number =>
         Number(
@@ -130,7 +130,7 @@ describe('what waits for a target', () => {
     expect(board.app.logLines.filter(({ failing_since }) => failing_since !== undefined)).not.toEqual([]);
   });
 
-  it('that answers once is tried again, however long it failed before', async () => {
+  it('are tried again once the target answers, however long it failed before', async () => {
     const path = '/flaky';
     receiver.on(path, answers(503));
     const start = clock.now();

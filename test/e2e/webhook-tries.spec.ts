@@ -17,13 +17,13 @@ interface Delivery {
 }
 
 const CONFIG = 'types: { Order: {} }\nagents: {}\n';
-/** In seconds between one try and the next, as docs/webhooks.md has them after the first. */
+/** Seconds between one try and the next, as in docs/webhooks.md after the first. */
 const PAUSES = [5, 25, 90, 480, 3_000, 18_000];
 const HANGS: Behaviour = () => undefined;
 const RESETS: Behaviour = (response) => response.destroy();
 const ANSWERS_NO_HTTP: Behaviour = (response) => response.socket!.end('what?\r\n\r\n');
 
-// The service, its database and the receivers' HTTP are real; time stands still until a test moves it.
+// Uses the service, its database and the receivers' HTTP; time stands still until a test moves it.
 describe('a delivery', () => {
   const clock = new ManualClock();
   let board: Board;
@@ -41,14 +41,14 @@ describe('a delivery', () => {
     await board.close();
   });
 
-  /** The correlation. */
+  /** Returns the correlation. */
   async function publish(url: string, correlation?: string): Promise<string> {
     const call = board.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { n: 1 }, webhook: { url } });
     if (correlation) call.set('X-Correlation-ID', correlation);
     return (await call.expect(200)).headers['x-correlation-id'] as string;
   }
 
-  /** Of a correlation, in their order. */
+  /** Returns the deliveries of a correlation, in their order. */
   async function deliveries(correlation: string): Promise<Delivery[]> {
     const list = await board.http
       .get('/api/v1/webhooks/deliveries')
@@ -83,7 +83,7 @@ describe('a delivery', () => {
     );
   const moveTo = (time: string): void => clock.advance(Date.parse(time) - clock.now());
 
-  it('that fails is tried at the times of the schedule, with the same id and the same bytes, and then it is dead', async () => {
+  it('that fails is tried on schedule, with the same id and the same bytes, and is then dead', async () => {
     const path = newPath();
     receiver.on(path, answers(500));
     const correlation = await publish(receiver.url(path));
@@ -105,7 +105,7 @@ describe('a delivery', () => {
     for (const { id, body } of others) expect([id, body]).toEqual([first!.id, first!.body]);
   });
 
-  it('to a receiver that is dead for an hour arrives with the next try of the schedule, and those behind it follow in their order', async () => {
+  it('to a receiver that is down for an hour arrives with the next try of the schedule, and later ones follow in order', async () => {
     const path = newPath();
     const start = clock.now();
     const well = start + 3_600_000;
@@ -125,7 +125,7 @@ describe('a delivery', () => {
     const ofFirst = tries.filter(({ sequence }) => sequence === 1).map(({ at }) => at);
     const pauses = ofFirst.slice(1).map((at, index) => (at - ofFirst[index]!) / 1_000 / PAUSES[index]!);
     for (const pause of pauses) expect(Math.abs(pause - 1)).toBeLessThanOrEqual(0.2);
-    // Six or seven in all, as the one after about an hour comes a little before its end or after.
+    // Six or seven in total, because the one after about an hour falls just before or after its end.
     expect(ofFirst.filter((at) => at >= well)).toHaveLength(1);
     expect(tries.map(({ sequence }) => sequence)).toEqual([...ofFirst.map(() => 1), 2, 3]);
     expect((await deliveries(correlation)).map(({ attempt }) => attempt)).toEqual([ofFirst.length, 1, 1]);
@@ -136,7 +136,7 @@ describe('a delivery', () => {
     ['answers 404', answers(404), 404, /answered 404$/],
     ['redirects', answers(307, { location: '/elsewhere' }), 307, /answered 307, and redirects are not followed$/],
     ['closes the connection', RESETS, undefined, /the connection was closed before an answer came$/],
-    ['answers no HTTP', ANSWERS_NO_HTTP, undefined, /its answer is not valid HTTP$/],
+    ['does not answer with HTTP', ANSWERS_NO_HTTP, undefined, /its answer is not valid HTTP$/],
   ])('to a receiver that %s is tried again', async (_what, behaviour, status, error) => {
     const path = newPath();
     receiver.on(path, behaviour);
@@ -152,7 +152,7 @@ describe('a delivery', () => {
     expect(receiver.at('/elsewhere')).toEqual([]);
   });
 
-  it('to a receiver that hangs is given up after 10 s, and tried again at once, since its time has come', async () => {
+  it('to a receiver that hangs is aborted after 10 s, and tried again immediately, because its time has come', async () => {
     const path = newPath();
     receiver.on(path, HANGS);
     const correlation = await publish(receiver.url(path));
@@ -168,7 +168,7 @@ describe('a delivery', () => {
     ]);
   });
 
-  it('to nobody who listens is tried again, and arrives when somebody does', async () => {
+  it('to a closed port is tried again, and arrives when a receiver listens', async () => {
     const gone = await Receiver.start();
     const { port } = gone;
     await gone.close();
@@ -182,7 +182,7 @@ describe('a delivery', () => {
     await back.close();
   });
 
-  it('to a receiver that is gone (410) is dead at once, and what comes after it is sent', async () => {
+  it('to a receiver that is gone (410) is dead immediately, and the next delivery is sent', async () => {
     const path = newPath();
     receiver.on(path, (response, { sequence }) =>
       answers(sequence === 1 ? 410 : 200)(response, receiver.at(path).at(-1)!),
@@ -211,7 +211,7 @@ describe('a delivery', () => {
     await ended(correlation, 'delivered');
   });
 
-  it('is delivered where the answer does not end: 64 KiB of it are read, and the connection is closed', async () => {
+  it('is delivered if the answer does not end: 64 KiB of it are read, and the connection is closed', async () => {
     const path = newPath();
     let written = 0;
     let hasClosed = false;
@@ -229,12 +229,12 @@ describe('a delivery', () => {
     const correlation = await publish(receiver.url(path));
     await ended(correlation, 'delivered');
     await eventually('the connection is closed', () => hasClosed);
-    // What fits into the buffers between them is on its way before anybody can stop it.
+    // The buffers between them are full before the client can stop.
     expect(written).toBeLessThan(32 * 1_024 * 1_024);
   });
 
   describe('in the order of its correlation', () => {
-    it('waits for those before it, however often they are tried, while other correlations go on', async () => {
+    it('waits for those before it, however often they are tried, while other correlations continue', async () => {
       const path = newPath();
       receiver.on(path, (response, received) =>
         answers(received.correlation === 'held-up' && receiver.at(path).filter(isHeldUp).length <= 2 ? 503 : 200)(
@@ -268,16 +268,16 @@ describe('a delivery', () => {
     const isHeldUp = ({ correlation }: { correlation: string }): boolean => correlation === 'held-up';
   });
 
-  it('to one receiver is not held up by others that hang, of which neither a target nor a host takes more than its share', async () => {
+  it('is not delayed by receivers that hang, none of which takes more than the share of a target or a host', async () => {
     const silent = createServer();
     let connections = 0;
     silent.on('connection', () => (connections += 1));
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as { port: number };
     const slow = await Promise.all(Array.from({ length: 20 }, () => publish(`http://127.0.0.1:${port}/`)));
-    await eventually('as many as may are on their way to one target', () => connections === 16);
+    await eventually('one target has its maximum of running deliveries', () => connections === 16);
     slow.push(...(await Promise.all(Array.from({ length: 60 }, (_, n) => publish(`http://127.0.0.1:${port}/${n}`)))));
-    await eventually('as many as may are on their way to one host', () => connections === 64);
+    await eventually('one host has its maximum of running deliveries', () => connections === 64);
 
     const path = newPath();
     await ended(await publish(receiver.url(path)), 'delivered');
@@ -287,12 +287,12 @@ describe('a delivery', () => {
     expect(states.filter((state) => state === 'running')).toHaveLength(64);
     silent.close();
     clock.advance(10_000);
-    await eventually('all have been given up once, or wait', async () =>
+    await eventually('all have been aborted once, or wait', async () =>
       (await Promise.all(slow.map(deliveries))).every(([only]) => only!.state === 'pending'),
     );
   });
 
-  it('is not held up by many to another path of its host that fail', async () => {
+  it('is not delayed by many failing ones to another path of its host', async () => {
     const [dead, well] = [newPath(), newPath()];
     receiver.on(dead, answers(503));
     for (let n = 0; n < 20; n += 1) await publish(receiver.url(dead));
@@ -301,8 +301,8 @@ describe('a delivery', () => {
   });
 });
 
-// Tried every minute, so that only what holds the target back keeps the tries down.
-describe('thirty deliveries to a target that is dead for an hour', () => {
+// Tried every minute, so that only the circuit breaker limits the tries.
+describe('thirty deliveries to a target that is down for an hour', () => {
   const clock = new ManualClock();
   const COUNT = 30;
   const PATH = '/hook';
@@ -327,7 +327,7 @@ describe('thirty deliveries to a target that is dead for an hour', () => {
       }
     ).items.length;
 
-  /** In steps that leave what is on its way the time that it has. */
+  /** Advances in steps that leave running deliveries their time. */
   async function advanceUntil(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
     await eventually(what, async () => {
       if ((await countOf('running')) === 0) clock.advance(30_000);
@@ -335,9 +335,9 @@ describe('thirty deliveries to a target that is dead for an hour', () => {
     });
   }
 
-  it('cost it one try a minute, and all arrive soon after it is well again', async () => {
+  it('cost it one try a minute, and all arrive soon after it recovers', async () => {
     receiver.on(PATH, answers(503));
-    // Each in a correlation of its own, so that none waits for another.
+    // Each in a separate correlation, so that none waits for another.
     for (let n = 0; n < COUNT; n += 1)
       await board.http
         .post('/api/v1/artifacts')
@@ -345,7 +345,7 @@ describe('thirty deliveries to a target that is dead for an hour', () => {
         .expect(200);
     const start = clock.now();
     await advanceUntil('an hour has passed', () => clock.now() >= start + 3_600_000);
-    // Those that went out before anything was known of it, those after growing pauses, and one a minute; not 1,800.
+    // The tries before the breaker opened, after growing pauses, and one a minute; not 1,800.
     expect(receiver.received.length).toBeGreaterThan(30);
     expect(receiver.received.length).toBeLessThan(120);
 

@@ -4,7 +4,7 @@ import { Resolver } from '../../src/http-client/lookups.js';
 import { timestamp } from '../contract/rows.js';
 import { eventually } from '../support/eventually.js';
 import { answers, type Received, Receiver } from '../support/receiver.js';
-import { isFlocks, verified } from '../webhooks/verifying.js';
+import { isValidForFlock, verified } from '../webhooks/verifying.js';
 import { Board } from './board.js';
 
 const CONFIG = `
@@ -29,7 +29,7 @@ interface Delivery {
   attempts: object[];
 }
 
-/** Names mean what a hostile name server says. */
+/** Resolves names as a hostile name server does. */
 class HostileNames extends Resolver {
   private readonly addresses: Record<string, string> = {
     'inner.example': '10.0.0.1',
@@ -50,7 +50,7 @@ class HostileNames extends Resolver {
   }
 }
 
-// Deliveries as receivers see them: real servers, which verify what they get with the package that receivers use.
+// Checks deliveries as receivers see them: HTTP servers that verify them with the package that receivers use.
 describe('webhooks', () => {
   const names = new HostileNames();
   let board: Board;
@@ -94,10 +94,10 @@ describe('webhooks', () => {
     return of(receiver, correlation);
   }
 
-  /** The delivery to the client's target, once it has ended. */
+  /** Returns the delivery to the client's target, once it has finished. */
   async function ended(correlation: string, origin: string): Promise<Delivery> {
     let found: Delivery | undefined;
-    await eventually(`the delivery of ${correlation} has ended`, async () => {
+    await eventually(`the delivery of ${correlation} has finished`, async () => {
       const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation });
       found = (body as { items: (Delivery & { target_origin: string })[] }).items.find(
         ({ target_origin }) => target_origin === origin,
@@ -108,7 +108,7 @@ describe('webhooks', () => {
   }
 
   it.each([PLAIN, ENCODED])(
-    'tell of every artifact of a correlation in order, signed with its secret: %s',
+    'report every artifact of a correlation in order, signed with its secret: %s',
     async (secret) => {
       const correlation = await publish({ url: clients.url('/hook'), secret }, { tags: ['pack', 'vip'] });
       const received = await arrivedAt(clients, correlation, 3);
@@ -122,7 +122,7 @@ describe('webhooks', () => {
           artifact: { id, type, produced_by, payload, created_at: timestamp, tags },
           timestamp,
         });
-        expect(isFlocks(secret, request)).toBe(true);
+        expect(isValidForFlock(secret, request)).toBe(true);
         expect(() => verified('whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', request)).toThrow();
       }
       expect(received).toHaveLength(3);
@@ -138,10 +138,10 @@ describe('webhooks', () => {
     const correlation = await publish();
     const [request] = await arrivedAt(operators, correlation, 1);
     for (const secret of [NEW, ENCODED]) expect(verified(secret, request!)).toMatchObject({ sequence: 1 });
-    expect([isFlocks(NEW, request!), isFlocks(ENCODED, request!)]).toEqual([true, false]);
+    expect([isValidForFlock(NEW, request!), isValidForFlock(ENCODED, request!)]).toEqual([true, false]);
   });
 
-  it('carry no signature where there is no secret', async () => {
+  it('have no signature without a secret', async () => {
     const correlation = await publish({ url: clients.url('/hook') });
     const [{ headers }] = (await arrivedAt(clients, correlation, 1)) as [Received];
     expect(Object.keys(headers).filter((name) => /signature/.test(name))).toEqual([]);
@@ -166,7 +166,7 @@ describe('webhooks', () => {
       'metadata.example must not point to 169.254.169.254: link-local, metadata and unusable addresses are never called',
     ],
   ])(
-    'are dead at once where the name %s means an address that may not be reached, which only the log tells',
+    'are dead immediately if the name %s resolves to a forbidden address, which only the log shows',
     async (name, reason) => {
       const origin = `http://${name}:${clients.port}`;
       const delivery = await ended(await publish({ url: `${origin}/` }), origin);
@@ -178,7 +178,7 @@ describe('webhooks', () => {
     },
   );
 
-  it('are dead where a name that meant an allowed address means another one when it is connected to', async () => {
+  it('are dead if a name that resolved to an allowed address resolves to another one at the connection', async () => {
     const inner = createServer().on('request', () => (reached += 1));
     let reached = 0;
     await new Promise<void>((resolve) => inner.listen(clients.port, '127.0.0.2', resolve));
@@ -196,7 +196,7 @@ describe('webhooks', () => {
   });
 
   it.each(['allowed.example', 'mapped.example'])(
-    'arrive where outbound_allow lists what the name %s means',
+    'arrive if outbound_allow lists the address of the name %s',
     async (name) => {
       const correlation = await publish({ url: `http://${name}:${clients.port}/hook`, secret: PLAIN });
       const [request] = await arrivedAt(clients, correlation, 1);
@@ -207,7 +207,7 @@ describe('webhooks', () => {
   it('do not follow redirects', async () => {
     clients.on('/moved', answers(307, { location: clients.url('/hook') }));
     const correlation = await publish({ url: clients.url('/moved') });
-    await eventually('its answer is noted', async () => {
+    await eventually('its answer is stored', async () => {
       const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation });
       return (body as { items: Delivery[] }).items.some(({ last_status }) => last_status === 307);
     });

@@ -1,4 +1,5 @@
-// The application on both databases, with a few thousand artifacts that were written to the tables directly. Nothing is faked.
+// Uses the application on both databases, with a few thousand artifacts that were written to the tables directly.
+// Nothing is faked.
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { watched } from '../support/main-thread.js';
@@ -6,7 +7,7 @@ import { Random } from '../support/random.js';
 import { QueryModel } from './query-model.js';
 
 const ARTIFACTS = 4_000;
-/** A tenth of the time within which the service has to say that it lives. */
+/** A tenth of the time within which the service has to answer its liveness probe. */
 const MOST_HELD_MS = 100;
 
 let app: TestApp;
@@ -17,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const values = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name}=V${n}`);
-/** As many values as a filter may have, in three lists and the tags, and among them some that most artifacts have. */
+/** As many values as a filter may have, in three lists and the tags, including some that most artifacts have. */
 const WIDEST = [
   ...values('type', 13),
   'type=Common',
@@ -32,7 +33,7 @@ const WIDEST = [
 const get = (path: string) => app.http.get(`${path}${path.includes('?') ? '&' : '?'}${WIDEST}`).expect(200);
 
 it.each(['/api/v1/artifacts', '/api/v1/artifacts?offset=3000&order=desc', '/api/v1/artifacts/summary'])(
-  'GET %s with the widest filter, four times at once, lets others have their turn',
+  'four parallel GET %s with the widest filter do not block other requests',
   async (path) => {
     await get(path);
     const { heldMs } = await watched(() => Promise.all([get(path), get(path), get(path), get(path)]));

@@ -1,6 +1,6 @@
 import { eventually } from '../support/eventually.js';
 import { gatesOf, orders, send, show, started } from './batch-board.js';
-import { ALL, LackingBoard } from './lacking-board.js';
+import { ALL, MissingAgentsBoard } from './missing-agents-board.js';
 import { Outside } from './outside.js';
 import { SERVER } from './replica-boards.js';
 
@@ -13,12 +13,12 @@ interface Execution {
   without_agent?: boolean;
 }
 
-/** Real: the whole app over HTTP, stopped and started again with other agents on one database. Faked: the clock. */
+/** Uses the whole app over HTTP, stopped and started again with other agents on one database. The clock is faked. */
 describe('an execution whose agent no process has', () => {
-  let lacking: LackingBoard;
+  let lacking: MissingAgentsBoard;
 
   beforeEach(() => {
-    lacking = new LackingBoard();
+    lacking = new MissingAgentsBoard();
   });
 
   afterEach(() => lacking.remove());
@@ -28,7 +28,7 @@ describe('an execution whose agent no process has', () => {
   const executions = async (query: string): Promise<Execution[]> =>
     ((await lacking.board.http.get(`/api/v1/executions?${query}`).expect(200)).body as { items: Execution[] }).items;
 
-  it('waits, and everything that is asked about it says so', async () => {
+  it('waits, and every route about it says so', async () => {
     const before = await lacking.start(ALL, { role: SERVER });
     const order = await before.publish('Order', { n: 1 });
     const another = await before.publish('Order', { n: 2 });
@@ -108,7 +108,7 @@ describe('an execution whose agent no process has', () => {
     expect(await after.ended(running)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 
-  it('takes no place of the others, and has a limit of its own', async () => {
+  it('takes no place of the others, and has a separate limit', async () => {
     const before = await lacking.start(ALL, { role: SERVER });
     for (let n = 0; n < 3; n += 1) await before.publish('Order', { n });
     const limits = { maxPendingExecutions: 1, maxExecutionsWithoutAgent: 4 };
@@ -149,17 +149,17 @@ describe('an execution whose agent no process has', () => {
     lacking.clock.advance(5 * MINUTE);
     expect(await board.ended(late)).toMatchObject({ state: 'cancelled' });
     expect(await executions('without_agent=true')).toEqual([]);
-    // Neither had been counted among those that wait for a place.
+    // Neither was counted among the executions that wait for a place.
     await board.publish('Message', { n: 1 });
   });
 
-  it('keeps a batch waiting, which goes on when the agent is back', async () => {
+  it('keeps a batch waiting, which continues when the agent is back', async () => {
     const before = await lacking.start(ALL);
     const id = await send(before, 'gate', orders(5, { batch: 'rows' }), { max_workers: 2 });
     await started('rows', 1);
     await lacking.restart(['stayer']);
     lacking.clock.advance(10 * MINUTE);
-    await eventually('what ran waits', async () => (await executions('without_agent=true')).length > 0);
+    await eventually('the running one waits', async () => (await executions('without_agent=true')).length > 0);
     expect(await show(lacking.board, id)).toMatchObject({
       status: 'running',
       failed_items: 0,
@@ -167,10 +167,13 @@ describe('an execution whose agent no process has', () => {
     });
     // It takes no share of the others.
     const other = await send(lacking.board, 'stayer', orders(20), { max_workers: 20 });
-    await eventually('the other one has ended', async () => (await show(lacking.board, other)).status === 'completed');
+    await eventually(
+      'the other one has finished',
+      async () => (await show(lacking.board, other)).status === 'completed',
+    );
 
     const after = await lacking.restart(ALL);
-    await eventually('the batch has ended', async () => {
+    await eventually('the batch has finished', async () => {
       gatesOf('rows').forEach((gate) => gate.open());
       return (await show(after, id)).status !== 'running';
     });
@@ -193,7 +196,7 @@ describe('an execution whose agent no process has', () => {
     const late = await lacking.board.publish('Request', { n: 2 });
     await lacking.restart(['stayer']);
     lacking.clock.advance(61 * MINUTE);
-    // What is due after it is fired: the timer has been looked at.
+    // A timer that is due after it has fired: this timer has been checked.
     const own = await lacking.board.publish('Message', { n: 1 }, { visibility: { kind: 'After', ttl: 'PT1S' } });
     lacking.clock.advance(MINUTE);
     await lacking.board.ended(own);
@@ -205,15 +208,15 @@ describe('an execution whose agent no process has', () => {
 });
 
 describe('a join group or batch window whose subscription no process has', () => {
-  let lacking: LackingBoard;
+  let lacking: MissingAgentsBoard;
 
   beforeEach(() => {
-    lacking = new LackingBoard();
+    lacking = new MissingAgentsBoard();
   });
 
   afterEach(() => lacking.remove());
 
-  /** Until every timer that is due has been looked at. */
+  /** Waits until every due timer has been checked. */
   const passTime = async (ms: number): Promise<void> => {
     lacking.clock.advance(ms - MINUTE);
     const own = await lacking.board.publish('Message', { n: 1 }, { visibility: { kind: 'After', ttl: 'PT1M' } });
@@ -221,7 +224,7 @@ describe('a join group or batch window whose subscription no process has', () =>
     await lacking.board.ended(own);
   };
 
-  it('waits beyond its time, and goes on when the subscription is back', async () => {
+  it('waits beyond its time, and continues when the subscription is back', async () => {
     const before = await lacking.start(ALL);
     const left = await before.publish('Left', {});
     const event = await before.publish('Event', {});
@@ -254,13 +257,13 @@ describe('a join group or batch window whose subscription no process has', () =>
 
     const after = await lacking.restart(ALL);
     expect(await after.ended(event)).toMatchObject({ state: 'completed', error_count: 0 });
-    // It has its whole time again.
+    // It has its full time again.
     lacking.clock.advance(9 * MINUTE);
     await after.publish('Right', {}, { correlation: left });
     expect(await after.ended(left)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 3 });
   });
 
-  it('expires where nothing comes within its new time', async () => {
+  it('expires if nothing arrives within its new time', async () => {
     await lacking.start(ALL);
     const left = await lacking.board.publish('Left', {});
     await lacking.restart(['stayer']);
@@ -274,7 +277,7 @@ describe('a join group or batch window whose subscription no process has', () =>
     });
   });
 
-  it('is not let go unjudged', async () => {
+  it('is not dropped without an evaluation', async () => {
     const before = await lacking.start(ALL, { role: SERVER });
     const claim = await before.publish('Claim', { n: 1 });
     await before.publish('Proof', { n: 1 }, { correlation: claim });

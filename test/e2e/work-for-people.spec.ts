@@ -35,7 +35,7 @@ interface Listed {
   items: { id: string; agent: string; state: string; assignee: string | null }[];
 }
 
-// Real: an app, its database and its HTTP. The clock stands still until a test moves it.
+// Uses an app, its database and HTTP. The clock stands still until a test moves it.
 describe('work for a person', () => {
   const clock = new ManualClock();
   let board: Board;
@@ -51,7 +51,7 @@ describe('work for a person', () => {
   const assigned = async (query: object): Promise<Listed['items']> =>
     ((await board.http.get('/api/v1/executions').query(query).expect(200)).body as Listed).items;
 
-  /** The execution that an artifact has made, which is the person's newest. */
+  /** Returns the execution that an artifact triggered, which is the person's newest. */
   async function published(type: string, assignee: string): Promise<{ id: string; correlation: string }> {
     const correlation = await board.publish(type, { total: 12 });
     const [newest] = await assigned({ assignee, state: 'pending' });
@@ -61,7 +61,7 @@ describe('work for a person', () => {
   const claimed = async (id: string, body: object = {}): Promise<{ status: number; body: Record<string, unknown> }> =>
     board.http.post(`/api/v1/executions/${id}/claim`).send(body);
 
-  it('is found in the list, chosen from it, and completed with what the form asks for', async () => {
+  it('is found in the list, chosen from it, and completed with the fields of the form', async () => {
     const { id, correlation } = await published('Invoice', 'anna');
     expect(await assigned({ assignee: 'anna', agent: 'auditor' })).toEqual([]);
     expect(await outside.execution(id)).toMatchObject({
@@ -113,14 +113,14 @@ describe('work for a person', () => {
     });
   });
 
-  it('is somebody else’s when it is due and escalates, which those who wait for that and those who watch are told', async () => {
+  it('goes to the new assignee when it escalates, and waiting claims and readers of the changelog are notified', async () => {
     const { id, correlation } = await published('Invoice', 'anna');
     clock.advance(48 * HOUR_MS - 1_000);
     expect(await outside.execution(id)).toMatchObject({ assignee: 'anna', escalated_at: null });
     const stream = watchLiveEvents(board.app.url, correlation);
     await eventually('the stream shows the correlation', () => stream.text().includes('"Invoice"'));
     const next = outside.claim({ agents: ['approver'], assignee: 'head-of-finance', wait: 60 });
-    // Not so far that heartbeats of the stream pass at once, which would end it.
+    // Not so far that heartbeats of the stream pass together, which would close it.
     clock.advance(1_000);
     const [held] = await next;
     expect(held).toMatchObject({ execution_id: id, assignee: 'head-of-finance', attempt: 1 });
@@ -135,7 +135,7 @@ describe('work for a person', () => {
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
   });
 
-  it('is nobody’s still where its configuration came to assign it later, and goes to who claims what is nobody’s', async () => {
+  it('stays unassigned if its configuration assigns it later, and goes to claims without assignee', async () => {
     const folder = new ConfigurationFolder();
     const agent = (assignee: string): string =>
       `agents: { approver: { consumes: [{ types: [Invoice] }], publishes: [{ type: Approval }], engine: { kind: external${assignee} } } }`;
@@ -155,7 +155,7 @@ describe('work for a person', () => {
     folder.remove();
   });
 
-  it('is for none who does not say whose it claims', async () => {
+  it('is not claimed by a client that names no assignee', async () => {
     const { id, correlation } = await published('Invoice', 'anna');
     const detail =
       'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)';
@@ -170,7 +170,7 @@ describe('work for a person', () => {
     await board.ended(correlation);
   });
 
-  it('that was nobody’s is for all, until it is escalated to somebody', async () => {
+  it('without assignee is open to all, until it is escalated to a person', async () => {
     const trunks = [await board.publish('Trunk', { n: 1 }), await board.publish('Trunk', { n: 2 })];
     const all = await outside.claimOne({ agents: ['porter'], max: 1 });
     expect(all).toMatchObject({ correlation_id: trunks[0], assignee: null });
@@ -191,7 +191,7 @@ describe('work for a person', () => {
     expect(await outside.send(held, 'complete', { output: {} })).toMatchObject({ status: 200 });
   });
 
-  it('has failed for good when it is due and says so, be it that somebody holds it', async () => {
+  it('fails for good when it is due and its agent says so, even while a person holds it', async () => {
     const [waiting, held] = [await published('Audit', 'bela'), await published('Audit', 'bela')];
     const lease = (await claimed(held.id, { claimed_by: 'bela' })).body as unknown as {
       execution_id: string;
@@ -230,13 +230,13 @@ describe('work for a person', () => {
     await eventually('it is overdue again', async () => (await outside.execution(waiting.id)).state === 'failed');
   });
 
-  it('is due no more once it has ended or is cancelled', async () => {
+  it('is no longer due once it has finished or is cancelled', async () => {
     const [done, cancelled] = [await published('Audit', 'bela'), await published('Audit', 'bela')];
     const lease = (await claimed(done.id)).body as unknown as { execution_id: string; lease_token: string };
     expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 200 });
     await board.http.post(`/api/v1/correlations/${cancelled.correlation}/cancel`).expect(200);
     clock.advance(3 * HOUR_MS);
-    // A later one's time has passed, so that the earlier ones' would have been looked at.
+    // A later one's time has passed, so that the earlier ones' would have been checked.
     const later = await published('Audit', 'bela');
     clock.advance(3 * HOUR_MS);
     expect(await board.ended(later.correlation)).toMatchObject({ state: 'failed' });
@@ -245,7 +245,7 @@ describe('work for a person', () => {
   });
 });
 
-/** What a stream shows of a correlation from its beginning, live events included. */
+/** Returns the stream of a correlation from its beginning, including live events. */
 function watchLiveEvents(url: string, correlation: string): { text: () => string; close: () => void } {
   const abort = new AbortController();
   let seen = '';

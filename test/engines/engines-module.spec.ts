@@ -73,7 +73,7 @@ describe('engines in a Nest application', () => {
     return module.get(PreparedEngines, { strict: false });
   }
 
-  test('an agent class is made with what it injects, and answers by its execute', async () => {
+  test('an agent class is created with its injected providers, and answers with its execute method', async () => {
     const router = (await engines('types: {}', [Router], [Queues, Router])).for('router')!;
     expect(await router.run(inputsOf({ number: 1 }), context())).toEqual({ queue: 'cash', attempt: 2 });
     await expect(router.run(inputsOf({ number: 7 }), context())).rejects.toThrow('there is no queue 7');
@@ -92,7 +92,7 @@ describe('engines in a Nest application', () => {
     expect(answer).toEqual({ text: 'hi', by: 'external', count: 1, tag: 'channel:chat' });
   });
 
-  test('an expression that errs rejects with the reason', async () => {
+  test('an expression that fails rejects with the reason', async () => {
     const prepared = await engines(
       'agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: payload.missing } } }',
     );
@@ -100,11 +100,11 @@ describe('engines in a Nest application', () => {
   });
 
   describe('while too many expressions wait', () => {
-    // A macro in a macro is never evaluated on the main thread.
+    // Nested macros are never evaluated on the main thread.
     const ELSEWHERE = 'payload.list.map(x, [x].map(y, {"n": y})[0])';
     const CONFIGURATION = `agents: { a: { consumes: [{ types: [Ticket] }], engine: { kind: expression, expression: '${ELSEWHERE}' } } }`;
 
-    /** The agent, on a server whose evaluator takes nothing more until `relieved`. */
+    /** Returns the agent, on a server whose evaluator accepts no more work until `relieved`. */
     async function overloaded(): Promise<{ agent: PreparedEngine; relieved: Promise<unknown> }> {
       const prepared = await engines(CONFIGURATION);
       const evaluator = running.at(-1)!.get(ExpressionEvaluator, { strict: false });
@@ -114,7 +114,7 @@ describe('engines in a Nest application', () => {
       return { agent: prepared.for('a')!, relieved };
     }
 
-    test('an expression asks again, and its agent has an answer', async () => {
+    test('an expression retries, and its agent has an answer', async () => {
       const { agent, relieved } = await overloaded();
       const answered = expect(agent.run(inputsOf({ list: [1, 2] }), context())).resolves.toEqual([{ n: 1 }, { n: 2 }]);
       await relieved;
@@ -122,7 +122,7 @@ describe('engines in a Nest application', () => {
       await answered;
     });
 
-    test('an expression stops asking when it is aborted', async () => {
+    test('an expression stops retrying when it is aborted', async () => {
       const { agent, relieved } = await overloaded();
       const abort = new AbortController();
       const stopped = expect(
@@ -134,7 +134,7 @@ describe('engines in a Nest application', () => {
     });
   });
 
-  test('an agent that is not there has none', async () => {
-    expect((await engines('types: {}')).for('nobody')).toBeUndefined();
+  test('an unknown agent has no engine', async () => {
+    expect((await engines('types: {}')).for('unknown')).toBeUndefined();
   });
 });

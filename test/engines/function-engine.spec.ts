@@ -12,7 +12,7 @@ describe('function agents, as real modules in a folder', () => {
   let folder: ConfigurationFolder;
   beforeEach(() => {
     folder = new ConfigurationFolder();
-    // As in a project of ES modules: without it jest takes .js for CommonJS.
+    // As in a project of ES modules: without it jest treats .js as CommonJS.
     folder.write('package.json', '{ "type": "module" }');
   });
   afterEach(() => folder.remove());
@@ -23,7 +23,7 @@ describe('function agents, as real modules in a folder', () => {
     const instanceOf = (): never => {
       throw new Error('there are no classes here');
     };
-    const [expressions, shared, outbound] = [undefined as never, undefined as never, undefined as never]; // function agents use none
+    const [expressions, shared, outbound] = [undefined as never, undefined as never, undefined as never]; // Function agents use none.
     return new FunctionEngine().prepare(catalog.agent('a')!, {
       baseDirectory: catalog.baseDirectory,
       environment: {},
@@ -74,12 +74,12 @@ describe('function agents, as real modules in a folder', () => {
     ['an object with a message', 'throw { message: "from elsewhere" }', 'from elsewhere'],
     ['an object without one', 'throw { code: 7 }', 'the agent threw {"code":7} instead of an Error'],
     [
-      'an object that is no JSON',
+      'an object that is not JSON',
       'const loop = {}; loop.loop = loop; throw loop',
       'the agent threw a value of type object instead of an Error',
     ],
     ['a symbol', 'throw Symbol("x")', 'the agent threw Symbol(x) instead of an Error'],
-  ])('one that throws %s fails with words to show', async (what, statement, message) => {
+  ])('one that throws %s fails with a message', async (what, statement, message) => {
     const engine = await prepared(`${what.replaceAll(' ', '-')}.mjs`, `export default async () => { ${statement}; };`);
     const error = await engine.run(inputsOf({}), context()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(Error);
@@ -87,7 +87,7 @@ describe('function agents, as real modules in a folder', () => {
   });
 
   test.each<[string, string, string | null, RegExp]>([
-    ['is not there', 'gone.ts', null, /the file .*gone\.ts does not exist$/],
+    ['does not exist', 'gone.ts', null, /the file .*gone\.ts does not exist$/],
     ['is a folder', 'folder.ts', 'FOLDER', /the file .*folder\.ts does not exist$/],
     [
       'has no default export',
@@ -101,7 +101,7 @@ describe('function agents, as real modules in a folder', () => {
       'export default { run: async () => null };',
       /object\.mjs must have a default export/,
     ],
-    ['is no JavaScript', 'broken.mjs', 'export default async ( => null;', /broken\.mjs cannot be loaded: /],
+    ['is not JavaScript', 'broken.mjs', 'export default async ( => null;', /broken\.mjs cannot be loaded: /],
     [
       'imports a package that is not installed',
       'lonely.mjs',

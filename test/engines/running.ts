@@ -27,10 +27,10 @@ export const artifact = (payload: JsonObject, type = 'Ticket'): AgentArtifact =>
   created_at: '2026-11-20T10:00:00.000Z',
 });
 
-/** One artifact, and the view that an engine has of it. */
+/** One artifact, and an engine's view of it. */
 export const inputsOf = (payload: JsonObject): ExecutionInputs => ({ artifacts: [artifact(payload)], view: payload });
 
-/** What the executor hands to an engine; the blackboard behind it is empty. */
+/** Returns the executor's arguments for an engine; the blackboard behind it is empty. */
 export const context = (): EngineContext => ({
   executionId: '0193b7a0-0000-7000-8000-000000000002',
   correlationId: 'case-1',

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-// Real: the script in a process of its own, as Node strips its types, and the whole of test.csv.
+// Runs the script as a separate process, as Node strips its types, on the whole test.csv.
 describe('the support desk classifier', () => {
   it('names at least 85 % of the intents in test.csv', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['examples/support-desk/accuracy.ts']);

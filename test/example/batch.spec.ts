@@ -8,7 +8,7 @@ import { startApp, type TestApp } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
 
 const EXAMPLE = new URL('../../examples/support-desk/', import.meta.url);
-/** In the folder that the example's configuration lets requests name. */
+/** A file in the folder that the example's configuration lets requests name. */
 const FILE = 'test.csv';
 
 interface Reply {
@@ -19,7 +19,7 @@ interface Item {
   index: number;
   run_id: string;
   status: string;
-  /** By type where a person is asked as well. */
+  /** The number of artifacts by type if a person is asked as well. */
   result: Reply | { Reply: Reply; HumanReview: object };
 }
 
@@ -28,7 +28,7 @@ interface Message {
   payload: { text: string };
 }
 
-// Real: the example's own configuration and agents, all of test.csv as one batch, HTTP and a SQLite file. Nothing is faked.
+// Uses the example's configuration and agents, all of test.csv as one batch, HTTP and a SQLite file. Nothing is faked.
 describe('the test messages as a batch through the support desk', () => {
   const rows = parse(readFileSync(new URL(`banking77/${FILE}`, EXAMPLE)), { columns: true, bom: true }) as {
     text: string;
@@ -51,7 +51,7 @@ describe('the test messages as a batch through the support desk', () => {
     };
     const status = async (): Promise<string> =>
       ((await desk.http.get(`/batch/${id}?results_limit=0`)).body as { status: string }).status;
-    await eventually('the batch has ended', async () => !['starting', 'running'].includes(await status()), 100_000);
+    await eventually('the batch has finished', async () => !['starting', 'running'].includes(await status()), 100_000);
     const { body } = await desk.http.get(`/batch/${id}?results_limit=10000`).expect(200);
     expect(body).toMatchObject({
       status: 'completed',
@@ -66,7 +66,7 @@ describe('the test messages as a batch through the support desk', () => {
 
   afterAll(() => desk.close());
 
-  /** The text of every message on the blackboard, by its correlation. */
+  /** Returns the text of every message on the blackboard, by its correlation. */
   const messages = async (): Promise<Map<string, string>> => {
     const texts = new Map<string, string>();
     let after = '';
@@ -79,20 +79,20 @@ describe('the test messages as a batch through the support desk', () => {
     }
   };
 
-  it('ends every row, with its result in the order of the file', () => {
+  it('finishes every row, with its result in the order of the file', () => {
     expect(items.map(({ index, status }) => [index, status])).toEqual(rows.map((_, index) => [index, 'completed']));
     expect(new Set(items.map(({ run_id }) => run_id)).size).toBe(rows.length);
   });
 
-  it('brings every text in as it stands in the file: quoted commas, doubled quotes and line breaks too', () => {
+  it('imports every text as it is in the file, including quoted commas, doubled quotes and line breaks', () => {
     expect(inputs.size).toBe(rows.length);
     expect(items.map(({ run_id }) => inputs.get(run_id))).toEqual(rows.map(({ text }) => text));
-    // The file has each of these, or the comparison would show nothing.
+    // Checks that the file has each of these; otherwise the comparison would prove nothing.
     expect(rows.filter(({ text }) => text.includes('\n'))).toHaveLength(3);
     for (const part of [',', '"']) expect(rows.some(({ text }) => text.includes(part))).toBe(true);
   });
 
-  it('names as many intents right as the example says of itself', async () => {
+  it('names as many intents correctly as the example documents', async () => {
     const { stdout } = await promisify(execFile)(process.execPath, ['examples/support-desk/accuracy.ts']);
     const [, right, of] = /^right: (\d+) of (\d+)$/m.exec(stdout)!;
     const named = items.filter(

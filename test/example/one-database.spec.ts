@@ -7,7 +7,7 @@ interface Claimed {
   executions: { execution_id: string; lease_token: string }[];
 }
 
-/** Real: the built program, serving one example after the other on one database, as all of them do unless told otherwise. */
+/** Runs the built program, which serves one example after the other on one database, as all examples do by default. */
 describe('an approval that waits while another example is served', () => {
   const folder = new ConfigurationFolder();
   let database: TestDatabase;
@@ -52,7 +52,7 @@ describe('an approval that waits while another example is served', () => {
     });
   };
 
-  it('is decided when its own is served again', async () => {
+  it('is decided when its own example is served again', async () => {
     await serve('approvals');
     await post(
       '/api/v1/artifacts',

@@ -3,7 +3,7 @@ import { ModelServer, USED } from '../support/model-server.js';
 
 const CONFIGURATION = new URL('../../examples/support-desk/starling.llm.yaml', import.meta.url).pathname;
 
-// Real: the example's own configuration and agents, the AI SDK, HTTP and a SQLite file. Stood in for: the model.
+// Uses the example's configuration and agents, the AI SDK, HTTP and a SQLite file. The model is a stand-in.
 describe('the support desk with a language model', () => {
   let models: ModelServer;
   let desk: TestApp;
@@ -20,7 +20,7 @@ describe('the support desk with a language model', () => {
     await models.close();
   });
 
-  it('answers what the customer wrote, as the routing says, and knows what that cost', async () => {
+  it('answers the customer as the routing says, and reports the cost', async () => {
     const reply = {
       text: 'Your card is on its way. A colleague will look at it within a working day.',
       intent: 'card_arrival',

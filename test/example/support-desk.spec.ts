@@ -13,7 +13,7 @@ interface Answer {
   artifacts: { type: string; produced_by: string; payload: Record<string, unknown> }[];
 }
 
-// Real: the example's own configuration and agents, the messages of BANKING77, HTTP and a SQLite file. Nothing is faked.
+// Uses the example's configuration and agents, the messages of BANKING77, HTTP and a SQLite file. Nothing is faked.
 describe('the support desk', () => {
   let desk: TestApp;
   beforeAll(async () => {

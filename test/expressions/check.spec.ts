@@ -14,11 +14,11 @@ describe('checkExpression', () => {
       `"x"${' + payload.a'.repeat(200)}`,
       'payload.items.map(i, payload.items.map(j, i.a == j.a))',
     ].map((source) => [source.slice(0, 60), source]),
-  )('takes %s', (_start, source) => {
+  )('accepts %s', (_start, source) => {
     expect(checkExpression(source)).toBeNull();
   });
 
-  const mistakes: [source: string, message: string][] = [
+  const refused: [source: string, message: string][] = [
     ['', 'is not valid CEL: line 1, column 1: found end of input'],
     ['payload.a\n && && true', 'is not valid CEL: line 2, column 2: found &'],
     ['payloads.a', 'names the unknown variable payloads; did you mean payload?'],
@@ -47,7 +47,7 @@ describe('checkExpression', () => {
     ['('.repeat(8_000), 'must not nest deeper than 250 operations'],
     ['['.repeat(300) + ']'.repeat(300), 'must not nest deeper than 250 operations'],
   ];
-  it.each(mistakes.map(([source, message]) => [source.slice(0, 60), source, message]))(
+  it.each(refused.map(([source, message]) => [source.slice(0, 60), source, message]))(
     'refuses %s',
     (_start, source, message) => {
       expect(checkExpression(source)).toBe(message);
@@ -86,7 +86,7 @@ describe('expressionWarnings', () => {
     'payload.items.exists_one(i, i == 1)',
     '"a" + payload.b',
     'payload.items[1]',
-  ])('is silent about %s', (source) => {
+  ])('does not warn of %s', (source) => {
     expect(expressionWarnings(source)).toEqual([]);
   });
 });

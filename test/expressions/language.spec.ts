@@ -17,7 +17,7 @@ const VARIABLES = {
       { sku: 'b', price: 5, tags: [] },
     ],
     'a key': 1,
-    // Keys that the library or JavaScript would read something into.
+    // Keys that the library or JavaScript could interpret.
     constructor: 'builder',
     $typeName: 'google.protobuf.Int32Value',
     value: 'x',
@@ -80,7 +80,7 @@ describe('results', () => {
   ];
   it.each(rows)('%s', async (source, value) => {
     expect(await evaluate(source)).toEqual({ ok: true, value });
-    // A macro is evaluated in another process, whatever is in it: the result must not depend on where.
+    // A macro is always evaluated in another process, and the result must not depend on that.
     expect(await evaluate(`[0].map(zero, ${source})[0]`)).toEqual({ ok: true, value });
   });
 });
@@ -155,7 +155,7 @@ describe('errors', () => {
     ['payload.text && true', 'type mismatch: expected bool, got string'],
     ['1.0 / 0.0', 'the result contains Infinity, which JSON cannot represent'],
     ['type(payload.count)', 'the result contains a type or a message, which JSON cannot represent'],
-    // What a payload holds stays out of messages, which go into logs.
+    // Payload content stays out of messages, which are logged.
     ['int(payload.text)', 'an argument has a value that does not fit'],
     ['int(payload.text) > 3 || payload.paid', 'an argument has a value that does not fit in `int(payload.text)`'],
     ['payload[payload.text]', 'field not found'],
@@ -171,7 +171,7 @@ describe('errors', () => {
 });
 
 describe('any JSON', () => {
-  // A macro in a macro is never evaluated on the main thread.
+  // Nested macros are never evaluated on the main thread.
   const ELSEWHERE = '[payload].map(x, [x].map(y, y)[0])[0]';
   const check = fc.asyncProperty(fc.jsonValue({ maxDepth: 6 }), async (generated) => {
     const payload = JSON.parse(JSON.stringify(generated)) as typeof VARIABLES.payload;
@@ -180,7 +180,7 @@ describe('any JSON', () => {
     expect(await evaluate('payload == payload', { ...VARIABLES, payload })).toEqual({ ok: true, value: true });
   });
 
-  it('comes back as it was, from either side', () => fc.assert(check, { numRuns: 200, seed: printedSeed() }));
+  it('is returned unchanged from both threads', () => fc.assert(check, { numRuns: 200, seed: printedSeed() }));
 
   const long = 'é😀\u0001"\ud800'.repeat(40_000);
   const rows: [what: string, payload: unknown][] = [
@@ -189,10 +189,10 @@ describe('any JSON', () => {
     ['long texts in a list in an object', { a: { b: ['x'.repeat(70_000), 1, [], {}, 'y'.repeat(70_000)], c: null } }],
     ['a wide object', Object.fromEntries(Array.from({ length: 4_000 }, (_, index) => [`key ${index}`, { index }]))],
   ];
-  it.each(rows)('%s too, however it is cut on its way', async (_what, payload) => {
+  it.each(rows)('%s too, however it is split in transit', async (_what, payload) => {
     const variables = { ...VARIABLES, payload: payload as typeof VARIABLES.payload };
     const result = await evaluate(ELSEWHERE, variables);
-    // Jest would print all of a difference.
+    // Jest would print the whole difference.
     expect(JSON.stringify(result) === JSON.stringify({ ok: true, value: payload })).toBe(true);
   });
 });

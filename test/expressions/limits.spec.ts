@@ -4,18 +4,19 @@ import { rememberText } from '../../src/cel/language/json-text.js';
 import { watched } from '../support/main-thread.js';
 
 const MEGABYTE = 2 ** 20;
-// A garbage collection or a page fault may come at any moment; what an evaluation itself does comes every time.
+// A garbage collection or a page fault may come at any moment; the evaluation's own work recurs every time.
 const TRIES = 5;
 const MOST_HELD_MS = 10;
 const LONGEST_MS = 1_000;
-// Until the timer is served, and until the end of the process is heard of; what others took of the machine comes on top.
+// The delay until the timer fires, and until the end of the process is noticed, plus what other processes took of the
+// machine.
 const LATE_MS = 500;
 
 const TOO_LONG = { ok: false, error: `takes longer than ${LONGEST_MS} ms` };
 
 const evaluator = new ExpressionEvaluator();
 
-// The start of the processes is no part of an evaluation.
+// The start of the processes is not part of an evaluation.
 beforeAll(() => Promise.all([1, 2].map(() => evaluate('payload.all(x, payload.all(y, x == y))', [1]))));
 afterAll(() => evaluator.close());
 
@@ -24,8 +25,8 @@ function evaluate(source: string, payload: unknown): Promise<EvaluationResult> {
 }
 
 /**
- * Evaluates until the main thread was not held for long and the result came in time; fails where it never is so. What ran out of time
- * while others had the processor is evaluated again, where it `hasTime` otherwise.
+ * Evaluates until the main thread was not blocked for long and the result came in time; fails if that never happens. An
+ * evaluation that timed out while other processes had the CPU is repeated, if it `hasTime` otherwise.
  */
 async function evaluateWithinLimits(source: string, payload: unknown, hasTime = false): Promise<EvaluationResult> {
   if (typeof payload === 'object' && payload !== null) rememberText(payload, JSON.stringify(payload));
@@ -219,7 +220,7 @@ describe('every kind of payload of a megabyte', () => {
   });
 });
 
-describe('payloads as large as the main thread takes them', () => {
+describe('payloads as large as the main thread accepts', () => {
   const sources = [
     'size(payload.text) > 3',
     'payload.text.lowerAscii().upperAscii().trim().contains("refund")',
@@ -237,7 +238,7 @@ describe('payloads as large as the main thread takes them', () => {
   });
 });
 
-describe('macros over lists as long as the main thread takes them', () => {
+describe('macros over lists as long as the main thread accepts', () => {
   const elements: [what: string, element: unknown][] = [
     ['numbers', 1],
     ['short texts', 'ab'],
@@ -278,7 +279,7 @@ describe('macros over lists as long as the main thread takes them', () => {
   });
 });
 
-it('takes payloads that nest as deep as the edge lets them, and refuses what the stack does not hold', async () => {
+it('accepts payloads that nest as deep as the API allows, and refuses those that overflow the stack', async () => {
   const takes = { ok: true, value: true };
   expect(await evaluateWithinLimits('payload == inputs[0].payload', nested(64), true)).toEqual(takes);
   expect(await evaluateWithinLimits('[payload].exists(x, x == inputs[0].payload)', nested(64), true)).toEqual(takes);
@@ -286,7 +287,7 @@ it('takes payloads that nest as deep as the edge lets them, and refuses what the
   expect(result).toMatchObject({ ok: false });
 });
 
-// Jest would print all of a megabyte.
+// Jest would print the whole megabyte.
 function shortened(result: EvaluationResult): object {
   return JSON.stringify(result).length > 1_000 ? { ok: result.ok } : result;
 }

@@ -17,14 +17,14 @@ import { eventually } from '../support/eventually.js';
 const ENDLESS = 'payload.l.all(a, payload.l.all(b, payload.l.all(c, payload.l.all(d, a + b + c + d > 0.0))))';
 const HOSTILE = { l: new Array<number>(500).fill(1) };
 const TOO_LONG: EvaluationResult = { ok: false, error: 'takes longer than 1000 ms' };
-// Its time is no multiple of its input's size, so that it is never evaluated on the main thread.
+// Its time is not proportional to its input's size, so that it is never evaluated on the main thread.
 const INNOCENT = 'payload.l.all(x, [x].all(y, y == 1))';
 const TRUE: EvaluationResult = { ok: true, value: true };
 
 const evaluate = (evaluator: ExpressionEvaluator, source: string, payload: unknown): Promise<EvaluationResult> =>
   evaluator.evaluate(source, { payload, artifact: {}, inputs: [] });
 
-/** The evaluation processes that `parent` has. */
+/** Returns the evaluation processes of `parent`. */
 function evaluationProcesses(parent = process.pid): number[] {
   const all = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return all.filter((pid) => parentOf(pid) === parent && commandOf(pid).includes('evaluation-entry'));
@@ -84,7 +84,7 @@ describe('evaluation processes', () => {
     expect(evaluationProcesses()).toHaveLength(1);
   });
 
-  it('serve an innocent expression before the queue of a hostile one, which fails alone', async () => {
+  it('serve a harmless expression before the queue of a hostile one, which fails alone', async () => {
     const ended: string[] = [];
     const hostile = Array.from({ length: 6 }, () =>
       evaluate(evaluator, ENDLESS, HOSTILE).finally(() => ended.push('hostile')),
@@ -98,7 +98,7 @@ describe('evaluation processes', () => {
     expect(ended.slice(-4)).toEqual(['hostile', 'hostile', 'hostile', 'hostile']);
   });
 
-  it('are two at most', async () => {
+  it('are limited to two', async () => {
     const many = Array.from({ length: 50 }, () => evaluate(evaluator, INNOCENT, HOSTILE));
     expect(await Promise.all(many)).toEqual(many.map(() => TRUE));
     expect(evaluationProcesses()).toHaveLength(2);
@@ -107,12 +107,12 @@ describe('evaluation processes', () => {
   it('run out of memory without harm to the server', async () => {
     const payload = { s: 'x'.repeat(2 ** 20), l: HOSTILE.l };
     const result = await evaluate(evaluator, 'payload.l.map(x, payload.s).join("").lowerAscii()', payload);
-    // Filling the memory may take longer than a second where the machine is busy.
+    // Filling the memory may take longer than a second on a busy machine.
     expect([{ ok: false, error: 'needs more than 256 MB of memory' }, TOO_LONG]).toContainEqual(result);
     expect(await evaluate(evaluator, INNOCENT, HOSTILE)).toEqual(TRUE);
   });
 
-  it('are replaced where something else ends them, and the evaluation is done again', async () => {
+  it('are replaced if they are killed, and the evaluation is repeated', async () => {
     await evaluate(evaluator, INNOCENT, HOSTILE);
     const [first] = evaluationProcesses();
     const result = evaluate(evaluator, 'payload.l.all(a, payload.l.all(b, a == b))', HOSTILE);
@@ -121,7 +121,7 @@ describe('evaluation processes', () => {
     expect(evaluationProcesses()).not.toContain(first);
   });
 
-  it('outlive the signals that a terminal sends to all', async () => {
+  it('survive the signals that a terminal sends to the process group', async () => {
     await evaluate(evaluator, INNOCENT, HOSTILE);
     const before = evaluationProcesses();
     for (const signal of ['SIGINT', 'SIGTERM']) process.kill(before[0]!, signal);
@@ -129,9 +129,9 @@ describe('evaluation processes', () => {
     expect(evaluationProcesses()).toEqual(before);
   });
 
-  it('end with close, and what they were evaluating can be tried again', async () => {
+  it('exit on close, and their evaluations can be tried again', async () => {
     const unended = Array.from({ length: 3 }, () => evaluate(evaluator, ENDLESS, HOSTILE));
-    await eventually('both are there', () => evaluationProcesses().length === 2);
+    await eventually('both are running', () => evaluationProcesses().length === 2);
     const outcomes = Promise.allSettled(unended);
     await evaluator.close();
     expect(evaluationProcesses()).toEqual([]);
@@ -153,8 +153,8 @@ it('is closed with the application', async () => {
   expect(evaluationProcesses()).toEqual([]);
 });
 
-describe('a program as it was built', () => {
-  /** Node with the built evaluator; `body` is in an async context and has `evaluate`. */
+describe('the built program', () => {
+  /** Runs Node with the built evaluator; `body` runs in an async function and has `evaluate`. */
   async function program(body: string): Promise<ChildProcess> {
     const built = join(dirname(await builtProgram()), '../dist/cel/evaluator.js');
     const evaluation = `new ExpressionEvaluator().evaluate(source, { payload: ${JSON.stringify(HOSTILE)}, artifact: {}, inputs: [] })`;
@@ -162,14 +162,14 @@ describe('a program as it was built', () => {
     return spawn(process.execPath, ['--input-type=module', '--eval', script], { stdio: ['ignore', 'pipe', 'inherit'] });
   }
 
-  it('evaluates, and ends by itself while its evaluation process is idle', async () => {
+  it('evaluates, and exits by itself while its evaluation process is idle', async () => {
     const child = await program(`console.log(JSON.stringify(await evaluate(${JSON.stringify(INNOCENT)})))`);
     const [output, [code]] = await Promise.all([text(child.stdout!), once(child, 'exit') as Promise<[number]>]);
     expect(JSON.parse(output)).toEqual(TRUE);
     expect(code).toBe(0);
   });
 
-  it('leaves no evaluation behind when it is killed in the midst of one', async () => {
+  it('leaves no evaluation behind when it is killed during one', async () => {
     const child = await program(
       `await evaluate(${JSON.stringify(INNOCENT)}); console.log('evaluating'); await evaluate(${JSON.stringify(ENDLESS)})`,
     );

@@ -13,8 +13,8 @@ const PACKER = `${SPREADER}  packer: { consumes: [{ types: [Parcel] }], publishe
 const CORRELATIONS = ['one', 'two', 'three'];
 const PARCELS = 900;
 
-/** Real: the built program, killed with SIGKILL while it ends what waits for an agent that no process has. */
-it('what waits for an agent that no process has is failed once, be the service killed meanwhile', async () => {
+/** Runs the built program, killed with SIGKILL while it fails the executions of an agent that no process has. */
+it('the executions of an agent that no process has fail once, even if the service is killed meanwhile', async () => {
   const folder = new ConfigurationFolder();
   const database: TestDatabase = await databaseOf(folder.path);
   const start = (config: string): Promise<Service> =>

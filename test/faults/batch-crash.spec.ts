@@ -23,8 +23,8 @@ agents:
 
 const ROUNDS = Number(process.env.STARLING_BATCH_CRASH_ROUNDS ?? 3);
 
-/** Real: the built program as a process, its database, HTTP, SIGKILL. Nothing is faked. */
-describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`, () => {
+/** Runs the built program as a process, its database, HTTP and SIGKILL. Nothing is faked. */
+describe(`killed ${ROUNDS} times while batches of ${ROWS} rows are imported and run`, () => {
   const folder = new ConfigurationFolder();
   const uploads = `${folder.path}/uploads`;
   const ledger = new BatchLedger();
@@ -62,7 +62,7 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
     );
 
   it(
-    'loses no row, runs none to completion twice, and leaves nothing half in',
+    'loses no row, completes none twice, and leaves no batch half imported',
     async () => {
       const random = new Random(printedSeed());
       const found: Awaited<ReturnType<typeof stateOf>>[] = [];
@@ -79,10 +79,10 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
 
       service = await start();
       expect(await breaches(database, ledger)).toEqual([]);
-      // A request whose answer was lost comes again with its key, and finds the same batch.
+      // A request whose answer was lost is sent again with its key, and finds the same batch.
       if (ledger.unanswered) expect(await ledger.send(service, ledger.unanswered)).toBe(true);
       await eventually(
-        'every batch has ended',
+        'every batch has finished',
         async () => (await unended(service)).length === 0,
         300_000 + ROUNDS * 3_000,
       );
@@ -99,7 +99,10 @@ describe(`killed ${ROUNDS} times while batches of ${ROWS} rows come in and run`,
   );
 });
 
-/** Kills a random moment after a random number of rows of a batch has come in; at times that is before the first, or after the last. */
+/**
+ * Kills the process after a random number of rows of a batch has arrived and a random delay, at times before the first
+ * or after the last row.
+ */
 async function killAmidImport(
   service: Service,
   database: TestDatabase,
@@ -109,18 +112,18 @@ async function killAmidImport(
   const target = random.between(0, ROWS);
   let isAnswered = false;
   const sent = ledger.send(service, ledger.next(random)).finally(() => (isAnswered = true));
-  await eventually('the rows are in', async () => isAnswered || (await rowsComingIn(database)) >= target);
+  await eventually('the rows are imported', async () => isAnswered || (await rowsComingIn(database)) >= target);
   await killAfter(service, random.next() * 10);
   await sent;
 }
 
-/** Kills a random moment after a random number of rows of a batch has ended. */
+/** Kills the process after a random number of rows of a batch has finished and a random delay. */
 async function killAmidRuns(service: Service, ledger: BatchLedger, random: Random): Promise<void> {
   if ((await unended(service)).length === 0) expect(await ledger.send(service, ledger.next(random))).toBe(true);
   const [batch] = await unended(service);
   const done = batch?.completed_items ?? ROWS;
   const target = done + random.between(0, Math.min(ROWS - done, ROWS / 3));
-  await eventually('the rows have ended', async () => {
+  await eventually('the rows have finished', async () => {
     const same = (await unended(service)).find(({ batch_id }) => batch_id === batch?.batch_id);
     return !same || same.completed_items >= target;
   });
@@ -140,7 +143,7 @@ interface Listed {
 async function unended(service: Service): Promise<Listed[]> {
   const listed = async (status: string): Promise<Listed[]> =>
     (await service.get<{ items: Listed[] }>(`/api/v1/batches?limit=500&status=${status}`)).items;
-  // In the order of their states: at once, one that begins to run in between would be in neither.
+  // In the order of the states: in parallel queries, a row that starts in between would be in neither.
   const starting = await listed('starting');
   const running = await listed('running');
   return [...starting.filter(({ batch_id }) => running.every((other) => other.batch_id !== batch_id)), ...running];
@@ -152,7 +155,7 @@ interface Item {
   result: object;
 }
 
-/** Whole and in order. */
+/** Checks that the results are complete and in order. */
 async function checkResults(service: Service, id: string, { name, hasTwins }: Order): Promise<void> {
   const response = await fetch(`${service.url}/batch/${id}/results`);
   const items = (await response.text())

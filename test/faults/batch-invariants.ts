@@ -2,7 +2,7 @@ import { jsonField, type Rows, type TestDatabase } from '../support/database.js'
 import { type BatchLedger, FIRST_TWIN, ROWS } from './batch-ledger.js';
 import { integrity } from './integrity.js';
 
-/** What must hold at any time, except while a batch is coming in; one line for each breach. */
+/** Returns one line for each broken invariant that applies at any time, except while a batch is imported. */
 export const breaches = (database: TestDatabase, ledger: BatchLedger): Promise<string[]> =>
   database.look(async (rows) => [
     ...(await integrity(rows)),
@@ -13,7 +13,7 @@ export const breaches = (database: TestDatabase, ledger: BatchLedger): Promise<s
     ...(await counts(rows)),
   ]);
 
-/** What must hold besides when every batch has ended. */
+/** Returns the broken invariants that apply when every batch has finished. */
 export const unfinished = (database: TestDatabase): Promise<string[]> =>
   database.look(async (rows) => [
     ...(
@@ -33,14 +33,14 @@ export const unfinished = (database: TestDatabase): Promise<string[]> =>
     ).map(({ batch, position }) => `row ${position} of batch ${batch} has no output`),
   ]);
 
-/** What a kill has left behind: whether a batch was half in, and how many runs were open. */
+/** Returns what a kill has left: whether a batch was half imported, and how many runs were open. */
 export const stateOf = (database: TestDatabase): Promise<{ isHalfIn: boolean; openRuns: number }> =>
   database.look(async (rows) => ({
     isHalfIn: (await rows(`select id from batches where status = 'importing'`)).length > 0,
     openRuns: (await rows(`select id from runs where status = 'running'`)).length,
   }));
 
-/** How much of a batch is in that is not in yet. */
+/** Returns how many rows are stored of a batch that is not fully imported. */
 export async function rowsComingIn(database: TestDatabase): Promise<number> {
   const importing = `select seq from batches where status = 'importing'`;
   const [found] = await database.rows<{ count: number }>(
@@ -49,7 +49,7 @@ export async function rowsComingIn(database: TestDatabase): Promise<number> {
   return found!.count;
 }
 
-/** Every batch, by the name that it has in the ledger. */
+/** Returns every batch, by its name in the ledger. */
 export const batchIds = async (database: TestDatabase): Promise<Map<string, string>> =>
   new Map((await named(database.rows)).map(({ name, id }) => [name, id]));
 
@@ -70,12 +70,12 @@ const leftovers = async (rows: Rows): Promise<string[]> => [
   ),
 ];
 
-/** Each acknowledged batch once, under the id that was answered; every other at most once. */
+/** Checks that each acknowledged batch exists once, under the id that was answered, and every other at most once. */
 async function made(rows: Rows, ledger: BatchLedger): Promise<string[]> {
   const byName = Map.groupBy(await named(rows), ({ name }) => name);
   return [
     ...[...byName].filter(([, batches]) => batches.length > 1).map(([name]) => `${name} was made twice`),
-    ...[...byName.keys()].filter((name) => !ledger.orders.has(name)).map((name) => `nobody sent ${name}`),
+    ...[...byName.keys()].filter((name) => !ledger.orders.has(name)).map((name) => `${name} was never sent`),
     ...[...ledger.acknowledged]
       .filter(([name, id]) => byName.get(name)?.[0]?.id !== id)
       .map(([name, id]) => `${name} was acknowledged as ${id} and is lost`),
@@ -97,7 +97,7 @@ async function wholeness(rows: Rows): Promise<string[]> {
   return broken.map(({ seq }) => `batch ${seq} is not whole, or not in order`);
 }
 
-/** A lost lease repeats an execution and makes no other one. */
+/** An expired lease repeats an execution and creates no other one. */
 async function doubles(rows: Rows): Promise<string[]> {
   const row = `${jsonField('payload', 'batch')} as batch, ${jsonField('payload', 'n')} as n, count(*) as count`;
   const twice = (from: string): Promise<{ batch: string; n: string; count: number }[]> =>

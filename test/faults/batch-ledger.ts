@@ -5,12 +5,12 @@ export const ROWS = 5_000;
 /** With a row key, the rows from here on repeat the first ones. */
 export const FIRST_TWIN = 4_000;
 
-/** In the service's `csv_root`, with the content of `CSV`. */
+/** A path in the service's `csv_root`, with the content of `CSV`. */
 export const CSV_FILE = 'rows.csv';
 
 const NUMBERS = Array.from({ length: ROWS }, (_, n) => n);
 
-/** The rows of every batch, which are told apart by their static input `batch`. */
+/** The static input `batch`, which identifies the rows of every batch. */
 export const CSV = `n,twin,text\r\n${NUMBERS.map((n) => `${n},${n % FIRST_TWIN},"a, ""b""\n${n}"\r\n`).join('')}`;
 const LIST = NUMBERS.map((n) => ({ n, twin: n % FIRST_TWIN, text: `a, "b"\n${n}` }));
 
@@ -18,11 +18,11 @@ export interface Order {
   name: string;
   way: 'list' | 'path' | 'upload';
   hasTwins: boolean;
-  /** Set where the order was sent with an idempotency key; it is then sent again until it is acknowledged. */
+  /** The idempotency key of an order that is sent again until it is acknowledged. */
   key?: string;
 }
 
-/** The test's own record of the batches that it sent: one that was acknowledged must be there, any other may be. */
+/** The test's record of the batches that it sent: an acknowledged one must exist, any other may exist. */
 export class BatchLedger {
   readonly orders = new Map<string, Order>();
   /** Batch ids by name. */
@@ -44,7 +44,7 @@ export class BatchLedger {
     return order;
   }
 
-  /** False where the process was killed before it answered. Rejects where it refused. */
+  /** Returns false if the process was killed before it answered. Rejects if it refused. */
   async send(service: Service, order: Order): Promise<boolean> {
     const answer = await this.post(service, order)
       .then(async (response) => ({ status: response.status, text: await response.text() }))

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { connected } from '../support/postgres-cluster.js';
 
-/** Changes what is stored past the service: for a database that no process has open. */
+/** Changes a database directly, without the service. No process may have it open. */
 export async function changeStored(url: string, ...statements: string[]): Promise<void> {
   if (url.startsWith('postgres')) {
     await connected(url, async (client) => {

@@ -14,7 +14,7 @@ const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const ROUNDS = Number(process.env.STARLING_CRASH_ROUNDS ?? 8);
 const SENDERS = 12;
 
-/** Real: the built program as a process, its database, HTTP, SIGKILL. Nothing is faked. */
+/** Runs the built program as a process, its database, HTTP and SIGKILL. Nothing is faked. */
 describe(`killed ${ROUNDS} times under load`, () => {
   let folder: string;
   let service: Service | undefined;
@@ -30,7 +30,7 @@ describe(`killed ${ROUNDS} times under load`, () => {
   });
 
   it(
-    'loses nothing that it acknowledged, doubles nothing, and leaves nothing unfinished',
+    'loses nothing acknowledged, duplicates nothing, and leaves nothing unfinished',
     async () => {
       const random = new Random(printedSeed());
       const ledger = new Ledger();
@@ -46,7 +46,7 @@ describe(`killed ${ROUNDS} times under load`, () => {
       }
 
       service = await start();
-      // A request whose answer was lost comes again with its key, and finds the same workflow.
+      // A request whose answer was lost is sent again with its key, and finds the same workflow.
       for (const order of unfinished) expect(await ledger.send(service, order)).toBe(true);
       await eventually('no work is left', () => nothingLeft(service!, database, ledger));
       expect(await breaches(database, ledger)).toEqual([]);
@@ -64,7 +64,7 @@ async function killAfter(service: Service, ms: number): Promise<void> {
   await service.kill('SIGKILL');
 }
 
-/** Several senders at once; gives back the orders with a key that got no answer. */
+/** Runs several senders in parallel; returns the orders with a key that got no answer. */
 async function sendUntilKilled(
   service: Service,
   ledger: Ledger,

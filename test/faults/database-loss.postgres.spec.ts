@@ -13,10 +13,10 @@ import { Replica } from './replicas/replica.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const RECOVERY_MS = 30_000;
-/** Of the rate before: other processes of this machine take their share, more or less of it from second to second. */
+/** The share of the rate before: other processes of this machine take a varying share. */
 const SAME_RATE = 0.5;
 
-/** Real: the built program, HTTP, a durable Postgres server of its own and what befalls it. Nothing is faked. */
+/** Runs the built program, HTTP, and a separate durable Postgres server with its failures. Nothing is faked. */
 describe('a service whose database', () => {
   const ledger = new Ledger();
   let cluster: PostgresCluster;
@@ -48,7 +48,7 @@ describe('a service whose database', () => {
     await cluster?.close();
   });
 
-  /** Resolves when `loss` is over and all is as before. Gives what was seen meanwhile. */
+  /** Resolves when `loss` is over and the service has recovered. Returns the observations of the clients. */
   async function during(loss: () => Promise<void>): Promise<Probe> {
     const probe = new Probe(replica.url, ledger);
     await eventually('each client has had an answer', () => new Set(probe.seen.map(({ what }) => what)).size === 12);
@@ -61,7 +61,7 @@ describe('a service whose database', () => {
     await probe.stop();
     const rates: number[] = [];
     await eventually(
-      'the rate is as before',
+      'the rate has recovered',
       async () => rates.push(await publishRate(replica.url)) > 0 && rates.at(-1)! >= rate * SAME_RATE,
       RECOVERY_MS,
     );
@@ -77,7 +77,7 @@ describe('a service whose database', () => {
     return probe;
   }
 
-  it('crashes and is restarted answers 503 meanwhile, and goes on by itself', async () => {
+  it('crashes and is restarted answers 503 meanwhile, and recovers by itself', async () => {
     const probe = await during(async () => {
       await cluster.stop('immediate');
       await delay(4_000);
@@ -98,7 +98,7 @@ describe('a service whose database', () => {
     }
   });
 
-  it('ends its sessions again and again answers what it can', async () => {
+  it('repeatedly closes its sessions answers the requests that it can', async () => {
     await during(async () => {
       for (let times = 0; times < 8; times += 1) {
         await cluster.killSessions();
@@ -107,10 +107,10 @@ describe('a service whose database', () => {
     });
   });
 
-  it('grants no connections answers 503, and goes on when there are some', async () => {
+  it('grants no connections answers 503, and recovers when some are available', async () => {
     const probe = await during(async () => {
       const all = await AllConnections.take(cluster);
-      // More than the service has connections for: those that it has serve all.
+      // More than the service's connections: those that it has serve all requests.
       const crowd = await Promise.all(
         Array.from({ length: 100 }, () =>
           observe(replica.url, 'crowd', '/api/v1/artifacts', { type: 'Left', payload: { n: 4 } }),
@@ -133,7 +133,7 @@ describe('a service whose database', () => {
     expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
   });
 
-  it('hangs is given up after a few seconds, and comes back', async () => {
+  it('hangs is abandoned after a few seconds, and reconnected', async () => {
     const probe = await during(async () => {
       const resume = await freeze(cluster);
       try {
@@ -147,10 +147,10 @@ describe('a service whose database', () => {
     expect(probe.statuses('list artifacts')).toContain(503);
   });
 
-  it('has lost and doubled nothing in all of this', async () => {
+  it('has lost and duplicated nothing during all failures', async () => {
     const unfinished = /is still|is active|is left over|lease/;
     await eventually(
-      'all work has ended',
+      'all work has finished',
       async () => !(await breaches(database, ledger)).some((breach) => unfinished.test(breach)),
     );
     expect(await breaches(database, ledger)).toEqual([]);

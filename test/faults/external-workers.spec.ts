@@ -18,7 +18,7 @@ interface Execution {
   claimed_by: string | null;
 }
 
-/** Real: the built program, its database, and the example's workers, all as processes, and SIGKILL. Nothing is faked. */
+/** Runs the built program, its database and the example's workers, all as processes, and SIGKILL. Nothing is faked. */
 describe('an external queue', () => {
   const folder = new ConfigurationFolder();
   const children: ChildProcess[] = [];
@@ -68,7 +68,7 @@ describe('an external queue', () => {
     await post(`executions/${id}/complete`, { lease_token, output: { approved: true } });
   }
 
-  it('has back at once what a worker held that was told to stop', async () => {
+  it('gets back immediately the executions of a worker that stops orderly', async () => {
     const leaving = worker('leaving', 3_600_000);
     await post('artifacts', { type: 'Invoice', payload: { lines: [{ text: 'a', amount: 1 }] } }, 'invoice-left');
     let theirs: Execution | undefined;
@@ -94,7 +94,7 @@ describe('an external queue', () => {
     await post(`executions/${theirs!.id}/complete`, { lease_token: held!.lease_token, output: { total: 1 } });
   });
 
-  it('is drained by workers and a person, whoever and whatever is killed on the way: nothing is lost and nothing done twice', async () => {
+  it('is drained by workers and a person, whichever processes are killed meanwhile: nothing is lost and nothing done twice', async () => {
     const idle = worker('stuck', 3_600_000);
     const correlations = Array.from({ length: INVOICES }, (_, n) => `invoice-${n}`);
     for (const correlation of correlations)
@@ -122,7 +122,7 @@ describe('an external queue', () => {
     idle.kill('SIGKILL');
     await gone;
 
-    // A person opens one, and the service is killed meanwhile.
+    // A person claims one, and the service is killed meanwhile.
     let mine: Execution | undefined;
     await eventually(
       'a person has something to do',
@@ -130,7 +130,7 @@ describe('an external queue', () => {
     );
     const lease = await post<{ lease_token: string }>(`executions/${mine!.id}/claim`, { claimed_by: 'anna' });
     await eventually(
-      'the others are read',
+      'the others have been read',
       async () => (await executions('state=completed&agent=reader')).length >= INVOICES - 1,
     );
     await service.kill('SIGKILL');
@@ -149,7 +149,7 @@ describe('an external queue', () => {
     });
     for (const correlation of correlations) {
       await eventually(
-        `${correlation} has ended`,
+        `${correlation} has finished`,
         async () =>
           (await service.get<{ state: string }>(`/api/v1/correlations/${correlation}/status`)).state === 'completed',
       );

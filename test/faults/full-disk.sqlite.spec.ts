@@ -14,7 +14,7 @@ import { Ledger } from './ledger.js';
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const MEBIBYTE = 2 ** 20;
 
-/** A small file system of its own; null where this user may not mount one. */
+/** Mounts a small separate file system; returns null if this user may not mount one. */
 function mountSmallDisk(): string | null {
   if (process.getuid?.() !== 0) return null;
   const folder = mkdtempSync(join(tmpdir(), 'starling-disk-'));
@@ -30,7 +30,7 @@ function mountSmallDisk(): string | null {
 const disk = mountSmallDisk();
 if (!disk) console.log('skipped: a full disk needs root and the right to mount a tmpfs');
 
-/** Real: the built program as a process, its SQLite file on a file system that really is full. */
+/** Runs the built program as a process, with its SQLite file on a file system that is really full. */
 (disk ? describe : describe.skip)('a full disk', () => {
   let service: Service;
   const ledger = new Ledger();
@@ -48,10 +48,10 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
     rmSync(disk!, { recursive: true });
   });
 
-  it('answers 503, keeps what it acknowledged, and heals when there is space again', async () => {
+  it('answers 503, keeps what it acknowledged, and recovers when there is space again', async () => {
     for (let count = 0; count < 20; count += 1) expect(await ledger.send(service, ledger.next(false))).toBe(true);
     await eventually(
-      'their work has ended, and nothing else grows',
+      'their work has finished, and nothing else grows',
       async () => (await breaches(database, ledger)).length === 0,
     );
     const { bavail, bsize } = statfsSync(disk!);
@@ -68,13 +68,13 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
     rmSync(join(disk!, 'ballast'));
     await eventually('publishing works again', () => ledger.send(service, ledger.next(false)));
     await eventually(
-      'all work has ended, and nothing is lost or doubled',
+      'all work has finished, and nothing is lost or duplicated',
       async () => (await breaches(database, ledger)).length === 0,
     );
   });
 
-  // With no room, the lock cannot be taken; with room for the lock alone, a new database cannot be migrated.
-  it.each([0, 10])('is told by a start in one line, with %i pages free', async (pages) => {
+  // Without any space, the lock cannot be taken; with space for the lock only, a new database cannot be migrated.
+  it.each([0, 10])('is reported by a start in one line, with %i pages free', async (pages) => {
     await service.kill();
     const path = join(disk!, pages === 0 ? 'full.db' : 'new.db');
     writeFileSync(path, '');
@@ -103,25 +103,25 @@ if (!disk) console.log('skipped: a full disk needs root and the right to mount a
 
 const SECONDS = 3;
 
-/** Each refused request wrote a page before, onto a disk that may be the same one. */
+/** Each refused request wrote a page before, to a disk that may be the same one. */
 async function refusesWithoutFillingTheLog(service: Service, ledger: Ledger): Promise<void> {
   const from = service.log.length;
   const until = performance.now() + SECONDS * 1_000;
   let refused = 0;
   while (performance.now() < until) {
-    // A checkpoint frees a little room in the write-ahead log, so that one of them may still be stored.
+    // A checkpoint frees a little space in the write-ahead log, so that one of them may still be stored.
     const answers = await Promise.all(Array.from({ length: 20 }, () => sendLarge(service, ledger)));
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     refused += answers.filter(({ status }) => status === 503).length;
   }
   const lines = service.log.slice(from).map((line) => JSON.parse(line) as { reason?: string; err?: object });
   expect(lines.filter(({ err }) => err !== undefined)).toEqual([]);
-  const told = lines.filter(({ reason }) => reason?.includes('the disk is full'));
+  const reports = lines.filter(({ reason }) => reason?.includes('the disk is full'));
   expect(refused).toBeGreaterThan(100);
-  expect(told.length).toBeGreaterThan(0);
-  // One a second, and the first of them.
-  expect(told.length).toBeLessThanOrEqual(SECONDS + 2);
-  expect(lines.length).toBe(told.length);
+  expect(reports.length).toBeGreaterThan(0);
+  // One a second, including the first of them.
+  expect(reports.length).toBeLessThanOrEqual(SECONDS + 2);
+  expect(lines.length).toBe(reports.length);
 }
 
 const publishLarge = (service: Service, correlationId: string, n: number): Promise<Response> =>

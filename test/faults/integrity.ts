@@ -1,6 +1,6 @@
 import type { Rows } from '../support/database.js';
 
-/** SQLite's own check of its file; a server of Postgres looks after its files itself. */
+/** Runs SQLite's check of its file; a Postgres server checks its own files. */
 export async function integrity(rows: Rows): Promise<string[]> {
   if (TEST_DATABASE === 'postgres') return [];
   const [check] = await rows<{ integrity_check: string }>('pragma integrity_check');

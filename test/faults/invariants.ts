@@ -1,16 +1,16 @@
 import { jsonField, type Rows, type TestDatabase } from '../support/database.js';
 import { integrity } from './integrity.js';
 
-/** For one order: the artifacts that it must end in, audits apart (an audit belongs to one of several orders). */
+/** The artifacts that each order must result in, except audits, which belong to one of several orders. */
 const EXPECTED: Record<string, number> = { Order: 1, Price: 1, Parcel: 3, Shipment: 1, Label: 3, Checked: 3 };
 
-/** What the warehouse has besides orders. */
+/** The warehouse's artifacts besides orders. */
 const OTHERS = ['Audit', 'Left', 'Right', 'Match', 'Row', 'Done', 'Nap', 'Slept'];
 
-/** Of orders, by their correlation ids. */
+/** Orders by their correlation ids. */
 type Acknowledged = { readonly acknowledged: ReadonlyMap<string, unknown> };
 
-/** Everything that must hold on the database of a service with no work left; one line for each breach. */
+/** Returns one line for each broken invariant of the database of a service with no work left. */
 export const breaches = (database: TestDatabase, ledger: Acknowledged): Promise<string[]> =>
   database.look((rows) => breachesIn(rows, ledger));
 
@@ -62,7 +62,7 @@ const unended = async (rows: Rows): Promise<string[]> => [
   ...(
     await rows<{ id: string; state: string }>(`select id, state from executions where state in ('pending', 'running')`)
   ).map(({ id, state }) => `execution ${id} is still ${state}`),
-  // Naps are there to be cancelled.
+  // Naps exist to be cancelled.
   ...(
     await rows<{ id: string; state: string }>(
       `select id, state from correlations where state <> 'completed' and not (id like 'nap-%' and state = 'cancelled')`,
@@ -71,7 +71,7 @@ const unended = async (rows: Rows): Promise<string[]> => [
   ...(await rows<{ id: string }>('select id from timers')).map(({ id }) => `timer ${id} is left over`),
 ];
 
-/** Correlations that still count work as pending. */
+/** Returns the correlations that still count work as pending. */
 export const pendingOf = async (rows: Rows): Promise<string[]> =>
   (
     await rows<{ id: string; state: string; pending: number }>(
@@ -88,7 +88,7 @@ export const countsOf = async (rows: Rows): Promise<string[]> => {
   return differing.map(({ id }) => `the counts of ${id} differ from its artifacts`);
 };
 
-/** A crash costs no attempt: only the labeller's own first failure does. */
+/** Checks that a crash costs no attempt: only the labeller's own first failure does. */
 const attempts = async (rows: Rows): Promise<string[]> => {
   const others = await rows<{ id: string; agent: string; attempt: number }>(
     `select id, agent, attempt from executions where attempt <> case agent when 'labeller' then 2 else 1 end`,

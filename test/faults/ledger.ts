@@ -3,13 +3,13 @@ import type { Service } from '../support/service.js';
 export interface Order {
   n: number;
   correlationId: string;
-  /** Set where the order was sent with an idempotency key; it is then sent again until it is acknowledged. */
+  /** The idempotency key of an order that is sent again until it is acknowledged. */
   key?: string;
 }
 
 /**
- * The test's own record of what it sent and what was acknowledged: an acknowledged order must be found once, with all that
- * follows from it; one without an answer may be there or not.
+ * The test's record of what it sent and what was acknowledged: an acknowledged order must exist once, with all that
+ * follows from it; one without an answer may exist or not.
  */
 export class Ledger {
   readonly acknowledged = new Map<string, Order>();

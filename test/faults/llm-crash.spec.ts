@@ -10,10 +10,13 @@ import { type ModelAnswer, ModelServer } from '../support/model-server.js';
 import { Service } from '../support/service.js';
 
 const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
-/** Notes its process, and what the server is sent. */
+/** Records its process, and what the server receives. */
 const TOOLS = `tools: [{ mcp: { command: sh, args: ['-c', 'echo $$ >> started; tee -a calls | "$0" "$@"', '${process.execPath}', '${EVERYTHING}'] }, allow: [trigger-long-running-operation] }]`;
 
-/** Real: the built program as a process that is killed, its database, a tool server, HTTP. Stood in for: the model server. */
+/**
+ * Runs the built program as a process that is killed, its database, a tool server and HTTP. The model server is a
+ * stand-in.
+ */
 describe('a process that is killed', () => {
   const folder = new ConfigurationFolder();
   let models: ModelServer;
@@ -62,7 +65,7 @@ describe('a process that is killed', () => {
     const orphans = started();
     service = await start();
     await eventually(
-      'the correlation has ended',
+      'the correlation has finished',
       async () =>
         (await service!.get<{ state: string }>(`/api/v1/correlations/${killed}/status`)).state === 'completed',
     );
@@ -73,14 +76,14 @@ describe('a process that is killed', () => {
       ['Question', { text: 'Are you there?' }],
       ['Reply', { text: 'said at last' }],
     ]);
-    // Its only attempt: a crash is not the agent's fault.
+    // Its only attempt: a crash is not the agent's failure.
     expect(
       await database.rows(`select attempt, state from executions where correlation_id = '${killed}'`),
     ).toMatchObject([{ attempt: 1, state: 'completed' }]);
     expect(models.requests.map(({ text }) => text)).toEqual(Array(2).fill(models.requests[0]!.text));
     for (const key of Object.values(KEYS)) expect(service.log.join('\n')).not.toContain(key);
-    // A tool server hears that who started it has ended, and ends when what it does is done.
-    await eventually('no tool server is left over', () =>
+    // A tool server notices that its parent has exited, and exits when its work is done.
+    await eventually('no tool server is left', () =>
       orphans.every(
         (pid) => !existsSync(`/proc/${pid}`) || /^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8')),
       ),
@@ -89,10 +92,10 @@ describe('a process that is killed', () => {
   });
 
   it.each([
-    ['go on with what is left of the budget', 1_300, 4, 'completed', 0, 480],
-    ['end where too little is left', 700, 2, 'failed', 1, 0],
+    ['continue with the rest of the budget', 1_300, 4, 'completed', 0, 480],
+    ['fail if too little is left', 700, 2, 'failed', 1, 0],
   ])(
-    'has taken all that its calls of a model had reserved, and the others %s',
+    'counts the whole reservation of its model calls as used, and the others %s',
     async (_, tokens, questions, state, errors, later) => {
       const concurrent = responder(
         models,
@@ -123,14 +126,14 @@ describe('a process that is killed', () => {
       await service.kill('SIGKILL');
       const killed = (await reserved()).reduce((sum, row) => sum + Number(row.tokens), 0);
       expect(killed).toBeGreaterThan(tokens / 3);
-      // Each takes 120.
+      // Each uses 120.
       models.answers({ text: '{"text":"said at last"}' });
       service = await start();
       const status = () =>
         service!.get<{ state: string; error_count: number; usage: { input_tokens: number; output_tokens: number } }>(
           '/api/v1/correlations/budget/status',
         );
-      await eventually('the correlation has ended', async () => (await status()).state !== 'active');
+      await eventually('the correlation has finished', async () => (await status()).state !== 'active');
       const { usage, ...ended } = await status();
       expect(ended).toMatchObject({ state, error_count: errors });
       expect(usage.input_tokens + usage.output_tokens).toBe(killed + later);
@@ -147,7 +150,7 @@ describe('a process that is killed', () => {
     },
   );
 
-  it('has taken all that its calls of a model had reserved where the correlation is cancelled before anything of it runs again', async () => {
+  it('counts the whole reservation as used if the correlation is cancelled before it runs again', async () => {
     const budgets = new ConfigurationFolder();
     budgets.write('both.yaml', `budget: { tokens: 10000 }\n${responder(models, 'max_output_tokens: 50')}`);
     // Without the agent, the execution waits.

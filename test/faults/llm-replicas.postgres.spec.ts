@@ -6,14 +6,17 @@ import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { Service } from '../support/service.js';
 
-/** Of at most 280 or so that are reserved for a call. */
+/** Out of at most about 280 that are reserved for a call. */
 const CALL = 120;
 const QUESTIONS = 20;
-/** Room for two calls at once or three, and for no further one after these. */
+/** Enough for two or three parallel calls, and for no further one after these. */
 const BUDGET = 2 * 280 + 3 * CALL;
 
-/** Real: two processes of the built program, one of which is killed, their database, HTTP. Stood in for: the model server. */
-test('what a replica has reserved of a budget when it is killed counts as taken for the others, who do not overrun it', async () => {
+/**
+ * Runs two processes of the built program, one of which is killed, their database and HTTP. The model server is a
+ * stand-in.
+ */
+test('the reservation of a killed replica counts as used for the others, which do not overrun the budget', async () => {
   await builtProgram();
   const folder = new ConfigurationFolder();
   const models = await ModelServer.start(() => ({
@@ -39,7 +42,7 @@ test('what a replica has reserved of a budget when it is killed counts as taken 
   const waiting = async (): Promise<number> =>
     (await database.rows('select execution_id from budget_reservations where waits = 1')).length;
   await eventually(
-    'as many wait as there is no room for',
+    'those beyond the budget wait',
     async () => models.requests.length + (await waiting()) === QUESTIONS,
   );
   const atOnce = models.requests.length;
@@ -52,7 +55,7 @@ test('what a replica has reserved of a budget when it is killed counts as taken 
   models.answers({ text: '{"text":"said at last"}' });
   type Status = { state: string; error_count: number; usage: { input_tokens: number; output_tokens: number } };
   const status = (): Promise<Status> => second.get<Status>('/api/v1/correlations/shared/status');
-  await eventually('the correlation has ended', async () => (await status()).state !== 'active');
+  await eventually('the correlation has finished', async () => (await status()).state !== 'active');
   const { state, error_count, usage } = await status();
   expect([state, error_count]).toEqual(['failed', 1]);
   const spent = usage.input_tokens + usage.output_tokens;

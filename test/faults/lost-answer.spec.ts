@@ -14,7 +14,7 @@ agents:
     engine: { kind: function, module: ./slow.js }
 `;
 
-// The first process never gets to the end of it; the next one finds the gate open.
+// The first process never finishes it; the next one finds the gate open.
 const SLOW = `import { existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 export default async ([question], { attempt, signal }) => {
@@ -22,7 +22,7 @@ export default async ([question], { attempt, signal }) => {
   return { n: question.payload.n, attempt };
 };`;
 
-/** Real: the built program as a process, its database, HTTP, SIGKILL. Nothing is faked. */
+/** Runs the built program as a process, its database, HTTP and SIGKILL. Nothing is faked. */
 describe('an answer that was lost in a crash', () => {
   const folder = new ConfigurationFolder();
   let database: TestDatabase;
@@ -62,7 +62,7 @@ describe('an answer that was lost in a crash', () => {
     folder.remove();
   });
 
-  it('comes from the same workflow when the request is made again with its key', async () => {
+  it('comes from the same workflow when the request is sent again with its key', async () => {
     const lost = ask().then(
       () => 'answered',
       () => 'lost',
@@ -96,7 +96,7 @@ describe('an answer that was lost in a crash', () => {
     expect(await replayed.json()).toMatchObject({ completed: true, correlation_id: correlationId });
   });
 
-  it('comes from the same run when the request is made again with its key', async () => {
+  it('comes from the same run when the request is sent again with its key', async () => {
     rmSync(`${folder.path}/open`);
     const lost = run().then(
       () => 'answered',

@@ -12,13 +12,16 @@ import { Replica } from './replicas/replica.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const RECOVERY_MS = 30_000;
-// A lease, and the ten seconds for which the server keeps what a lost session has locked.
+// A lease, and the ten seconds for which the server keeps the locks of a lost session.
 const TAKEN_OVER_MS = 40_000;
 
 const namespace = Namespace.make();
 if (!namespace) console.log('skipped: a partition needs root, and the command ip');
 
-/** Real: three services as processes, one of them in a network namespace whose link to a real Postgres server is cut under load. */
+/**
+ * Runs three services as processes, one of them in a network namespace whose link to a real Postgres server is cut
+ * under load.
+ */
 (namespace ? describe : describe.skip)('a replica that is cut off from the database', () => {
   const ledger = new LoadLedger();
   let cluster: PostgresCluster;
@@ -62,14 +65,14 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
   const nap = (replica: Replica): Promise<Observed> =>
     observe(replica.url, 'publish', '/api/v1/artifacts', { type: 'Nap', payload: { n: (naps += 1), ms: 3_000 } });
 
-  it('is replaced by the others, says so, and comes back by itself', async () => {
+  it('is replaced by the others, reports that it is not ready, and recovers by itself', async () => {
     const [worker] = await database.rows<{ id: string }>('select id from workers');
     const held = async (): Promise<number> =>
       (await database.rows(`select id from executions where state = 'running' and lease_owner = '${worker!.id}'`))
         .length;
     await Promise.all(others.map((replica) => replica.start()));
     const load = new Load([cutOff, ...others], ledger, new Random(printedSeed()));
-    await eventually('it runs something', async () => (await nap(cutOff)).status === 200 && (await held()) > 0);
+    await eventually('it runs an execution', async () => (await nap(cutOff)).status === 200 && (await held()) > 0);
 
     namespace!.cut();
     let since = performance.now();
@@ -87,7 +90,7 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
       async () => seen.push(await nap(cutOff)) > 0 && seen.at(-1)!.status === 503,
       RECOVERY_MS,
     );
-    await eventually('the others go on', async () => (await nap(others[0]!)).status === 200);
+    await eventually('the others continue', async () => (await nap(others[0]!)).status === 200);
 
     say('cut off; it refuses, the others go on');
 

@@ -13,10 +13,16 @@ agents:
     engine: { kind: function, module: ./poisoned.js }
 `;
 
-/** Each start takes seconds of a processor, and the tenth loss differs from those before it, of which some are enough. */
+/**
+ * Each start takes seconds of CPU time, and only the tenth loss differs from the earlier ones, so that some of those
+ * are enough.
+ */
 const MADE_UP = 7;
 
-/** Real: the built program as a process that its own agent kills, its database. Made up: most of the losses. */
+/**
+ * Runs the built program as a process that its own agent kills, and its database. Most of the losses are written
+ * directly.
+ */
 describe('an execution that kills its process every time', () => {
   const folder = new ConfigurationFolder();
   let database: TestDatabase;
@@ -34,7 +40,7 @@ describe('an execution that kills its process every time', () => {
     folder.remove();
   });
 
-  it('fails after ten lost leases, and the service goes on', async () => {
+  it('fails after ten expired leases, and the service continues', async () => {
     const start = (): Promise<Service> =>
       Service.start([
         '--config',
@@ -55,18 +61,18 @@ describe('an execution that kills its process every time', () => {
     });
     await publish.catch(() => undefined);
     let starts = 1;
-    await eventually('it has died of the poison', () => service!.hasEnded);
+    await eventually('the poison has killed it', () => service!.hasEnded);
     await changeStored(database.url, `update executions set lost_leases = ${MADE_UP}`);
     for (let alive = false; !alive;) {
       starts += 1;
       expect(starts).toBeLessThanOrEqual(11 - MADE_UP);
       service = await start().catch((error: Error) => {
-        // It may die of the poison before it is ready.
+        // The poison may kill it before it is ready.
         if (!error.message.includes('(SIGKILL)')) throw error;
         return service;
       });
       await eventually(
-        'it dies again, or is rid of it',
+        'it dies again, or the execution has failed',
         async () => service!.hasEnded || (alive = await isOver(service!)),
       );
     }

@@ -36,7 +36,8 @@ interface Execution {
   attempts: { error_type: string | null }[];
 }
 
-// Real: the example's configuration and agents, the built program, all as processes; the database, HTTP, SIGKILL. Nothing is faked.
+// Runs the example's configuration and agents and the built program, all as processes; the database, HTTP and SIGKILL.
+// Nothing is faked.
 describe('remote agents', () => {
   let folder: string;
   let database: TestDatabase;
@@ -44,7 +45,7 @@ describe('remote agents', () => {
   let forgetful: Receiver;
   let invoicer: Program | undefined;
   let archive: Program;
-  /** Between the archive and the service, whose port changes; closed, nothing gets through. */
+  /** A proxy between the archive and the service, whose port changes; while closed, it forwards nothing. */
   let gate: Server;
   let isOpen = true;
 
@@ -147,7 +148,7 @@ describe('remote agents', () => {
   };
 
   (hasPython ? it : it.skip)(
-    'in Python and in Node do their part of a cascade, one at once and one later',
+    'in Python and in Node run in one cascade, one with an immediate answer and one with a later one',
     async () => {
       const [invoice, archived, ...more] = await produced(await publish('Order', { number: 'A-17', net: 100 }));
       expect([invoice, more]).toEqual([
@@ -161,7 +162,7 @@ describe('remote agents', () => {
     },
   );
 
-  it('answer nobody who does not know the secret', async () => {
+  it('answer only clients that know the secret', async () => {
     const now = String(Math.floor(Date.now() / 1_000));
     const signed = { 'webhook-id': 'x', 'webhook-timestamp': now, 'webhook-signature': 'v1,AAAA' };
     for (const agent of [archive, ...(invoicer ? [invoicer] : [])]) {
@@ -173,7 +174,7 @@ describe('remote agents', () => {
     }
   });
 
-  it('give their outputs to a service that was killed while it waited for them', async () => {
+  it('return their outputs to a service that was killed while it waited for them', async () => {
     isOpen = false;
     const correlation = await publish('Invoice', { number: 'A-18', gross: 119 });
     await eventually('the archive has taken it', () => isLeft(correlation));
@@ -186,7 +187,7 @@ describe('remote agents', () => {
     await eventually('the archive knows', () => archive.said.includes(`${id}: 200`));
   });
 
-  it('that forget what they took are asked again when their time has passed, whatever was killed meanwhile', async () => {
+  it('that lose an accepted attempt are asked again after the timeout, whichever process was killed meanwhile', async () => {
     forgetful.on('/', answers(202, { location: '/nowhere' }));
     const correlation = await publish('Question', {});
     await eventually('the agent has taken it', () => isLeft(correlation));

@@ -14,7 +14,9 @@ const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const ROUNDS = Number(process.env.STARLING_REPLICA_ROUNDS ?? 1);
 const LEASE_MS = 2_000;
 
-/** Real: three services as processes, HTTP, a durable Postgres server of their own, the signals, the crashes. Nothing is faked. */
+/**
+ * Runs three services as processes, HTTP, a separate durable Postgres server, signals and crashes. Nothing is faked.
+ */
 describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
   let cluster: PostgresCluster;
   let replicas: Replica[] = [];
@@ -32,9 +34,9 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
 
   const seed = printedSeed();
 
-  // Each round has its own database, processes and seed, so that a round is replayed alone.
+  // Each round has its own database, processes and seed, so that it can be replayed alone.
   it.each(Array.from({ length: ROUNDS }, (_, round) => seed + round))(
-    'lose nothing, double nothing, and leave nothing unfinished (round of STARLING_SEED=%i)',
+    'lose nothing, duplicate nothing, and leave nothing unfinished (round of STARLING_SEED=%i)',
     async (roundSeed) => {
       const history: string[] = [`STARLING_SEED=${roundSeed} STARLING_REPLICA_ROUNDS=1 replays this round`];
       try {
@@ -70,7 +72,7 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
     const say = (what: string): void =>
       void history.push(`${String(Math.round(performance.now() - began)).padStart(6)} ms  ${what}`);
 
-    // What befalls one of them waits until the fault before is over; different ones suffer side by side.
+    // A replica's next fault waits until its previous one is over; different replicas fail in parallel.
     const ends = new Map<string, Promise<void>>();
     for (const { afterMs, ...fault } of faults) {
       await delay(afterMs);
@@ -123,7 +125,7 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
 
   async function endSessions(share: number): Promise<void> {
     const some = `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'starling' and pid % 100 < $1`;
-    // The server may be down just now, and then it has no sessions.
+    // The server may be down now, and then it has no sessions.
     await queryOnce(cluster.url(), some, [Math.ceil(share * 100)]).catch(() => undefined);
   }
 

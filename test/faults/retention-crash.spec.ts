@@ -5,7 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
 import { retentionBreaches } from './retention/retention-invariants.js';
-import { letPass } from './retention/time-machine.js';
+import { makeOlder } from './retention/time-machine.js';
 
 const CONFIG = `
 server: { retain_executions: 1d, retain_runs: 3650d }
@@ -19,7 +19,7 @@ agents:
   copier: { consumes: [{ types: [Order], where: 'false' }], publishes: [{ type: Copy }], engine: { kind: expression, expression: '{"n": payload.n}' } }
 `;
 
-/** The service looks every ten seconds whether a turn is due; here, ten times a second. */
+/** The service checks every ten seconds whether a cleanup is due; here, ten times a second. */
 const HURRIED = `data:text/javascript,${encodeURIComponent('const set = setInterval; globalThis.setInterval = (work, ms, ...rest) => set(work, ms === 10000 ? 100 : ms, ...rest);')}`;
 
 const ROUNDS = Number(process.env.STARLING_RETENTION_CRASH_ROUNDS ?? 2);
@@ -28,8 +28,11 @@ const GRAINS = 20;
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 
-/** Real: the built program as a process, its database, HTTP, SIGKILL. Faked: how old what is stored is, and how often a turn is looked for. */
-describe(`killed ${ROUNDS} times while it deletes what has been kept long enough`, () => {
+/**
+ * Runs the built program as a process, its database, HTTP and SIGKILL. The test changes the age of the stored rows, and
+ * how often the service checks for a cleanup.
+ */
+describe(`killed ${ROUNDS} times while it deletes expired data`, () => {
   const folder = new ConfigurationFolder();
   const acknowledged = new Set<number>();
   let database: TestDatabase;
@@ -76,7 +79,7 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
   const due = async (): Promise<number> =>
     (await count(`artifacts where correlation_id like 'old-%'`)) +
     (await count(`executions where correlation_id like 'old-%'`));
-  /** But for when it was, which the test changes. */
+  /** Compares everything except the times, which the test changes. */
   const resultOf = async (run: string): Promise<unknown> => {
     const { status, result } = await service.get<{ status: string; result: unknown }>(`/run/${run}`);
     return { status, result };
@@ -88,7 +91,10 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
       )
     ).map(({ id }) => id);
 
-  /** What is to be deleted, and something that stays though it is as old: a run, half of a join with a time limit, and the input of an agent that is paused. */
+  /**
+   * Creates rows that are to be deleted, and equally old ones that stay: a run, half of a join with a time limit, and
+   * the input of a paused agent.
+   */
   async function fill(): Promise<{ run: string; kept: string[] }> {
     await post('/api/v1/agents/opener/pause', {});
     for (let seed = 0; seed < SEEDS; seed += 1)
@@ -100,7 +106,10 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
     return { run, kept: [run, 'half', 'parcel'] };
   }
 
-  /** All but the correlations of the parcel and of the half, and nothing is left to be rolled up, which is never deleted. */
+  /**
+   * Waits until all correlations but those of the parcel and of the half have settled, and everything is rolled up,
+   * because other rows are never deleted.
+   */
   const settled = (): Promise<void> =>
     eventually('all correlations have settled, and are counted', async () => {
       if ((await count(`correlations where state = 'active' and id not in ('parcel', 'half')`)) > 0) return false;
@@ -122,19 +131,19 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
   }
 
   it(
-    'keeps what is needed, holds every reference and count, and deletes what is due in the end',
+    'keeps what is needed, keeps every reference and count consistent, and deletes everything expired in the end',
     async () => {
       const random = new Random(printedSeed());
       await start();
       const { run, kept } = await fill();
       const [ids, result] = [await idsOf(kept), await resultOf(run)];
       expect(await service.kill('SIGTERM')).toBe(0);
-      await letPass(database.url, 2 * DAY_MS);
+      await makeOlder(database.url, 2 * DAY_MS);
 
       const left: number[] = [];
       for (let round = 1; round <= ROUNDS; round += 1) {
         const there = await due();
-        // Of the rows that are left, some for the rounds to come.
+        // Some of the remaining rows are for later rounds.
         const enough = there - random.between(1, Math.ceil(there / (ROUNDS - round + 2)));
         await start();
         const killed = eventually('some of it has been deleted', async () => (await due()) <= enough).finally(() =>
@@ -144,8 +153,8 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
         left.push(await due());
         expect(await database.look(retentionBreaches)).toEqual([]);
         expect(await idsOf(kept)).toEqual(ids);
-        // The turn is left to whoever looks when the next is due.
-        await letPass(database.url, 11 * MINUTE_MS);
+        // The next process that checks when the cleanup is due takes it over.
+        await makeOlder(database.url, 11 * MINUTE_MS);
       }
 
       await start();
@@ -167,11 +176,11 @@ describe(`killed ${ROUNDS} times while it deletes what has been kept long enough
       expect(await idsOf(kept)).toEqual(ids);
       expect(await database.look(retentionBreaches)).toEqual([]);
 
-      // What was kept is still good for what it was kept for.
+      // The kept rows still serve their purpose.
       await publish('other-half', 'OtherHalf', { key: 'a' });
       await post('/api/v1/agents/opener/resume', {});
       await eventually(
-        'the join and the execution have ended',
+        'the join and the execution have finished',
         async () => (await count(`artifacts where type in ('Whole', 'Opened')`)) === 2,
       );
       expect(await resultOf(run)).toEqual(result);

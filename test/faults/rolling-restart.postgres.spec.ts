@@ -12,7 +12,7 @@ const slow = (consumes: string): string =>
   `{ consumes: [{ types: [${consumes}] }], publishes: [{ type: Done }], engine: { kind: function, module: ./slow.mjs }, concurrency: 2 }`;
 const TYPES = 'types: { Order: {}, Early: {}, Late: {}, Left: {}, Right: {}, Event: {} }';
 
-/** What both have stands in another place of each. */
+/** Agents of both configurations, at another place in each. */
 const A = `${TYPES}
 agents:
   both: ${slow('Order')}
@@ -28,7 +28,7 @@ agents:
 
 const RUNS = 25;
 
-/** Real: two services as processes on one Postgres, HTTP, signals. Nothing is faked. */
+/** Runs two services as processes on one Postgres, HTTP and signals. Nothing is faked. */
 describe('a rolling restart with another configuration, and back', () => {
   const folder = new ConfigurationFolder();
   const replicas: Replica[] = [];
@@ -80,7 +80,7 @@ describe('a rolling restart with another configuration, and back', () => {
     expect([response.status, answer]).toEqual([200, expect.anything()]);
     return answer;
   };
-  /** Some of its executions run, and the others wait, however fast the machine is. */
+  /** Some of its executions run and the others wait, on a machine of any speed. */
   const pause = (replica: Replica, agent: string): Promise<unknown> =>
     post(replica, `/api/v1/agents/${agent}/pause`, {});
   const resume = (replica: Replica, agent: string): Promise<unknown> =>
@@ -88,7 +88,7 @@ describe('a rolling restart with another configuration, and back', () => {
   const get = async <T>(replica: Replica, path: string): Promise<T> =>
     (await (await fetch(`${replica.url}${path}`)).json()) as T;
 
-  it('fails nothing and loses nothing of what waits for either', async () => {
+  it('fails nothing and loses nothing that waits for either configuration', async () => {
     const running = [await replicaOf('one with A', 'a'), await replicaOf('two with A', 'a')];
     const runs: string[] = [];
     const orders: string[] = [];
@@ -110,13 +110,13 @@ describe('a rolling restart with another configuration, and back', () => {
         ).items.map(({ agent }) => agent),
       );
 
-    // Clients who publish what both configurations have, at whichever is there.
+    // Clients publish types of both configurations to any process that is up.
     let isOver = false;
     const load = (async () => {
       for (let n = 0; !isOver; n += 1) {
         const id = `order-${n}`;
         const up = running.filter(({ isUp }) => isUp);
-        // One that stops refuses, or answers nothing: what it did not acknowledge need not be there.
+        // A stopping process refuses, or does not answer: what it did not acknowledge need not exist.
         const response = await fetch(`${up[n % up.length]?.url}/api/v1/artifacts`, {
           method: 'POST',
           headers: { 'Content-Type': 'application/json', 'X-Correlation-ID': id },
@@ -163,7 +163,7 @@ describe('a rolling restart with another configuration, and back', () => {
     isOver = true;
     await load;
 
-    await eventually('everything has ended', async () => {
+    await eventually('everything has finished', async () => {
       const { items } = await get<{ items: object[] }>(running[0]!, '/api/v1/executions?state=pending&limit=1');
       const { items: still } = await get<{ items: object[] }>(running[0]!, '/api/v1/executions?state=running&limit=1');
       return items.length + still.length === 0;

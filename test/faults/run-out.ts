@@ -2,8 +2,8 @@ import type { TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 
 /**
- * Resolves when nobody may go on with what a killed process was reading in. Beside other processes the next start waits for that, and
- * leaves it alone until then; alone on a SQLite file, it knows that the other one is gone.
+ * Resolves when the leases of the killed process's imports have expired. Beside other processes the next start waits
+ * for that; on a SQLite file, which has one process, it takes them over immediately.
  */
 export async function importLeasesRunOut(database: TestDatabase): Promise<void> {
   if (TEST_DATABASE === 'sqlite') return;

@@ -14,7 +14,7 @@ agents:
     engine: { kind: function, module: ./slow.js }
 `;
 
-// Says which process runs it, and answers when there is a file with the number of that process.
+// Writes which process runs it, and answers when a file with the number of that process exists.
 const SLOW = `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 const at = (name) => new URL('./' + name, import.meta.url);
@@ -24,7 +24,7 @@ export default async (inputs, { attempt, signal }) => {
   return { by: process.pid, attempt };
 };`;
 
-/** Real: two services as processes on one Postgres database, HTTP, SIGSTOP and SIGCONT. */
+/** Runs two services as processes on one Postgres database, HTTP, SIGSTOP and SIGCONT. */
 describe('a process that was stopped for longer than its lease', () => {
   const folder = new ConfigurationFolder();
   const services: Service[] = [];
@@ -54,7 +54,7 @@ describe('a process that was stopped for longer than its lease', () => {
       ({ payload }) => payload,
     );
 
-  it('commits nothing of what was taken over from it', async () => {
+  it('commits no execution that was taken over from it', async () => {
     await fetch(`${services[0]!.url}/api/v1/artifacts`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-correlation-id': 'question' },
@@ -67,7 +67,7 @@ describe('a process that was stopped for longer than its lease', () => {
     const other = byPid(invocations()[1]!);
     expect(other).not.toBe(stopped);
 
-    // It wakes with its answer at hand, while the other one still runs.
+    // It continues with its answer ready, while the other one still runs.
     folder.write(`open-${stopped.process.pid}`, '');
     stopped.process.kill('SIGCONT');
     await eventually('its outcome is discarded', () =>
@@ -86,7 +86,7 @@ describe('a process that was stopped for longer than its lease', () => {
     expect(invocations()).toHaveLength(2);
   });
 
-  it('answers a key as the process has that took it over', async () => {
+  it('answers an idempotency key with the answer of the process that took it over', async () => {
     services.forEach(({ process }) => rmSync(`${folder.path}/open-${process.pid}`));
     const ask = async (service: Service): Promise<string> => {
       const response = await fetch(`${service.url}/api/v1/artifacts/sync`, {
@@ -110,7 +110,7 @@ describe('a process that was stopped for longer than its lease', () => {
     folder.write(`open-${other.process.pid}`, '');
     const answer = await asked;
     stopped.process.kill('SIGCONT');
-    // How long it took is in the answer: the two would differ.
+    // The answer contains the duration: the two would differ.
     expect(await late).toBe(answer);
     expect(JSON.parse(answer)).toMatchObject({ completed: true, artifacts: [{ payload: { by: other.process.pid } }] });
   });

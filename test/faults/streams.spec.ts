@@ -11,21 +11,22 @@ import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
 import { Publisher } from './streams/publisher.js';
+import { RoamingReader } from './streams/roaming-reader.js';
 import { allEntries } from './streams/truth.js';
-import { Wanderer } from './streams/wanderer.js';
 
 const READERS = Number(process.env.STARLING_STREAM_READERS ?? 20);
 const SECONDS = Number(process.env.STARLING_STREAM_SECONDS ?? 2);
 const RATE = Number(process.env.STARLING_STREAM_RATE ?? 100);
-/** One reader in ten asks for everything. */
+/** One reader in ten has no filter. */
 const UNFILTERED = READERS / 10;
 const CORRELATIONS = 30;
 
-/** How much the service may grow for a reader that takes nothing, in MB: what may wait for it, and the garbage of that. */
+/** How many MB the service may grow by for a reader that reads nothing: its buffer, and the garbage of that. */
 const GROWTH_PER_READER = 1;
 const GROWTH = 150;
 
-// Real: the built program as one process, or as two on one Postgres, HTTP, SIGKILL, and clients in both protocols. Nothing is faked.
+// Runs the built program as one process, or as two on one Postgres, HTTP, SIGKILL, and clients in both protocols.
+// Nothing is faked.
 let folder: string;
 let database: TestDatabase;
 const services: (Service | undefined)[] = [];
@@ -57,7 +58,7 @@ afterAll(async () => {
 });
 
 it(
-  `${READERS} readers who disconnect and resume at random, under ${RATE} publishes/s and a kill, see all of their own once and in order`,
+  `${READERS} readers that disconnect and resume at random, under ${RATE} publishes/s and a kill, see all of their entries once and in order`,
   async () => {
     const random = new Random(printedSeed());
     const anyUrl = (): string | undefined => {
@@ -65,9 +66,9 @@ it(
       return up[random.between(0, up.length - 1)]?.url;
     };
     const correlation = (): string => `c-${random.between(1, CORRELATIONS)}`;
-    const wanderers = Array.from(
+    const readers = Array.from(
       { length: READERS },
-      (_, index) => new Wanderer(random, index < UNFILTERED ? undefined : correlation(), anyUrl),
+      (_, index) => new RoamingReader(random, index < UNFILTERED ? undefined : correlation(), anyUrl),
     );
     const publisher = new Publisher(RATE, anyUrl, correlation);
     for (const [index, service] of [...services.entries()]) {
@@ -78,23 +79,23 @@ it(
     }
     await setTimeout((SECONDS * 1_000) / (services.length + 1));
     await publisher.stop();
-    await Promise.all(wanderers.map((wanderer) => wanderer.settle()));
+    await Promise.all(readers.map((reader) => reader.settle()));
 
     const all = await allEntries(services[0]!);
-    for (const wanderer of wanderers) {
-      const expected = all.filter((entry) => wanderer.asksFor(entry));
-      await eventually(`${expected.length} entries came`, () => wanderer.count >= expected.length);
-      wanderer.close();
+    for (const reader of readers) {
+      const expected = all.filter((entry) => reader.asksFor(entry));
+      await eventually(`${expected.length} entries came`, () => reader.count >= expected.length);
+      reader.close();
       const seqs = (entries: typeof all): number[] => entries.map(({ seq }) => seq);
-      expect(seqs(wanderer.entries)).toEqual(seqs(expected));
-      expect(wanderer.entries).toEqual(expected);
+      expect(seqs(reader.entries)).toEqual(seqs(expected));
+      expect(reader.entries).toEqual(expected);
     }
     const stored = new Map<string, number>();
     for (const { correlation_id: id } of all) stored.set(id, (stored.get(id) ?? 0) + 1);
     for (const [id, acknowledged] of Map.groupBy(publisher.acknowledged, (id) => id))
       expect([id, stored.get(id)! >= acknowledged.length]).toEqual([id, true]);
     expect(publisher.failures.filter((failure) => !failure.startsWith('503'))).toEqual([]);
-    const sessions = wanderers.reduce((sum, wanderer) => sum + wanderer.sessions, 0);
+    const sessions = readers.reduce((sum, reader) => sum + reader.sessions, 0);
     expect(sessions).toBeGreaterThan(READERS);
     console.log(
       `${all.length} entries, ${publisher.acknowledged.length} acknowledged, ${READERS} readers in ${sessions} sessions`,
@@ -103,7 +104,7 @@ it(
   300_000 + SECONDS * 3_000,
 );
 
-it(`${READERS} readers who take nothing are closed: memory stays flat, and another one sees no delay`, async () => {
+it(`${READERS} readers that read nothing are closed: memory stays flat, and another reader sees no delay`, async () => {
   const service = services[0]!;
   const residentMb = (): number =>
     Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${service.process.pid}/status`, 'utf8'))![1]) / 1_024;
@@ -131,7 +132,7 @@ it(`${READERS} readers who take nothing are closed: memory stays flat, and anoth
       body,
     });
     const acknowledged = performance.now();
-    await eventually('the other has it', () => reading.entries.length > published);
+    await eventually('the other reader has it', () => reading.entries.length > published);
     took.push(performance.now() - acknowledged);
     most = Math.max(most, residentMb());
   }
@@ -140,7 +141,7 @@ it(`${READERS} readers who take nothing are closed: memory stays flat, and anoth
   );
   expect([reading.hasEnded, await open()]).toEqual([false, 1]);
   expect(most - before).toBeLessThan(GROWTH + GROWTH_PER_READER * READERS);
-  // A busy machine holds up one or the other.
+  // A busy machine delays one or the other.
   expect(took.filter((ms) => ms > 2_000).length).toBeLessThanOrEqual(published / 20);
   [reading, ...stalled].forEach((reader) => reader.close());
 }, 300_000);

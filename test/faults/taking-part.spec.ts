@@ -12,8 +12,8 @@ agents:
   broken: { consumes: [{ types: [Order] }], publishes: [{ type: Done }], engine: { kind: expression, expression: payload.missing }, retry: { attempts: 1 } }
 `;
 
-/** Real: the built program as a process, its database, HTTP, SIGKILL. Nothing is faked. */
-it('what people have asked for holds when the process is killed: a pause, a deadline, a retry', async () => {
+/** Runs the built program as a process, its database, HTTP and SIGKILL. Nothing is faked. */
+it('a pause, a deadline and a retry survive a kill of the process', async () => {
   const folder = new ConfigurationFolder();
   const database = await databaseOf(folder.path);
   const config = join(folder.path, 'starling.yaml');

@@ -29,7 +29,7 @@ interface Delivery {
   sequence: number;
 }
 
-/** Real: the built program as a process, its database, HTTP on both sides, SIGKILL. Nothing is faked. */
+/** Runs the built program as a process, its database, HTTP on both sides, and SIGKILL. Nothing is faked. */
 describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
   let folder: string;
   let service: Service | undefined;
@@ -74,11 +74,11 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
         published += await publishUntilKilled(service, round, clients.url('/client'), random.between(50, 800));
       }
       service = await start();
-      // One look at each: what goes from one state to the next is in neither of two lists that are asked for at once.
+      // One query each: a row that changes its state is in neither of two lists that are read in parallel.
       const open = async (table: string): Promise<number> =>
         (await database.rows(`select id from ${table} where state in ('waiting', 'pending', 'running')`)).length;
-      await eventually('every execution has ended', async () => (await open('executions')) === 0);
-      await eventually('every delivery has ended', async () => (await open('deliveries')) === 0);
+      await eventually('every execution has finished', async () => (await open('executions')) === 0);
+      await eventually('every delivery has finished', async () => (await open('deliveries')) === 0);
 
       const owed = await all(service);
       expect(owed.filter(({ state }) => state !== 'delivered')).toEqual([]);
@@ -102,7 +102,7 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
   );
 });
 
-/** Mostly well, sometimes slow, broken or gone in the midst of an answer. */
+/** Mostly works, sometimes is slow, fails or disconnects in the middle of an answer. */
 function troubled(random: Random): Behaviour {
   return (response, received) => {
     const chance = random.next();
@@ -113,7 +113,7 @@ function troubled(random: Random): Behaviour {
   };
 }
 
-/** Several senders at once into a few correlations; how many publishes were answered. */
+/** Runs several senders in parallel into a few correlations; returns how many publishes were answered. */
 async function publishUntilKilled(service: Service, round: number, url: string, ms: number): Promise<number> {
   let answered = 0;
   let isKilled = false;
@@ -153,13 +153,13 @@ async function all(service: Service): Promise<Delivery[]> {
   }
 }
 
-/** By what was delivered, under how many ids it came. */
+/** Returns the ids under which each artifact was delivered. */
 function idsOf(received: readonly Received[]): Map<string, number> {
   const ids = Map.groupBy(received, ({ correlation, sequence }) => `${correlation} ${sequence}`);
   return new Map([...ids].map(([what, tries]) => [what, new Set(tries.map(({ id }) => id)).size]));
 }
 
-/** What arrived before something that stands before it in its correlation had arrived, or after something that stands behind it. */
+/** Returns the artifacts that arrived before an earlier one of their correlation, or after a later one. */
 function outOfOrder(received: readonly Received[]): string[] {
   const reached = new Map<string, number>();
   return received.flatMap(({ correlation, sequence }) => {

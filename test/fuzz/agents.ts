@@ -1,6 +1,6 @@
 import { Agent, type AgentArtifact } from '../../src/index.js';
 
-/** An agent of each kind, subscriptions of each kind; the names are those of the document's examples. */
+/** An agent of each kind, and subscriptions of each kind; the names are those of the document's examples. */
 export const AGENTS = `
 types:
   CustomerMessage:

@@ -9,14 +9,17 @@ import type { Answer } from './send.js';
 const HEADERS_TOO_LARGE = 431;
 
 /** The answer to a direct run whose agent failed: its inputs are stored. */
-export const tellsFailedAgent = (status: number, text: string): boolean =>
+export const saysAgentFailed = (status: number, text: string): boolean =>
   status === 500 && /^\{"detail":"Agent \w+ failed: /.test(text);
 
-/** A large request that waited for another one with its key, which failed: its body would have taken memory meanwhile. */
+/**
+ * The answer to a large request that waited for another one with its key, which failed: its body would have taken
+ * memory meanwhile.
+ */
 const asksToComeBack = (status: number, text: string): boolean =>
   status === 503 && text.includes('this one was too large to keep');
 
-/** Says what is wrong with an answer, by what holds for all of them and by what the document says of its route's. */
+/** Checks an answer against the rules for all answers and the document's description of its route. */
 export class AnswerCheck {
   private readonly ajv = new Ajv({ strict: false });
 
@@ -25,13 +28,12 @@ export class AnswerCheck {
     this.ajv.addSchema(document, 'api');
   }
 
-  /** Empty where the answer is right. */
+  /** Returns nothing if the answer is correct. */
   problemsOf({ status, headers, text }: Answer, { method, target, route }: FuzzRequest): string[] {
     const problems: string[] = [];
-    const isForeseen =
-      (status >= 200 && status < 500) || tellsFailedAgent(status, text) || asksToComeBack(status, text);
-    if (!isForeseen) problems.push(`status ${status}`);
-    if (tellsFailedAgent(status, text) && !/\/run\b/i.test(target)) problems.push('an agent failed that nobody ran');
+    const isExpected = (status >= 200 && status < 500) || saysAgentFailed(status, text) || asksToComeBack(status, text);
+    if (!isExpected) problems.push(`status ${status}`);
+    if (saysAgentFailed(status, text) && !/\/run\b/i.test(target)) problems.push('an agent failed that was not run');
     if (!/^[0-9a-f-]{36}$/.test((headers['x-request-id'] as string | undefined) ?? ''))
       problems.push('no X-Request-ID');
     if (method === 'HEAD') return problems;

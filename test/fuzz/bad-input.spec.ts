@@ -1,4 +1,5 @@
-// The whole application on a database, over HTTP. Faked: the clock's pace, so that five minutes' timeouts pass at once.
+// Uses the whole application on a database, over HTTP. The clock runs fast, so that timeouts of five minutes pass
+// quickly.
 import fc from 'fast-check';
 
 import { startApp, type TestApp } from '../support/app.js';
@@ -38,7 +39,7 @@ afterAll(async () => {
 const get = async <T>(path: string): Promise<T> =>
   JSON.parse((await client.send({ method: 'GET', target: path, headers: {}, body: null })).text) as T;
 
-/** What there is to ask for, by the names of the fields that ask for it. */
+/** The existing rows, by the names of the fields that refer to them. */
 async function knownValues() {
   const types = (await get<{ artifact_types: { name: string }[] }>('/api/v1/artifact-types')).artifact_types.map(
     ({ name }) => name,
@@ -74,13 +75,16 @@ async function publish(type: string): Promise<void> {
   ledger.enter(request, await client.send(request));
 }
 
-/** Some requests pause agents, and others wait for these: they are resumed again and again, until all have been answered. */
+/**
+ * Some requests pause agents, and others wait for these: the test resumes them repeatedly, until all have been
+ * answered.
+ */
 async function resumingAll(answered: Promise<unknown>): Promise<void> {
   let isOver = false;
   void answered.finally(() => (isOver = true)).catch(() => undefined);
   while (!isOver) {
     await resumeAll();
-    await Promise.race([answered, nextLook()]);
+    await Promise.race([answered, pause()]);
   }
   await answered;
   await resumeAll();
@@ -99,9 +103,9 @@ async function resumeAll(): Promise<void> {
   }
 }
 
-const nextLook = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 20));
 
-/** It answers, its agents work, and nothing has gone wrong that it did not foresee. */
+/** Checks that the service answers, its agents work, and no unexpected error has happened. */
 async function expectHealthy(): Promise<void> {
   expect(await get('/health')).toMatchObject({ status: 'ok' });
   const body = Buffer.from(JSON.stringify({ type: 'Whisper', payload: { text: 'still there' } }));
@@ -113,7 +117,7 @@ async function expectHealthy(): Promise<void> {
   expect(app.logLines.filter(({ level }) => (level as number) >= 50)).toEqual([]);
 }
 
-it(`${REQUESTS} requests of every kind are answered as documented, and what is refused stores nothing`, async () => {
+it(`${REQUESTS} requests of every kind are answered as documented, and refused ones store nothing`, async () => {
   const document = await get<ApiDocument>('/openapi.json');
   const check = new AnswerCheck(document);
   const statuses: Record<string, number> = {};

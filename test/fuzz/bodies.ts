@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import type { JsonValue } from '../../src/common/json.js';
 
-/** Of the application under test, so that a body beyond it is no megabyte. */
+/** The limit of the application under test, so that a body beyond it is less than a megabyte. */
 export const BODY_LIMIT = 200_000;
 
 type Damage = (text: string) => string | Buffer;
@@ -41,7 +41,7 @@ const WHOLE: Damage[] = [
   (text) => text + ' '.repeat(BODY_LIMIT),
 ];
 
-/** What happens to a body's text once it is written. */
+/** The changes to a body's text once it is written. */
 const damage: fc.Arbitrary<Damage> = fc.oneof(
   fc.nat().map(
     (place): Damage =>
@@ -76,7 +76,7 @@ function inserted(text: string, place: number, odd: Buffer): Buffer {
   return Buffer.concat([Buffer.from(text.slice(0, at)), odd, Buffer.from(text.slice(at))]);
 }
 
-/** The bytes of a JSON body: nearly always as they should be. */
+/** Returns the bytes of a JSON body, nearly always unchanged. */
 export const bytesOf = (values: fc.Arbitrary<JsonValue>): fc.Arbitrary<Buffer> =>
   fc.oneof(
     { weight: 7, arbitrary: values.map((value) => Buffer.from(JSON.stringify(value))) },
@@ -101,7 +101,7 @@ const CONTENT_TYPES = [
 
 const CONTENT_ENCODINGS = ['identity', 'gzip', 'br', 'deflate', 'zip', '', 'toString'];
 
-/** The headers that describe a body. */
+/** Returns the headers that describe a body. */
 export const contentHeaders: fc.Arbitrary<Record<string, string>> = fc
   .record({
     'Content-Type': fc.oneof(

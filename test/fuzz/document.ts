@@ -1,4 +1,4 @@
-/** What the tests read of an OpenAPI document. */
+/** The parts of an OpenAPI document that the tests read. */
 export interface ApiDocument {
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, Schema> };
@@ -52,7 +52,7 @@ export const routesOf = (document: ApiDocument): Route[] =>
     Object.entries(methods).map(([method, operation]) => ({ ...operation, path, method: method.toUpperCase() })),
   );
 
-/** The schema that a reference points to, or the schema itself. */
+/** Returns the schema that a reference points to, or the schema itself. */
 export function resolved(schema: Schema, document: ApiDocument): Schema {
   if (schema.$ref === undefined) return schema;
   return resolved(document.components.schemas[schema.$ref.split('/').at(-1)!]!, document);

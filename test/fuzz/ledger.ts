@@ -1,22 +1,25 @@
 import type { TestDatabase } from '../support/database.js';
-import { tellsFailedAgent } from './answers.js';
+import { saysAgentFailed } from './answers.js';
 import type { FuzzRequest } from './requests.js';
 import type { Answer } from './send.js';
 
-/** What the database holds on behalf of requests; agents add to none of it. */
+/** Counts of the rows that requests create; agents add to none of them. */
 export interface Holdings {
-  /** Artifacts published into each correlation that is no run's: a run may have the id of a correlation that was published into. */
+  /**
+   * Artifacts published into each correlation except those of runs: a run may have the id of a correlation that was
+   * published into.
+   */
   published: ReadonlyMap<string, number>;
   directRuns: number;
-  /** What was given to agents that were run directly; each has a correlation of its own. */
+  /** The inputs of direct runs; each has a separate correlation. */
   directInputs: number;
-  /** Those of batches and their artifacts come when workers are free, and are not counted. */
+  /** Batches and their runs come when workers are free, and are not counted. */
   runs: string[];
   batches: string[];
   keys: string[];
 }
 
-/** What accepted requests must have left in the database. Whatever else is there, a refused one has left. */
+/** The rows that accepted requests must have left in the database. Any other row comes from a refused request. */
 export class Ledger {
   private readonly published = new Map<string, number>();
   private directRuns = 0;
@@ -25,7 +28,7 @@ export class Ledger {
   private readonly batches = new Set<string>();
   private readonly keys = new Set<string>();
 
-  /** Goes by the answer: a target may be written in many ways. */
+  /** Uses the answer, because a target may be written in many ways. */
   enter({ headers, body }: FuzzRequest, { status, headers: answered, text }: Answer): void {
     const answer =
       status === 200 && text !== '' && answered['content-type']?.startsWith('application/json')
@@ -44,7 +47,7 @@ export class Ledger {
     } else if ('batch_id' in answer) {
       this.batches.add(answer.batch_id as string);
       if (headers['X-Idempotency-Key'] !== undefined) this.keys.add(`POST /run/batch ${headers['X-Idempotency-Key']}`);
-    } else if (tellsFailedAgent(status, text) || Object.keys(answer).join() === 'artifacts') {
+    } else if (saysAgentFailed(status, text) || Object.keys(answer).join() === 'artifacts') {
       this.directRuns += 1;
       this.directInputs += (JSON.parse(body!.toString()) as { inputs: unknown[] }).inputs.length;
     }
@@ -65,10 +68,10 @@ export class Ledger {
   }
 }
 
-/** In a map, since `__proto__` is an id like any other. */
+/** A map, because `__proto__` is an id like any other. */
 const count = (counts: Map<string, number>, id: string): void => void counts.set(id, (counts.get(id) ?? 0) + 1);
 
-/** What the application's database really holds. */
+/** Returns the rows in the application's database. */
 export async function storedIn(database: TestDatabase): Promise<Holdings> {
   const texts = async (query: string): Promise<string[]> =>
     (await database.rows<{ value: string }>(query)).map(({ value }) => value).sort();

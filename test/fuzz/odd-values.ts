@@ -8,7 +8,7 @@ const withProto = JSON.parse('{"__proto__": {"type": "Reply"}, "a": 1}') as Json
 const nested = (levels: number, inner: JsonValue = null): JsonValue =>
   levels === 0 ? inner : { a: [nested(levels - 1, inner)] };
 
-/** Texts that are refused somewhere, or should be. */
+/** Texts that are refused on some routes, or should be. */
 export const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.constantFrom(
     '',
@@ -56,7 +56,7 @@ export const oddText: fc.Arbitrary<string> = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 20 }).map((text) => text.slice(0, -1)),
 );
 
-/** JSON values of the wrong type or beyond the bounds, wherever they stand. */
+/** JSON values of the wrong type or beyond the bounds, for any place. */
 export const oddValue: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.constantFrom<JsonValue[]>(
     null,
@@ -96,9 +96,9 @@ export const oddValue: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.constantFrom(101, 1_001).map((length) => Array.from({ length }, (_, index) => `${index}`)),
 );
 
-/** What happens to one place in a valid value. */
+/** The change to one place in a valid value. */
 interface Edit {
-  /** Which place, counted round. */
+  /** The index of the place, modulo the number of places. */
   place: number;
   how: 'replace' | 'remove' | 'add' | 'rename';
   key: string;
@@ -112,7 +112,7 @@ const edit: fc.Arbitrary<Edit> = fc.record({
   value: oddValue,
 });
 
-/** The value as it is, or spoiled in a few places. */
+/** Returns the value unchanged, or changed in a few places. */
 export const spoiled = (values: fc.Arbitrary<JsonValue>): fc.Arbitrary<JsonValue> =>
   fc.oneof(
     values,
@@ -144,7 +144,7 @@ function placesIn(container: Container): [Container, string][] {
   });
 }
 
-/** An assignment would set the prototype where the key is `__proto__`. */
+/** An assignment would set the prototype if the key is `__proto__`. */
 function put(container: Container | JsonValue[], key: string, value: JsonValue): void {
   if (Array.isArray(container) && !(key in container)) return void container.push(value);
   Object.defineProperty(container, key, { value, writable: true, enumerable: true, configurable: true });

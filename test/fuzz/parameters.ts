@@ -4,11 +4,11 @@ import type { Parameter, Route } from './document.js';
 import { oddText } from './odd-values.js';
 import type { SchemaValues } from './schema-values.js';
 
-/** `fitting`, and once in a while `odd`. */
+/** Returns `fitting`, and once in a while `odd`. */
 const mostly = <T>(weight: number, fitting: fc.Arbitrary<T>, odd: fc.Arbitrary<T>): fc.Arbitrary<T> =>
   fc.oneof({ weight, arbitrary: fitting }, { weight: 1, arbitrary: odd });
 
-/** What a parameter is given: one text, or several where it is repeated. */
+/** The value of a parameter: one text, or several if it is repeated. */
 function textsFor({ name, schema }: Parameter, values: SchemaValues): fc.Arbitrary<string[]> {
   const fitting = values.of(schema, name).map((value) => (Array.isArray(value) ? value.map(String) : [String(value)]));
   return mostly(6, fitting, fc.array(oddText, { minLength: 1, maxLength: 3 }));
@@ -61,7 +61,7 @@ export function queryOf(route: Route, values: SchemaValues): fc.Arbitrary<string
   return parts.map((pairs) => (pairs.length > 0 ? `?${pairs.join('&')}` : ''));
 }
 
-/** Bytes that Node's own client lets through; others are sent on a bare socket, by the test beside. */
+/** Bytes that Node's own client sends; raw-bytes.spec.ts sends others on a bare socket. */
 const asHeader = (text: string): string =>
   Buffer.from(text, 'utf8')
     .toString('latin1')

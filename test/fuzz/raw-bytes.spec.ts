@@ -1,4 +1,4 @@
-// The whole application over sockets: requests that no HTTP client would send.
+// Uses the whole application over sockets: requests that no HTTP client would send.
 import fc from 'fast-check';
 
 import { startApp, type TestApp } from '../support/app.js';
@@ -44,7 +44,7 @@ const ODD = [
   `X: ${'x'.repeat(20_000)}\r\n`,
 ];
 
-/** A good request with bytes put in, taken out or changed. */
+/** Returns a valid request with bytes inserted, removed or changed. */
 const damaged = fc
   .tuple(
     fc.constantFrom(...REQUESTS),
@@ -82,8 +82,8 @@ function problemOf({ status, head, body }: RawAnswer): string | null {
 }
 
 /**
- * Node says nothing of a chunk that it cannot parse, and of a body that ends too early, where the request also asks for an upgrade: its
- * connection ends by the time limit, or with that of the client.
+ * Node does not report a chunk that it cannot parse, or a body that ends too early, if the request also asks for an
+ * upgrade: its connection closes at the timeout, or when the client closes it.
  */
 const hasNoAnswer = (request: string): boolean =>
   /^Upgrade: /m.test(request) && (/^Transfer-Encoding: chunked/m.test(request) || endsTooEarly(request));

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 const NO_ANSWER_MS = 20_000;
 
-/** What comes back on a connection of its own for these bytes, after which the client sends no more. */
+/** Sends these bytes on a separate connection, and returns the response; the client sends no more. */
 export function sendRaw(url: string, bytes: Buffer): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -12,7 +12,7 @@ export function sendRaw(url: string, bytes: Buffer): Promise<string> {
     socket.setTimeout(NO_ANSWER_MS, () => socket.destroy(new Error(`no end within ${NO_ANSWER_MS} ms`)));
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.on('end', answered);
-    // A server that closes with bytes of ours unread resets the connection, after its answer.
+    // A server that closes with unread bytes resets the connection, after its answer.
     socket.on('error', (error: NodeJS.ErrnoException) =>
       error.code === 'ECONNRESET' || error.code === 'EPIPE' ? answered() : reject(error),
     );

@@ -8,18 +8,18 @@ import { type KnownValues, SchemaValues } from './schema-values.js';
 
 interface Sent {
   method: string;
-  /** With its query, as it goes over the wire. */
+  /** The path with its query, as it is sent. */
   target: string;
   headers: Record<string, string>;
   body: Buffer | null;
 }
 
 export interface FuzzRequest extends Sent {
-  /** The route whose answer it gets; null where it is none of the document's, to the letter. */
+  /** The route that answers; null if the document has no such route, to the letter. */
   route: Route | null;
 }
 
-/** How often a route is asked, where it is not once. */
+/** How often a route is requested, if not once. */
 const WEIGHTS: Record<string, number> = {
   artifactsPublish: 12,
   artifactsPublishAndWait: 8,
@@ -29,7 +29,7 @@ const WEIGHTS: Record<string, number> = {
   agentsSummarizeHistory: 4,
 };
 
-/** Requests to every route of the document, as it allows them and otherwise. */
+/** Makes requests to every route of the document, valid and invalid ones. */
 export function requestsOf(document: ApiDocument, known: KnownValues): fc.Arbitrary<FuzzRequest> {
   const values = new SchemaValues(document, known);
   const routes = routesOf(document);
@@ -64,7 +64,8 @@ type Misdirection = (request: Sent) => Partial<Sent>;
 
 const METHODS = ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'HEAD', 'PROPFIND', 'POST', 'GET'];
 
-// What is too large for Node is refused before its method is known, with a body that an answer to HEAD must not have.
+// Node refuses a request that is too large before its method is known, with a body that an answer to HEAD must not
+// have.
 const toMethod =
   (method: string): Misdirection =>
   (request) =>
@@ -83,7 +84,7 @@ const TARGETS: ((target: string) => string)[] = [
   () => '*',
 ];
 
-/** Sends a few elsewhere: by another method, or to a path that is nearly right. */
+/** Changes a few: another method, or a path that is nearly right. */
 const misdirection: fc.Arbitrary<Misdirection> = fc.oneof(
   { weight: 30, arbitrary: fc.constant<Misdirection>(() => ({})) },
   { weight: 1, arbitrary: fc.constantFrom(...METHODS).map(toMethod) },
@@ -103,7 +104,7 @@ function routeOf({ method, target }: Sent, routes: Route[]): Route | null {
 
 const patternOf = ({ path }: Route): RegExp => new RegExp(`^${path.replace(/\{\w+\}/g, '[^/]+')}$`);
 
-/** For messages. */
+/** Describes a request in a message. */
 export const inWords = ({ method, target, headers, body }: Sent): string =>
   [
     method,

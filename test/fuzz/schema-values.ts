@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
 
-/** Values that mean something to the running service, by the name of their field: its types, its agents, ids that exist. */
+/** Values that the running service knows, by the name of their field: its types, its agents, ids that exist. */
 export type KnownValues = Record<string, readonly JsonValue[]>;
 
 /** Makes values that a schema of the document allows. */
@@ -13,7 +13,7 @@ export class SchemaValues {
     private readonly known: KnownValues,
   ) {}
 
-  /** `name` is the field's. Most values are known ones where there are any: any other name of a type is only refused. */
+  /** `name` is that of the field. Most values are known ones, if there are any: any other type name is only refused. */
   of(schema: Schema, name = ''): fc.Arbitrary<JsonValue> {
     const known = this.known[name];
     const any = this.ofType(resolved(schema, this.document));
@@ -52,7 +52,7 @@ export class SchemaValues {
     const fields = Object.fromEntries(
       Object.entries(properties).map(([name, schema]) => [name, this.of(schema, name)]),
     );
-    // A publish with a webhook is nearly always refused for its URL, so that most go without.
+    // A publish with a webhook is nearly always refused because of its URL, so most have none.
     const optional = Object.keys(fields).filter((name) => !required.includes(name));
     const named = fc.record(fields, { requiredKeys: [...required] }) as fc.Arbitrary<Record<string, JsonValue>>;
     return fc.tuple(named, fc.subarray(optional)).map(([value, left]) => without(value, left));

@@ -10,7 +10,7 @@ export interface Answer {
 
 const NO_ANSWER_MS = 20_000;
 
-/** A client on few connections that are kept open, so that what one request leaves behind meets the next. */
+/** A client on few connections that are kept open, so that a leftover of one request meets the next. */
 export class Client {
   private readonly agent = new Agent({ keepAlive: true, maxSockets: 24 });
 
@@ -32,7 +32,7 @@ export class Client {
       call.on('timeout', () => call.destroy(new Error(`no answer within ${NO_ANSWER_MS} ms`)));
       call.on('error', reject);
       call.on('response', (response) => {
-        // It has no end.
+        // It never ends.
         if (response.headers['content-type']?.startsWith('text/event-stream')) {
           response.destroy();
           resolve({ status: response.statusCode!, headers: response.headers, text: '' });

@@ -4,13 +4,13 @@ import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
 import type { KnownValues } from './schema-values.js';
 
-/** Beyond what anything should take that says no bound. */
+/** Beyond any reasonable value without a documented bound. */
 const LONG = 3_000;
 const MANY = 150;
 
 /**
- * Makes values that a schema of the document allows, and likes those at its bounds: where the document says none, long texts, many
- * items and large numbers. Fields with known values have one of these, since any other name of an agent or a type is unknown.
+ * Makes values that a schema of the document allows, often at its bounds: if the document has none, long texts, many
+ * items and large numbers. Fields with known values have one of these, because any other agent or type is unknown.
  */
 export class ValidValues {
   constructor(
@@ -80,7 +80,7 @@ export class ValidValues {
   }
 }
 
-/** What is required of one alternative, and not of the others, beside the properties that they share. */
+/** Returns the required keys of one alternative beside the properties that all share. */
 function alternative(schema: Schema, { required = [] }: Schema): Schema {
   const others = schema.oneOf!.flatMap((one) => one.required ?? []).filter((name) => !required.includes(name));
   const properties = Object.fromEntries(Object.entries(schema.properties!).filter(([name]) => !others.includes(name)));
@@ -111,10 +111,10 @@ function validText(schema: Schema): fc.Arbitrary<string> {
   return pattern === undefined ? anyText(schema) : matchingText(schema, pattern);
 }
 
-/** Of any version: the form is all that the format says. */
+/** Any version: the format requires only the form. */
 const anyUuid = fc.stringMatching(/^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-fA-F]{12}$/);
 
-/** As RFC 3339, section 5.6, writes them. */
+/** Returns a time as in RFC 3339, section 5.6. */
 const anyTimestamp = fc
   .tuple(
     fc.date({ min: new Date('0001-01-01'), max: new Date('9999-12-30'), noInvalidDate: true }),
@@ -148,7 +148,7 @@ function matchingText(schema: Schema, pattern: string): fc.Arbitrary<string> {
   const made = fc
     .stringMatching(allowed, { maxLength: Math.min(maxLength, 60) })
     .map((text) => text + 'a'.repeat(Math.max(minLength - characters(text), 0)));
-  // What any character may be part of is made of the odd ones too, and at its full length.
+  // Fields that allow any character also get odd texts, at their full length.
   return fc
     .oneof(
       { weight: 2, arbitrary: made },

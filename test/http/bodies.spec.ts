@@ -1,4 +1,4 @@
-// The real edge over HTTP before a sample controller: how bodies arrive, and the JSON that is refused before any DTO.
+// Uses the edge over HTTP before a sample controller: how bodies arrive, and which JSON is refused before any DTO.
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { type SampleApp, startSampleApp } from './sample-app.js';
@@ -59,8 +59,8 @@ it.each([
 
 it.each([
   ['truncated gzip', gzipSync(GOOD).subarray(0, 20), 'gzip', 400, 'The body does not decompress as gzip'],
-  ['no gzip at all', Buffer.from(GOOD), 'gzip', 400, 'The body does not decompress as gzip'],
-  ['no brotli at all', Buffer.from(GOOD), 'br', 400, 'The body does not decompress as br'],
+  ['a body that is not gzip', Buffer.from(GOOD), 'gzip', 400, 'The body does not decompress as gzip'],
+  ['a body that is not brotli', Buffer.from(GOOD), 'br', 400, 'The body does not decompress as br'],
   [
     'an unknown encoding',
     Buffer.from(GOOD),
@@ -73,7 +73,7 @@ it.each([
   expect(await send(body, { 'content-encoding': encoding })).toEqual({ status, detail });
 });
 
-it('too large a body is refused, its length declared or not', async () => {
+it('a body that is too large is refused, with or without a declared length', async () => {
   const refusal = { status: 413, detail: `The body is larger than ${LIMIT} bytes` };
   expect(await send(' '.repeat(LIMIT + 1))).toEqual(refusal);
   const chunks = new ReadableStream({
@@ -97,7 +97,7 @@ it.each([
   expect(await send(body)).toEqual({ status: 400, detail: expect.stringMatching(detail) });
 });
 
-it('nesting is taken to 64 levels and refused beyond', async () => {
+it('nesting is accepted to 64 levels and refused beyond', async () => {
   const nested = (levels: number): string =>
     `{"type":"A","payload":${'{"a":'.repeat(levels - 2)}{}${'}'.repeat(levels - 2)}}`;
   expect((await send(nested(64))).status).toBe(200);
@@ -106,7 +106,7 @@ it('nesting is taken to 64 levels and refused beyond', async () => {
   expect(await send(`${'['.repeat(4_000)}${']'.repeat(4_000)}`)).toMatchObject({ status: 400 });
 });
 
-it('a body on a GET is left alone', async () => {
+it('a body on a GET is ignored', async () => {
   const answer = await fetch(url.replace('/echo', '/items/7'), { headers: { 'content-type': 'text/plain' } });
   expect(answer.status).toBe(200);
 });

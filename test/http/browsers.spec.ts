@@ -1,4 +1,4 @@
-// The real edge over HTTP before a sample controller: which hosts and origins are served, and the headers for browsers.
+// Uses the edge over HTTP before a sample controller: which hosts and origins are served, and the headers for browsers.
 import request from 'supertest';
 
 import { type SampleApp, startSampleApp } from './sample-app.js';
@@ -47,7 +47,7 @@ it('a listed origin gets the CORS headers', async () => {
   expect(answer.headers['access-control-expose-headers']).toContain('X-Correlation-ID');
 });
 
-it('a listed origin may ask before it publishes', async () => {
+it('a listed origin may send a preflight request before it publishes', async () => {
   const answer = await request(local.app.getHttpServer())
     .options('/echo')
     .set({
@@ -58,7 +58,7 @@ it('a listed origin may ask before it publishes', async () => {
     .expect(204);
   expect(answer.headers['access-control-allow-methods']).toContain('POST');
   expect(answer.headers['access-control-allow-headers']).toContain('Content-Type');
-  // What MCP clients send.
+  // MCP clients send these.
   expect(answer.headers['access-control-allow-headers']).toContain('Mcp-Protocol-Version');
 });
 
@@ -76,10 +76,10 @@ it.each([
   ['its own page', { Host: 'localhost:8344', Origin: 'http://localhost:8344' }],
   ['its own page behind a proxy with TLS', { Host: 'starling.test', Origin: 'https://starling.test' }],
   ['a link from another site', { 'Sec-Fetch-Site': 'cross-site', 'Sec-Fetch-Mode': 'navigate' }],
-  ['no browser', {}],
+  ['a client other than a browser', {}],
 ])('%s is served', async (_name, headers) => void (await get(local, headers).expect(200)));
 
-it('lets no page run a script of another origin or an inline one', async () => {
+it('no page may run a script of another origin or an inline one', async () => {
   for (const path of ['/items/7', '/nope', '/docs/x', '/redoc']) {
     const { headers } = await request(local.app.getHttpServer()).get(path);
     const policy = headers['content-security-policy'] as string;
@@ -94,8 +94,8 @@ it('lets no page run a script of another origin or an inline one', async () => {
 });
 
 it.each([
-  ['that leaves its origin out', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'cross-site' }, 403],
-  ['that says that nobody sent it', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'none' }, 403],
+  ['that omits its origin', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'cross-site' }, 403],
+  ['that says that the user started it', { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'none' }, 403],
   [
     'of a page of this server',
     {
@@ -115,5 +115,5 @@ it.each([
     .expect(status);
 });
 
-it('a link is followed', async () =>
+it('a followed link is served', async () =>
   void (await get(local, { 'Sec-Fetch-Mode': 'navigate', 'Sec-Fetch-Site': 'cross-site' }).expect(200)));

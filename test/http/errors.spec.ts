@@ -1,4 +1,4 @@
-// The real edge over HTTP before a sample controller: what errors look like from outside and in the log.
+// Uses the edge over HTTP before a sample controller: errors as clients and the log see them.
 import { connect } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
@@ -15,14 +15,14 @@ afterAll(() => sample.app.close());
 
 const get = (path: string) => request(sample.app.getHttpServer()).get(path);
 
-/** What the log has of a request, whose own line comes last. */
+/** Returns the log entries of a request, whose own line comes last. */
 async function linesOf({ headers }: request.Response): Promise<Record<string, unknown>[]> {
   const lines = () => sample.logLines.filter((line) => line.request_id === headers['x-request-id']);
   await eventually('its line is in the log', () => lines().some(({ msg }) => msg === 'request'));
   return lines();
 }
 
-/** All that comes back for a request as it is written. */
+/** Returns the raw response to a request as it is written. */
 async function send(text: string): Promise<string> {
   const socket = connect(Number(new URL(await sample.app.getUrl()).port), '127.0.0.1');
   socket.end(text);
@@ -42,17 +42,17 @@ it.each([
     .expect('X-Request-ID', /^[0-9a-f-]{36}$/);
 });
 
-it('a 503 says when to come back', async () => {
+it('a 503 says when to retry', async () => {
   await get('/errors/unavailable').expect('Retry-After', '7');
 });
 
-it('a 503 that the service itself decides on has the one line of its request in the log', async () => {
+it("a 503 by the service's own decision has only its request's line in the log", async () => {
   expect(await linesOf(await get('/errors/unavailable'))).toEqual([
     expect.objectContaining({ level: 30, msg: 'request', status: 503 }),
   ]);
 });
 
-it('a 503 that something else causes has a line with the cause besides, which the answer does not tell', async () => {
+it('a 503 with another cause has an additional line with the cause, which the answer does not reveal', async () => {
   const answer = await get('/errors/full').expect(503, { detail: 'The disk is full' }).expect('Retry-After', '1');
   expect(await linesOf(answer)).toEqual([
     expect.objectContaining({
@@ -64,7 +64,7 @@ it('a 503 that something else causes has a line with the cause besides, which th
   ]);
 });
 
-it('an unexpected error names the request and says nothing of the inside, which the log has', async () => {
+it('an unexpected error names the request and no internal details, which are logged', async () => {
   const { body, headers, status } = await get('/errors/bug');
   const id = headers['x-request-id'] as string;
   expect(status).toBe(500);
@@ -92,7 +92,7 @@ it.each([
   ['PUT', '/items/7?a=b', 'GET, HEAD'],
   ['POST', '/items/7', 'GET, HEAD'],
   ['PROPFIND', '/query', 'GET, HEAD'],
-])('%s %s is a 405 that says which methods there are', async (method, path, allow) => {
+])('%s %s is a 405 that lists the methods', async (method, path, allow) => {
   const answer = await send(
     `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 1\r\nConnection: close\r\n\r\nx`,
   );
@@ -106,7 +106,7 @@ it.each([
   ['TRACE', '/nope'],
   ['DELETE', '/nope'],
   ['OPTIONS', '/nope'],
-])('%s %s is a 404, since the path is unknown', async (method, path) => {
+])('%s %s is a 404, because the path is unknown', async (method, path) => {
   expect(await send(`${method} ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).toContain(
     `{"detail":"No route for ${method} ${path}; /docs lists them all"}`,
   );
@@ -116,7 +116,7 @@ it.each([
   ['/echo', 'POST'],
   ['/items/7?a=b', 'GET, HEAD'],
   ['*', 'GET, HEAD, POST'],
-])('OPTIONS %s says which methods there are', async (path, allow) => {
+])('OPTIONS %s lists the methods', async (path, allow) => {
   const answer = await send(`OPTIONS ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
   expect(answer).toMatch(/^HTTP\/1\.1 204 /);
   expect(answer).toContain(`\r\nAllow: ${allow}\r\n`);
@@ -135,14 +135,14 @@ it('two Host headers are a 400', async () => {
   expect(answer).toContain('{"detail":"The request has more than one Host header"}');
 });
 
-it('HEAD is answered where GET is', async () =>
+it('HEAD is answered if GET is', async () =>
   void (await request(sample.app.getHttpServer()).head('/items/7').expect(200)));
 
 it('a path that decodes is served, whatever its query', async () => {
   await get('/items/100%25?%ZZ').expect(200, { id: '100%' });
 });
 
-it('every request has an id of its own and one line in the log, without its query', async () => {
+it('every request has a unique id and one line in the log, without its query', async () => {
   const first = await get('/items/7?secret=1').set('X-Request-ID', 'mine');
   const second = await get('/items/7');
   expect(first.headers['x-request-id']).not.toBe('mine');
@@ -154,7 +154,7 @@ it('every request has an id of its own and one line in the log, without its quer
   expect(JSON.stringify(sample.logLines)).not.toContain('secret=1');
 });
 
-/** What the server answers to bytes that no HTTP client would send. */
+/** Returns the server's response to bytes that no HTTP client would send. */
 async function sendRaw(bytes: string): Promise<{ head: string; body: string }> {
   const { port } = sample.app.getHttpServer().address() as { port: number };
   const socket = connect(port, '127.0.0.1');
@@ -176,7 +176,7 @@ it.each([
   expect(JSON.parse(body)).toEqual({ detail: expect.any(String) });
 });
 
-it('a caller that hangs up amid its body is no error of the server', async () => {
+it('a client that disconnects during its body is not an error of the server', async () => {
   const { port } = sample.app.getHttpServer().address() as { port: number };
   const before = sample.logLines.length;
   const socket = connect(port, '127.0.0.1');

@@ -9,7 +9,7 @@ agents:
 const POD = '10.1.2.3:8344';
 const REFUSED = (host: string): object => ({ detail: `Host ${host} is not allowed; add it to allowed_hosts` });
 
-/** Real: the application, HTTP, WebSockets. The setting says that it is bound beyond loopback; here it is reached on loopback. */
+/** Uses the application, HTTP and WebSockets. The setting binds it beyond loopback; here it is reached on loopback. */
 describe('bound beyond loopback', () => {
   let listed: Board;
   let open: Board;
@@ -37,7 +37,7 @@ describe('bound beyond loopback', () => {
     '[fd00::1',
     ':8344',
     '',
-  ])('a request for %j is refused where allowed_hosts is given, on every route but those of probes', async (host) => {
+  ])('a request for %j is refused if allowed_hosts is set, on every route except probes', async (host) => {
     for (const path of [
       '/api/v1/agents',
       '/agents',
@@ -91,7 +91,7 @@ describe('bound beyond loopback', () => {
 });
 
 describe('bound to loopback', () => {
-  it('every route is checked, those of probes too, and by whatever name the address was given', async () => {
+  it('every route is checked, including probes, for any name of the address', async () => {
     for (const host of ['127.0.0.1', '127.0.1.1', '::1', '0:0:0:0:0:0:0:1']) {
       const board = await Board.start(CONFIG, { settings: { host, allowedHosts: ['desk.test'] } });
       for (const path of ['/api/v1/agents', '/health', '/metrics']) {

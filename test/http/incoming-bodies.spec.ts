@@ -1,5 +1,5 @@
-// The real edge on a real socket before a sample controller, with a clock that the test moves: bodies that do not arrive, what they
-// may take in memory meanwhile, and what compressed ones may inflate to.
+// Uses the edge on a socket before a sample controller, with a clock that the test moves: bodies that do not arrive,
+// their memory meanwhile, and the limit for inflated bodies.
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
@@ -23,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => sample.app.close());
 
-/** A connection that a test writes to by hand, and all that came back. */
+/** A connection that a test writes to by hand, and the response so far. */
 class Wire {
   private constructor(
     readonly socket: Socket,
@@ -58,9 +58,9 @@ const post = (body: RequestInit['body'], headers: Record<string, string> = {}): 
   });
 
 describe('a body that does not arrive', () => {
-  it('is a 408 when its time is over, and the connection ends', async () => {
+  it('is a 408 when its time is over, and the connection closes', async () => {
     const wire = await Wire.open(`${head('Content-Length: 1000000')}${' '.repeat(300_000)}`);
-    await eventually('its beginning is there', () => memory.usedBytes >= 300_000);
+    await eventually('its beginning has arrived', () => memory.usedBytes >= 300_000);
     clock.advance(59_000);
     expect((await post('{"type":"A"}')).status).toBe(200);
     expect(wire.received).toBe('');
@@ -71,15 +71,15 @@ describe('a body that does not arrive', () => {
     await eventually('its memory is free', () => memory.usedBytes === 0);
   });
 
-  it('is a 408 where it comes more slowly than it may', async () => {
+  it('is a 408 if it arrives more slowly than allowed', async () => {
     const wire = await Wire.open(`${head('Content-Length: 100000')}${' '.repeat(5_000)}`);
-    await eventually('its beginning is there', () => memory.usedBytes > 0);
+    await eventually('its beginning has arrived', () => memory.usedBytes > 0);
     clock.advance(10_000);
     await once(wire.socket, 'close');
     expect([wire.status, wire.detail]).toEqual([408, 'The body arrived more slowly than 1024 bytes per second']);
   });
 
-  it('ends the connection where the request was answered without it', async () => {
+  it('closes the connection if the request was answered without it', async () => {
     const wire = await Wire.open(
       head('Content-Length: 100', '/nope').replace('POST', 'DELETE').replace('application/json', 'text/plain'),
     );
@@ -89,9 +89,9 @@ describe('a body that does not arrive', () => {
     await once(wire.socket, 'close');
   });
 
-  it('leaves the others their time', async () => {
+  it('does not shorten the time of others', async () => {
     const slow = await Wire.open(`${head('Content-Length: 100')}{`);
-    await eventually('its beginning is there', () => memory.usedBytes > 0);
+    await eventually('its beginning has arrived', () => memory.usedBytes > 0);
     clock.advance(5_000);
     const answer = await post('{"type":"A"}');
     expect(answer.status).toBe(200);
@@ -102,7 +102,7 @@ describe('a body that does not arrive', () => {
 });
 
 describe('memory', () => {
-  it('is taken for what arrives, and given back with the answer', async () => {
+  it('is reserved for bytes that arrive, and freed with the answer', async () => {
     const wire = await Wire.open(`${head('Content-Length: 500000')}${' '.repeat(300_000)}`);
     await eventually('it is reserved', () => memory.usedBytes >= 300_000);
     wire.socket.write(`${' '.repeat(199_988)}{"type":"A"}`);
@@ -110,18 +110,18 @@ describe('memory', () => {
     expect(memory.usedBytes).toBe(0);
   });
 
-  it('is given back by a client that hangs up', async () => {
+  it('is freed when a client disconnects', async () => {
     const wire = await Wire.open(`${head('Content-Length: 500000')}${' '.repeat(300_000)}`);
     await eventually('it is reserved', () => memory.usedBytes >= 300_000);
     wire.socket.destroy();
     await eventually('its memory is free', () => memory.usedBytes === 0);
   });
 
-  it('is left to others by many bodies that are never finished', async () => {
+  it('stays available to others beside many unfinished bodies', async () => {
     const wires = await Promise.all(
       Array.from({ length: 15 }, () => Wire.open(`${head('Content-Length: 1000000')}${' '.repeat(999_999)}`)),
     );
-    await eventually('what is too much is refused', () => wires.filter(({ status }) => status === 503).length >= 7);
+    await eventually('the excess is refused', () => wires.filter(({ status }) => status === 503).length >= 7);
     expect(memory.usedBytes).toBeLessThanOrEqual(8 * MIB);
     const refused = wires.find(({ status }) => status === 503)!;
     expect(refused.received).toContain('Retry-After: 1');
@@ -130,7 +130,7 @@ describe('memory', () => {
     await eventually('all memory is free', () => memory.usedBytes === 0);
   });
 
-  it('counts the value that a body becomes, which can be twenty times as large', async () => {
+  it('counts the parsed value of a body, which can be twenty times as large', async () => {
     const half = `{"type":"A","payload":{"list":[${'{},'.repeat(150_000)}{}]}}`;
     expect((await post(half)).status).toBe(200);
     const whole = `{"type":"A","payload":{"list":[${'{},'.repeat(300_000)}{}]}}`;
@@ -146,7 +146,7 @@ describe('memory', () => {
     expect(memory.usedBytes).toBe(0);
   });
 
-  it('is refused with 503 while it is taken', async () => {
+  it('is refused with 503 while it is in use', async () => {
     const held = memory.reserve(10 * MIB);
     const body = `{"type":"A","payload":{"list":[${'{},'.repeat(150_000)}{}]}}`;
     const answer = await post(body);
@@ -164,7 +164,7 @@ describe('a compressed body', () => {
   it.each([
     ['gzip', gzipSync(spaces(MIB - 1))],
     ['br', brotliCompressSync(spaces(MIB - 1))],
-  ])('of %s is a 413 where it inflates to more than a hundred times its size', async (encoding, body) => {
+  ])('of %s is a 413 if it inflates to more than a hundred times its size', async (encoding, body) => {
     const answer = await post(body, { 'content-encoding': encoding });
     expect([answer.status, await answer.json()]).toEqual([413, refusal]);
     expect(memory.usedBytes).toBe(0);
@@ -175,7 +175,7 @@ describe('a compressed body', () => {
     expect((await post(gzipSync(spaces(65_537)), { 'content-encoding': 'gzip' })).status).toBe(413);
   });
 
-  it('is inflated where its data is what compresses by ten', async () => {
+  it('is inflated if its data compresses to a tenth', async () => {
     const rows = Array.from({ length: 8_000 }, (_, index) => ({
       index,
       text: `what customer ${index * 7_919} wrote about card ${index * 104_729}`,
@@ -201,5 +201,5 @@ it('connections past max_connections are closed, and the log says so once', asyn
     expect.objectContaining({ level: 40, dropped: 1 }),
   ]);
   wires.forEach(({ socket }) => socket.destroy());
-  await eventually('there is room again', async () => (await post('{"type":"A"}')).status === 200);
+  await eventually('there is memory again', async () => (await post('{"type":"A"}')).status === 200);
 });

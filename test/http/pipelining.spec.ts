@@ -1,4 +1,4 @@
-// The real edge over HTTP before a sample controller: requests that are sent before earlier ones are answered.
+// Uses the edge over HTTP before a sample controller: requests that are sent before earlier ones are answered.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 
@@ -14,32 +14,32 @@ afterAll(() => sample.app.close());
 const GET = 'GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n';
 const LAST = GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
 
-/** How many answers come of what is sent in one packet, until the connection ends. */
+/** Counts the answers to one packet, until the connection closes. */
 async function answersTo(requests: string, { app } = sample): Promise<number> {
   const socket = connect(Number(new URL(await app.getUrl()).port), '127.0.0.1');
   let text = '';
   socket.on('data', (part: Buffer) => (text += part.toString()));
-  // It may be cut.
+  // The server may cut it.
   socket.on('error', () => undefined);
   socket.write(requests);
   await once(socket, 'close');
   return text.split('HTTP/1.1 ').length - 1;
 }
 
-it('16 requests at once are all answered', async () => {
+it('16 pipelined requests are all answered', async () => {
   expect(await answersTo(GET.repeat(15) + LAST)).toBe(16);
 });
 
-it('a connection on which more wait for their answers is cut, and others are served', async () => {
+it('a connection with more waiting requests is cut, and others are served', async () => {
   expect(await answersTo(GET.repeat(1_000) + LAST)).toBeLessThan(1_000);
   expect(await answersTo(LAST)).toBe(1);
 });
 
-it('a connection takes any number of requests, one packet after the other', async () => {
+it('a connection accepts any number of requests, one packet after the other', async () => {
   for (let round = 0; round < 3; round += 1) expect(await answersTo(GET.repeat(10) + LAST)).toBe(11);
 });
 
-it('a connection is cut where there is no memory for requests that wait behind another', async () => {
+it('a connection is cut if there is no memory for requests that wait behind another', async () => {
   const small = await startSampleApp({}, { memory: new MemoryBudget(128 * 1_024) });
   try {
     expect(await answersTo(GET.repeat(15) + LAST, small)).toBeLessThan(16);

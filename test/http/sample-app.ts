@@ -100,7 +100,7 @@ class SampleController {
     return { body, class: body.constructor.name };
   }
 
-  /** Of the one path whose bodies are left to the route. */
+  /** The one path whose bodies the route reads itself. */
   @Post('run/batch')
   stalled(@Req() request: Request): Promise<void> {
     return new Promise((resolve) => void request.once('close', resolve));
@@ -128,13 +128,13 @@ class SampleController {
 @Module({ controllers: [SampleController] })
 export class SampleModule {}
 
-/** What the log would have held, parsed. */
+/** The log entries, parsed. */
 export interface SampleApp {
   app: NestExpressApplication;
   logLines: Record<string, unknown>[];
 }
 
-/** The real edge on a real server, before a controller that only echoes. */
+/** The edge on an HTTP server, before a controller that only echoes. */
 export async function startSampleApp(
   overrides: Partial<HttpEdge['settings']> = {},
   {

@@ -4,11 +4,11 @@ import { type AddressInfo, connect } from 'node:net';
 import { eventually } from '../support/eventually.js';
 import { startSampleApp } from './sample-app.js';
 
-/** What has come with one reading of a connection is taken apart before it stops. */
+/** The data of one read is still passed on after the connection is paused. */
 const MOST_PARTS = 16 * 1_024;
 
-/** Real: the edge on a real server, and a route that does not read on. */
-it('what a stalled reader leaves of a body stays with its client', async () => {
+/** Uses the edge on an HTTP server, and a route that stops reading. */
+it('the unread rest of a body stays with its client', async () => {
   const { app } = await startSampleApp();
   const server = app.getHttpServer() as Server;
   let request: IncomingMessage | undefined;
@@ -20,7 +20,7 @@ it('what a stalled reader leaves of a body stays with its client', async () => {
   client.write('1\r\nx\r\n'.repeat(200_000));
   await eventually('no more is read', () => request?.socket.isPaused() === true);
   expect(request!.readableLength).toBeLessThan(MOST_PARTS);
-  // It reads no more, and would not notice that its client goes.
+  // The server reads no more, and would not notice that its client disconnects.
   request!.socket.destroy();
   client.destroy();
   await app.close();

@@ -1,4 +1,5 @@
-// The real edge over HTTP before a sample controller: what bodies and queries are taken, and what is said of the others.
+// Uses the edge over HTTP before a sample controller: which bodies and queries are accepted, and the errors for the
+// others.
 import request from 'supertest';
 
 import { ValidationPipe } from '../../src/http/validation/validation-pipe.js';
@@ -33,7 +34,7 @@ describe('bodies', () => {
     await post(body).expect(400, { detail });
   });
 
-  it('hold many values in fields that are their own data alone', async () => {
+  it('may have many values in fields that contain user data', async () => {
     const many = Array.from({ length: 10_000 }, () => 'a');
     await post({ type: 'A', filters: { type_names: many } }).expect(400, {
       detail: 'filters: must not hold more than 10000 values',
@@ -54,19 +55,19 @@ describe('bodies', () => {
     expect(body).toEqual({ body: { type: 'A' }, class: 'OlderBody' });
   });
 
-  it.each(['null', '"text"', '7', 'true'])('%s is refused as it is no object', async (body) => {
+  it.each(['null', '"text"', '7', 'true'])('%s is refused as it is not an object', async (body) => {
     const answer = await request(sample.app.getHttpServer()).post('/echo').type('json').send(body);
     expect(answer.status).toBe(400);
     expect(answer.body).toEqual({ detail: 'The body must be a JSON object' });
   });
 
-  it('of no bytes are refused', async () => {
+  it('without bytes are refused', async () => {
     await request(sample.app.getHttpServer()).post('/echo').expect(400, { detail: 'The body must be a JSON object' });
   });
 });
 
 describe('a payload', () => {
-  it('arrives as it was sent, whatever its keys mean to JavaScript', async () => {
+  it('arrives as it was sent, whatever its keys mean in JavaScript', async () => {
     const payload = {
       then: 'x',
       toString: 'y',
@@ -79,7 +80,7 @@ describe('a payload', () => {
     expect(body.body.payload).toEqual(payload);
   });
 
-  it('of 200 KB is the very object that was parsed: nothing copies it or walks through it', () => {
+  it('of 200 KB is the very object that was parsed: it is neither copied nor walked', () => {
     const payload = {
       rows: Array.from({ length: 3_000 }, (_, index) => ({ index, text: 'some words that a customer wrote' })),
     };
@@ -164,7 +165,7 @@ describe('queries', () => {
     `?${'x=1&'.repeat(3_000)}`,
     '?&&&=',
     '?type',
-  ])('%.30s is no error of the server', async (text) => {
+  ])('%.30s is not a server error', async (text) => {
     await query(text).expect(200);
   });
 
@@ -175,7 +176,7 @@ describe('queries', () => {
 });
 
 describe('X-Correlation-ID', () => {
-  it.each(['order-4711', '!', 'x'.repeat(200)])('%.20s is taken, and stands in the answer', async (id) => {
+  it.each(['order-4711', '!', 'x'.repeat(200)])('%.20s is accepted, and is in the answer', async (id) => {
     const answer = await post({ type: 'A' }).set('X-Correlation-ID', id).expect(200).expect('X-Correlation-ID', id);
     expect(answer.body.correlationId).toBe(id);
   });

@@ -28,16 +28,16 @@ import { ManualClock } from '../support/manual-clock.js';
 
 const LEASE_MS = 30_000;
 
-/** Says of a SQLite file what is true of a database that several processes share. */
+/** Makes a SQLite file report the properties of a database that several processes share. */
 class SharedUnitOfWork extends SqliteUnitOfWork {
   override readonly dialect: Dialect = { ...SQLITE, exclusive: false };
 }
 
 /**
- * Two services, each with an owner of its own, over one database: two processes as far as keys can tell. Real: the services
- * and the database. Faked: the clock, and on SQLite that the database is a shared one.
+ * Uses two services, each with a different owner, on one database: two processes as far as keys are concerned. The
+ * services and the database are real. The clock is faked, and on SQLite the shared database.
  */
-describe('a key that two processes are asked for', () => {
+describe('a key that two processes receive', () => {
   const logger = pino({ level: 'silent' });
   const telemetry = {
     executionEnded() {},
@@ -105,7 +105,7 @@ describe('a key that two processes are asked for', () => {
     releaseBody: () => undefined,
   });
 
-  /** Work that ends when told to, and the ids that it was given. */
+  /** Work that finishes on command, and the ids that it was given. */
   function work(): {
     run: (ids: RequestIds) => Promise<unknown>;
     ids: Promise<RequestIds>;
@@ -126,14 +126,14 @@ describe('a key that two processes are asked for', () => {
   async function answerOf(pending: Promise<IdempotentAnswer>, stepMs = 100): Promise<IdempotentAnswer> {
     let answer: IdempotentAnswer | undefined;
     void pending.then((answered) => (answer = answered));
-    await eventually('the answer is there', () => {
+    await eventually('the answer has arrived', () => {
       clock.advance(stepMs);
       return answer !== undefined;
     });
     return answer!;
   }
 
-  it('is worked on by the first; the second waits for it, however long it takes', async () => {
+  it('is processed by the first; the second waits for it, however long it takes', async () => {
     const job = work();
     const answering = first.answer(request(), job.run);
     const ids = await job.ids;
@@ -154,7 +154,7 @@ describe('a key that two processes are asked for', () => {
     expect(await answerOf(waiting)).toMatchObject({ content: '{"done":true}', replayed: true, mismatch: false, ids });
   });
 
-  it('goes to the second, with the same ids, when the lease of the first has run out', async () => {
+  it('passes to the second, with the same ids, when the lease of the first has expired', async () => {
     const lost = work();
     void first.answer(request(), lost.run);
     const ids = await lost.ids;
@@ -171,11 +171,11 @@ describe('a key that two processes are asked for', () => {
     });
     expect(await job.ids).toEqual(ids);
     job.end({ done: true });
-    // Nothing came of the first body, so the answer is for this one.
+    // The first body had no result, so the answer is for this one.
     expect(await taking).toMatchObject({ replayed: false, mismatch: false, ids });
   });
 
-  it('goes to the second when the work of the first has failed', async () => {
+  it('passes to the second when the work of the first has failed', async () => {
     const job = work();
     const failing = first.answer(request(), job.run);
     await job.ids;
@@ -188,7 +188,7 @@ describe('a key that two processes are asked for', () => {
   });
 
   it.each<['first' | 'second']>([['first'], ['second']])(
-    'does not keep the body of a large one that waits in the %s process, which is sent again where the work has failed',
+    'does not keep a large body that waits in the %s process; its client sends it again if the work has failed',
     async (process) => {
       const services = { first, second };
       const job = work();
@@ -226,7 +226,7 @@ describe('a key that two processes are asked for', () => {
     },
   );
 
-  it('keeps its ids where the artifact was stored before the failure, so that nothing is done twice', async () => {
+  it('keeps its ids if the artifact was stored before the failure, so that nothing is done twice', async () => {
     const job = work();
     const failing = first.answer(request('first body'), job.run);
     const ids = await job.ids;
@@ -237,7 +237,7 @@ describe('a key that two processes are asked for', () => {
     const again = work();
     const taking = second.answer(request('another body'), again.run);
     again.end({ done: true });
-    // What is answered is what came of the first body.
+    // The answer is the result of the first body.
     expect(await answerOf(taking)).toMatchObject({ ids, replayed: false, mismatch: true });
     expect(await first.answer(request('first body'), never)).toMatchObject({ ids, replayed: true, mismatch: false });
   });

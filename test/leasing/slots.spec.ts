@@ -7,7 +7,7 @@ describe('slots of queues that are grouped', () => {
   const newSlots = (): Slots => new Slots(() => 16, TOTAL, { of: hostOf, limit: 64 });
   const queuesOf = (host: string): string[] => Array.from({ length: 8 }, (_, n) => `${host} ${n}`);
 
-  /** Takes one after another what is free for a host. */
+  /** Takes the free slots for a host, one after another. */
   function takeAll(slots: Slots, host: string): string[] {
     for (const taken: string[] = []; ;) {
       const [queue] = slots.free(queuesOf(host)).byQueue.keys();
@@ -17,11 +17,11 @@ describe('slots of queues that are grouped', () => {
     }
   }
 
-  it('are as many for one group as its limit allows, where others take none', () => {
+  it('are as many for one group as its limit allows, if no other group takes any', () => {
     expect(takeAll(newSlots(), 'alone')).toHaveLength(64);
   });
 
-  it.each([4, 16])('are left for another group, though %i groups take whatever they can', (count) => {
+  it.each([4, 16])('are left for another group, even if %i groups take all they can', (count) => {
     const slots = newSlots();
     const slow = Array.from({ length: count }, (_, n) => `slow-${n}`);
     const taken = slow.flatMap((host) => takeAll(slots, host));
@@ -33,7 +33,7 @@ describe('slots of queues that are grouped', () => {
     expect(takeAll(slots, 'another').length).toBeGreaterThan(0);
   });
 
-  it('come back to a group as others let them go', () => {
+  it('return to a group as others release them', () => {
     const slots = newSlots();
     const [some, more] = [takeAll(slots, 'one'), takeAll(slots, 'two'), takeAll(slots, 'three')];
     const before = takeAll(slots, 'another');

@@ -20,7 +20,7 @@ const linesOf = (path: string): Line[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Line);
 
-/** What a logger writes to a real file, as standard output is when it is redirected. */
+/** Returns what a logger writes to a file, which is standard output when it is redirected. */
 async function logged(use: (logger: Logger) => void, logLevel: 'info' | 'trace' = 'info'): Promise<Line[]> {
   const path = join(folder, 'log');
   const logger = createLogger({ logLevel }, { fd: openSync(path, 'w'), write: () => undefined });
@@ -30,7 +30,7 @@ async function logged(use: (logger: Logger) => void, logLevel: 'info' | 'trace' 
 }
 
 describe('the log', () => {
-  test('is JSON lines with a UTC time and the level by name', async () => {
+  test('contains JSON lines with a UTC time and the level by name', async () => {
     const [line] = await logged((logger) => logger.info({ correlation_id: 'c1' }, 'hello'));
     expect(line).toEqual({
       level: 'info',
@@ -40,14 +40,14 @@ describe('the log', () => {
     });
   });
 
-  test('keeps the order of its lines, however fast they come', async () => {
+  test('keeps the order of its lines at any rate', async () => {
     const lines = await logged((logger) => {
       for (let n = 0; n < 1_000; n += 1) logger.info({ n }, 'line');
     });
     expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: 1_000 }, (_, n) => n));
   });
 
-  (existsSync('/dev/full') ? test : test.skip)('that cannot be written ends nothing', async () => {
+  (existsSync('/dev/full') ? test : test.skip)('does not stop the process if it cannot be written', async () => {
     const logger = createLogger({ logLevel: 'info' }, { fd: openSync('/dev/full', 'w'), write: () => undefined });
     for (let n = 0; n < 3; n += 1) {
       logger.info('nowhere to go');
@@ -55,7 +55,7 @@ describe('the log', () => {
     }
   });
 
-  test('leaves out what is below its level', async () => {
+  test('omits entries below its level', async () => {
     expect(await logged((logger) => logger.debug('quiet'))).toEqual([]);
   });
 
@@ -66,23 +66,23 @@ describe('the log', () => {
     expect(JSON.stringify(lines)).not.toContain('hunter2');
   });
 
-  test('has one line a second for each reason why something cannot be done now, with how often it came and without a stack', async () => {
+  test('has one line a second for each reason of a refusal, with its count and without a stack', async () => {
     const path = join(folder, 'trouble');
     const logger = createLogger({ logLevel: 'info' }, { fd: openSync(path, 'w'), write: () => undefined });
     const full = (): DomainError =>
       new DomainError('unavailable', 'the disk is full', { cause: new Error('database or disk is full') });
     for (let n = 0; n < 1_000; n += 1)
       logger.child({ agent: 'router' }).warn({ err: full(), request_id: n }, 'not stored');
-    for (let n = 0; n < 10; n += 1) logger.error({ err: new DomainError('unavailable', 'nobody answers') }, 'not read');
+    for (let n = 0; n < 10; n += 1) logger.error({ err: new DomainError('unavailable', 'no answer') }, 'not read');
     logger.info('in between');
     logger.error({ err: new Error('something else') }, 'a bug');
     const troubles = (): Line[] => linesOf(path).filter(({ reason }) => reason !== undefined);
-    await eventually('the rest is told', () => troubles().length === 4);
+    await eventually('the rest is logged', () => troubles().length === 4);
     await flushLog(logger);
     const cause = 'database or disk is full';
     expect(troubles()).toMatchObject([
       { level: 'warn', agent: 'router', request_id: 0, reason: 'the disk is full', cause, times: 1, msg: 'not stored' },
-      { level: 'error', reason: 'nobody answers', times: 1, msg: 'not read' },
+      { level: 'error', reason: 'no answer', times: 1, msg: 'not read' },
       {
         level: 'warn',
         agent: 'router',
@@ -92,7 +92,7 @@ describe('the log', () => {
         times: 999,
         msg: 'not stored',
       },
-      { level: 'error', reason: 'nobody answers', times: 9, msg: 'not read' },
+      { level: 'error', reason: 'no answer', times: 9, msg: 'not read' },
     ]);
     expect(JSON.stringify(troubles())).not.toContain('stack');
     const others = linesOf(path).filter(({ reason }) => reason === undefined);
@@ -100,13 +100,13 @@ describe('the log', () => {
       { msg: 'in between' },
       { msg: 'a bug', err: { stack: expect.stringContaining('at ') as string } },
     ]);
-    // A second without it, and it is told at once again.
+    // After a second without it, it is logged immediately again.
     logger.warn({ err: full() }, 'not stored');
-    await eventually('it is told', () => troubles().length === 5);
+    await eventually('it is logged', () => troubles().length === 5);
     expect(troubles()[4]).toMatchObject({ times: 1 });
   });
 
-  test('is readable on a terminal, and written at once', () => {
+  test('is readable on a terminal, and written immediately', () => {
     const written: string[] = [];
     createLogger({ logLevel: 'info' }, { fd: 1, isTTY: true, write: (text) => written.push(text) }).info(
       { agent: 'router' },
@@ -119,7 +119,7 @@ describe('the log', () => {
 });
 
 describe("Nest's own lines", () => {
-  test('keep their context; the routes it maps are told at debug', async () => {
+  test('keep their context; mapped routes are logged at debug', async () => {
     const lines = await logged((logger) => {
       const nest = new NestLogger(logger);
       nest.log('Mapped {/health, GET} route', 'RouterExplorer');
@@ -133,7 +133,7 @@ describe("Nest's own lines", () => {
     ]);
   });
 
-  test('do not tell a failed start a second time', async () => {
+  test('do not report a failed start a second time', async () => {
     expect(await logged((logger) => new NestLogger(logger).error(new Error('broken'), 'ExceptionHandler'))).toEqual([]);
   });
 

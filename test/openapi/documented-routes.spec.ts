@@ -1,4 +1,4 @@
-// Real: the application and the OpenAPI document that it serves, and docs/api.md.
+// Uses the application, the OpenAPI document that it serves, and docs/api.md.
 import type { OpenAPIObject } from '@nestjs/swagger';
 
 import { readMarkdown } from '../docs/markdown.js';

@@ -1,4 +1,5 @@
-// The application over HTTP, and a client that a generator from npm makes of its OpenAPI document, compiled and run on its own.
+// Uses the application over HTTP, and a client that a generator from npm makes of its OpenAPI document, compiled and
+// run separately.
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -51,7 +52,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** What a program of Node's prints; where it fails, the error has that. */
+/** Returns the output of a Node program; if it fails, the error contains the output. */
 async function run(program: string, ...args: string[]): Promise<string> {
   const env = { ...process.env, NODE_OPTIONS: '' };
   const { stdout } = await promisify(execFile)(process.execPath, [program, ...args], { cwd: folder, env }).catch(
@@ -94,6 +95,6 @@ it('a generated client compiles under the strictest settings, and makes a round 
     ]),
     health: 'ok',
     refused: [400, 'Unknown artifact type: CustomerMesage; did you mean CustomerMessage?'],
-    missing: [404, 'Agent not found: nobody'],
+    missing: [404, 'Agent not found: unknown'],
   });
 });

@@ -1,4 +1,4 @@
-/** A client's program in TypeScript against the generated functions and types; prints what it got as JSON. */
+/** A client's TypeScript program against the generated functions and types; prints its results as JSON. */
 export const ROUND_TRIP = `
 import { client } from './client/client.gen.js';
 import * as api from './client/sdk.gen.js';
@@ -35,7 +35,7 @@ const { artifact_types } = (await api.artifactTypesList({ throwOnError })).data;
 const health = await api.healthHealth({ throwOnError });
 
 const refused = await api.artifactsPublish({ body: { type: 'CustomerMesage' } });
-const missing = await api.agentsRun({ path: { agent_name: 'nobody' }, body: { inputs: [] } });
+const missing = await api.agentsRun({ path: { agent_name: 'unknown' }, body: { inputs: [] } });
 
 console.log(JSON.stringify({
   accepted: published.data.status,

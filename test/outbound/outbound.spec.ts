@@ -24,7 +24,7 @@ const METADATA = [
   'http://[64:ff9b::a9fe:a9fe]/',
 ];
 
-/** Answers each name with the next of its lists of addresses; the last one stays. */
+/** Answers each name with the next of its lists of addresses, and then with the last one. */
 class ScriptedResolver extends Resolver {
   readonly asked: string[] = [];
 
@@ -40,8 +40,11 @@ class ScriptedResolver extends Resolver {
   }
 }
 
-/** Has a few places, as the system has: names of `.dead` keep theirs until `giveUp`, all others are answered. */
-class FewPlaces extends Resolver {
+/**
+ * Runs a few lookups in parallel, as the system does: names of `.dead` keep their slots until `giveUp`, all others are
+ * answered.
+ */
+class FewSlots extends Resolver {
   override readonly places = 8;
   readonly asked: string[] = [];
   readonly revived = new Set<string>();
@@ -64,7 +67,7 @@ class FewPlaces extends Resolver {
     }
   }
 
-  /** Ends the lookups that nobody answers, those that take their places included. */
+  /** Ends the unanswered lookups, including those that take their slots. */
   async giveUp(clock: ManualClock): Promise<void> {
     while (this.dead.length > 0) {
       clock.advance(1_000);
@@ -74,7 +77,7 @@ class FewPlaces extends Resolver {
   }
 }
 
-// The client and the servers that it calls are real; names are resolved by a script where a test says so.
+// Uses the client and the servers that it calls; a script resolves the names if a test says so.
 describe('outbound requests', () => {
   const open: { outbounds: Outbound[]; servers: Server[] } = { outbounds: [], servers: [] };
 
@@ -124,7 +127,7 @@ describe('outbound requests', () => {
   });
 
   describe.each(Object.entries(REFUSED_URLS))('to %s', (_kind, urls) => {
-    test.each(urls)("are refused when a client's URL says so: %s", async (url) => {
+    test.each(urls)("are refused when a client's URL has one: %s", async (url) => {
       const outbound = outboundWith();
       expect(() => outbound.check(url, 'client', 'webhook.url')).toThrow(
         expect.objectContaining({ code: 'invalid', message: expect.stringMatching(/^webhook\.url: must \S/) }),
@@ -146,7 +149,7 @@ describe('outbound requests', () => {
     'http://[64:ff9b::808:808]/',
     'http://localhost.example.com/',
     'https://bücher.example/',
-  ])('may go where the public is: %s', (url) => expect(() => outboundWith().check(url, 'client', 'url')).not.toThrow());
+  ])('may go to public addresses: %s', (url) => expect(() => outboundWith().check(url, 'client', 'url')).not.toThrow());
 
   test.each([
     'http://127.0.0.1/',
@@ -155,11 +158,11 @@ describe('outbound requests', () => {
     'http://[fd12::1]/',
     'http://[::1]/',
     'http://100.64.0.1/',
-  ])('may go to the inside where the operator says so: %s', (url) =>
+  ])('may go to internal addresses if the operator allows them: %s', (url) =>
     expect(() => outboundWith().check(url, 'operator', 'url')).not.toThrow(),
   );
 
-  test.each(METADATA)('go to a metadata service for nobody, whatever is allowed: %s', async (url) => {
+  test.each(METADATA)('never go to a metadata service, whatever is allowed: %s', async (url) => {
     const outbound = outboundWith({ allow: ['0.0.0.0/0', '::/0'] });
     for (const by of ['client', 'operator'] as const) {
       expect(() => outbound.check(url, by, 'url')).toThrow(
@@ -169,7 +172,7 @@ describe('outbound requests', () => {
     }
   });
 
-  it('reach what outbound_allow lists, and nothing beside it', async () => {
+  it('reach addresses in outbound_allow and no others', async () => {
     const { port, requests } = await listen((_request, response) => response.end('thanks'));
     const outbound = outboundWith({ allow: ['127.0.0.0/8'] });
     for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]']) {
@@ -186,7 +189,7 @@ describe('outbound requests', () => {
     );
   });
 
-  it('are refused when a name means an inner address only by the time of connecting', async () => {
+  it('are refused when a name resolves to an internal address only at the connection', async () => {
     const { port, requests } = await listen((_request, response) => response.end());
     const resolver = new ScriptedResolver({ 'rebind.example': [['93.184.215.14'], ['127.0.0.1']] });
     expect(await resolver.resolve('rebind.example')).toEqual([{ address: '93.184.215.14', family: 4 }]);
@@ -206,7 +209,7 @@ describe('outbound requests', () => {
     [['::ffff:169.254.169.254']],
     [['fe80::1%eth0']],
     [['64:ff9b::a00:1']],
-  ])('are refused where a name means %j', async (addresses) => {
+  ])('are refused if a name resolves to %j', async (addresses) => {
     const { port, requests } = await listen((_request, response) => response.end());
     const resolver = new ScriptedResolver({ 'inner.example': [addresses] });
     await expect(
@@ -215,7 +218,7 @@ describe('outbound requests', () => {
     expect(requests).toHaveLength(0);
   });
 
-  it('to one name at once look it up once, and anew after that', async () => {
+  it('to one name look it up once when they are parallel, and again after that', async () => {
     const { port } = await listen((_request, response) => response.end());
     const looked = Promise.withResolvers<void>();
     const resolver = new ScriptedResolver({ 'slow.example': [['127.0.0.1']], 'quick.example': [['127.0.0.1']] });
@@ -240,17 +243,17 @@ describe('outbound requests', () => {
   describe('to names that no name server answers for', () => {
     const deadNames = (count: number): string[] => Array.from({ length: count }, (_, n) => `n${n}.dead`);
 
-    async function someDead(count: number) {
+    async function startWithDeadNames(count: number) {
       const { port } = await listen((_request, response) => response.end());
       const clock = new ManualClock();
-      const resolver = new FewPlaces();
+      const resolver = new FewSlots();
       const outbound = outboundWith({ resolver, clock });
       const post = (name: string, parts: Partial<OutboundRequest> = {}) =>
         outbound.post(
           `http://${name}:${port}/`,
           sending('operator', { headers: { connection: 'close' }, timeoutMs: undefined, ...parts }),
         );
-      /** Ends when the attempts have failed. */
+      /** Resolves when the attempts have failed. */
       const postAll = async (names: string[]): Promise<string[]> =>
         Promise.all(
           names.map((name) =>
@@ -265,8 +268,8 @@ describe('outbound requests', () => {
       return { clock, resolver, post, postAll, names };
     }
 
-    it('leave places to those that were answered before, and what waits for one fails when its time is over', async () => {
-      const { clock, resolver, post, postAll, names } = await someDead(20);
+    it('leave slots to names that were answered before, and a waiting lookup fails at its timeout', async () => {
+      const { clock, resolver, post, postAll, names } = await startWithDeadNames(20);
       const failing = postAll(names);
       const limited = post(names.at(-1)!, { timeoutMs: 3_000 });
       const asked = (): string[] => resolver.asked.filter((name) => name.endsWith('.dead'));
@@ -282,13 +285,13 @@ describe('outbound requests', () => {
         expect(failed).toContain(
           `${name}: its name could not be looked up in time, because lookups of other names take too long`,
         );
-      // Nobody waits for the others any more.
+      // No request waits for the others any more.
       expect(asked()).toEqual(first);
       expect(first.length).toBeLessThan(names.length);
     });
 
-    it('leave places to new ones once they are known, and are reached when they are answered again', async () => {
-      const { clock, resolver, post, postAll, names } = await someDead(12);
+    it('leave slots to new names once they are known, and are reached when they are answered again', async () => {
+      const { clock, resolver, post, postAll, names } = await startWithDeadNames(12);
       for (let round = 0; round < 2; round += 1) {
         const failing = postAll(names);
         await eventually('some are looked up', () => resolver.asked.some((name) => name.endsWith('.dead')));
@@ -330,7 +333,7 @@ describe('outbound requests', () => {
     expect(inner.requests).toHaveLength(0);
   });
 
-  it('take a key nowhere else where a library follows redirects', async () => {
+  it('do not leak a key where a library follows redirects', async () => {
     const other = await listen((_request, response) => response.end('there'));
     const { port, requests } = await listen((request, response) =>
       response.writeHead(307, { location: request.url === '/' ? '/next' : `http://127.0.0.1:${other.port}/` }).end(),
@@ -358,7 +361,7 @@ describe('outbound requests', () => {
     expect(JSON.stringify(other.requests[0]!.headers)).not.toContain('4711');
   });
 
-  it('carry body and headers as they were given, and the name of this program', async () => {
+  it('send body and headers as they were given, and the name of this program', async () => {
     let received = '';
     const { port, requests } = await listen(
       (request, response) =>
@@ -378,7 +381,7 @@ describe('outbound requests', () => {
     expect(answer).toMatchObject({ status: 410, text: 'gone', headers: { 'retry-after': '7' } });
   });
 
-  it('read 64 KiB of an answer, and hang up on the rest', async () => {
+  it('read 64 KiB of an answer, and close the connection', async () => {
     const { port, requests } = await listen((_request, response) => {
       const write = (): void => void (response.destroyed || (response.write('x'.repeat(10_000)), setImmediate(write)));
       write();
@@ -388,7 +391,7 @@ describe('outbound requests', () => {
     await eventually('the connection is closed', () => Promise.resolve(requests[0]!.socket.destroyed));
   });
 
-  it('give up at their time limit, and keep the status of an answer that goes on beyond it', async () => {
+  it('abort at their timeout, and keep the status of an answer that continues beyond it', async () => {
     const clock = new ManualClock();
     const { port, requests } = await listen((request, response) => {
       if (request.url === '/slow') response.writeHead(202).write('thanks, and');
@@ -407,7 +410,7 @@ describe('outbound requests', () => {
     expect(await slow).toMatchObject({ status: 202, isWhole: false });
   });
 
-  it('end when their caller gives them up', async () => {
+  it('stop when their caller aborts them', async () => {
     const { port, requests } = await listen(() => undefined);
     const given = new AbortController();
     const sent = outboundWith().post(`http://127.0.0.1:${port}/`, sending('operator', { signal: given.signal }));
@@ -416,7 +419,7 @@ describe('outbound requests', () => {
     await expect(sent).rejects.toMatchObject({ name: 'OutboundError', isRefused: false });
   });
 
-  it('leave nothing on their caller’s signal once they are answered, or that would be kept with it', async () => {
+  it("leave no listener on their caller's signal once they are answered", async () => {
     const { port } = await listen((_request, response) => response.end('{}'));
     const given = new AbortController();
     const outbound = outboundWith();
@@ -427,7 +430,7 @@ describe('outbound requests', () => {
     expect(getEventListeners(given.signal, 'abort')).toEqual([]);
   });
 
-  it('say in plain words why there is no answer, without the path', async () => {
+  it('explain a missing answer in plain words, without the path', async () => {
     const broken = createTcpServer((socket) => socket.once('data', () => socket.end('SSH-2.0-OpenSSH_9.6\r\n'))).listen(
       0,
       '127.0.0.1',

@@ -1,4 +1,4 @@
-/** URLs that no client may give while nothing is allowed, by what is wrong with them. */
+/** URLs that no client may give by default, by their problem. */
 export const REFUSED_URLS: Record<string, readonly string[]> = {
   loopback: [
     'http://127.0.0.1/',

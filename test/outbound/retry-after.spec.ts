@@ -8,12 +8,12 @@ describe('Retry-After', () => {
     ['Fri, 20 Nov 2026 10:30:00 GMT', NOW + 1_800_000],
     ['999999999', NOW + 86_400_000],
     ['Fri, 20 Nov 2099 10:30:00 GMT', NOW + 86_400_000],
-  ])('%s is kept, for a day at most', (header, time) => {
+  ])('%s is respected, for a day at most', (header, time) => {
     expect(retryAfter(header, NOW)).toBe(time);
   });
 
   it.each([[undefined], [''], ['0'], ['-5'], ['soon'], ['Fri, 20 Nov 2026 09:30:00 GMT']])(
-    '%s asks for nothing',
+    '%s is ignored',
     (header) => {
       expect(retryAfter(header, NOW)).toBeNull();
     },

@@ -20,7 +20,7 @@ describe('the headers of a delivery', () => {
       { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', sentAt: 1_614_265_330_000, body: '{"test": 2432232314}' },
       'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
     ],
-  ])('carry the signature that Standard Webhooks publishes for %s', (secret, content, signature) => {
+  ])('have the signature that Standard Webhooks publishes for %s', (secret, content, signature) => {
     expect(webhookHeaders([secret], content)).toMatchObject({
       'webhook-id': content.id,
       'webhook-timestamp': String(content.sentAt / 1_000),
@@ -28,7 +28,7 @@ describe('the headers of a delivery', () => {
     });
   });
 
-  it('carry no signature without a secret', () => {
+  it('have no signature without a secret', () => {
     expect(webhookHeaders([], { id: 'an-id', sentAt: SENT_AT + 999, body: BODY })).toEqual({
       'webhook-id': 'an-id',
       'webhook-timestamp': '1731705121',

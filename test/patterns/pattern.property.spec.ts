@@ -1,5 +1,5 @@
-// Our search against the runtime's own, which is the reference for what an expression means: generated patterns of every construct that
-// is supported, on texts that are short enough for the runtime to try every way.
+// Compares our search with the runtime's, which is the reference for the meaning of an expression: generated patterns
+// of every supported construct, on texts that are short enough for the runtime to try every way.
 import { RegExpParser } from '@eslint-community/regexpp';
 import fc from 'fast-check';
 
@@ -7,7 +7,7 @@ import { charactersOf } from '../../src/patterns/character-sets.js';
 import { Pattern } from '../../src/patterns/pattern.js';
 import { PatternError, TOO_LARGE } from '../../src/patterns/pattern-error.js';
 
-/** Characters that some construct tells from the others. */
+/** Characters that some construct treats differently from the others. */
 const CHARACTERS = [
   'a',
   'b',
@@ -108,7 +108,7 @@ it('finds what the runtime finds', () => {
       const ours = taken(source);
       if (ours === null) return fc.pre(false);
       const native = new RegExp(source, 'u');
-      for (const each of texts.filter((candidate) => isJudgedRight(source, candidate))) {
+      for (const each of texts.filter((candidate) => isReliable(source, candidate))) {
         const expected = native.test(each);
         found[expected ? 'yes' : 'no'] += 1;
         if (ours.test(each) !== expected)
@@ -117,7 +117,7 @@ it('finds what the runtime finds', () => {
     }),
     { numRuns: Number(process.env.STARLING_PROPERTY_RUNS ?? 3_000) },
   );
-  // Neither answer is rare, or the comparison would say little.
+  // Both answers are frequent; otherwise the comparison would say little.
   expect(Math.min(found.yes, found.no)).toBeGreaterThan(2_000);
 });
 
@@ -139,7 +139,7 @@ it.each([
   '[]',
   '[^a\\s]',
   '[\\W_]',
-])('%s stands for the characters that it stands for in the runtime, of all there are', (source) => {
+])('%s matches the same characters as in the runtime, out of all', (source) => {
   const native = new RegExp(`^${source}$`, 'u');
   const ours = charactersOf(atomOf(source));
   const differing = Array.from({ length: 0x110000 }, (_, codePoint) => codePoint).filter(
@@ -149,10 +149,10 @@ it.each([
 });
 
 /** The runtime's `\\B` also matches between the two halves of a character, where ECMA-262 has no place. */
-const isJudgedRight = (source: string, text: string): boolean =>
+const isReliable = (source: string, text: string): boolean =>
   !source.includes('\\B') || !/[\u{10000}-\u{10ffff}]/u.test(text);
 
-/** Null where it is one of the few that would need too many states. */
+/** Returns null if it is one of the few that would need too many states. */
 function taken(source: string): Pattern | null {
   try {
     return new Pattern(source);

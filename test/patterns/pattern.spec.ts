@@ -1,4 +1,4 @@
-// What patterns are taken, and that the time for a text depends on its length alone.
+// Checks which patterns are accepted, and that the time for a text depends only on its length.
 import { Pattern } from '../../src/patterns/pattern.js';
 import { PatternError, TOO_LARGE_TOGETHER } from '../../src/patterns/pattern-error.js';
 import { PatternBudget } from '../../src/patterns/pattern-work.js';
@@ -44,12 +44,12 @@ describe('patterns', () => {
     ['(?:a{0}){1000000000}', /^is too large/],
     ['(a', /^is not a regular expression: Unterminated group$/],
     ['\\-', /^is not a regular expression: Invalid escape$/],
-  ])('%s is refused, and why', (source, why) => {
+  ])('%s is refused, with the reason', (source, why) => {
     expect(() => new Pattern(source)).toThrow(PatternError);
     expect(() => new Pattern(source)).toThrow(why);
   });
 
-  it('the patterns of one configuration are bounded together, each of them being small enough', () => {
+  it('the patterns of one configuration have a common limit, even if each of them is small enough', () => {
     const budget = new PatternBudget();
     const large = '^[^]{1,65536}$';
     const make = () => {
@@ -60,7 +60,7 @@ describe('patterns', () => {
     expect(new Pattern(large).test('x')).toBe(true);
   });
 
-  // The runtime's own search takes longer than anybody waits for each of these.
+  // The runtime's own search takes far too long for each of these.
   it.each([
     ['^(a+)+$', 'a', '!'],
     ['^(a|a)*$', 'a', '!'],
@@ -78,7 +78,7 @@ describe('patterns', () => {
   });
 });
 
-/** Milliseconds; the fastest of several times is the one that nothing else on the machine has disturbed. */
+/** Returns milliseconds; the fastest of several runs is the least disturbed one. */
 function fastest(work: () => void): number {
   const times = Array.from({ length: 9 }, () => {
     const begun = performance.now();

@@ -1,31 +1,31 @@
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import { Retention } from '../../src/blackboard/retention/retention.js';
 import type { Board } from '../e2e/board.js';
-import { withoutLooks } from '../e2e/replica-boards.js';
+import { withoutPolling } from '../e2e/replica-boards.js';
 import { eventually } from '../support/eventually.js';
 import type { ManualClock } from '../support/manual-clock.js';
 
 export const DAY_MS = 86_400_000;
-/** After which a turn is due again. */
+/** After this time a cleanup is due again. */
 const TURN_MS = 601_000;
 
-/** A board that deletes when the test says so, and at no other time. */
+/** A board that deletes only when the test says so. */
 export class CleanedBoard {
   constructor(
     readonly board: Board,
     private readonly clock: ManualClock,
   ) {
-    withoutLooks(board);
+    withoutPolling(board);
   }
 
-  /** Lets so many days pass, and deletes what is due then. */
+  /** Advances the clock by this many days, and deletes what is due then. */
   async cleanUpAfter(days: number): Promise<void> {
     this.clock.advance(days * DAY_MS + TURN_MS);
     await this.rollUp();
     await this.board.app.app.get(Retention, { strict: false }).run();
   }
 
-  /** Nothing is deleted that is not rolled up, which may take more than one look where others write. */
+  /** Only rolled-up rows are deleted, which may take several passes while others write. */
   async rollUp(): Promise<void> {
     const [last] = await this.board.app.database.rows<{ seq: number | string }>(
       'select coalesce(max(seq), 0) as seq from artifacts',
@@ -39,7 +39,7 @@ export class CleanedBoard {
     });
   }
 
-  /** Rows of a table, as they are on the disk. */
+  /** Returns the rows of a table in the database. */
   async count(table: string, where = 'true'): Promise<number> {
     const [row] = await this.board.app.database.rows<{ count: number | string }>(
       `select count(*) as count from ${table} where ${where}`,
@@ -52,7 +52,7 @@ export class CleanedBoard {
     return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)![1]);
   }
 
-  /** What a list with this filter counts, which is what it shows too. */
+  /** Returns the total of a list with this filter, which must equal its length. */
   async total(query: Record<string, unknown>): Promise<number> {
     const { body } = await this.board.http
       .get('/api/v1/artifacts')

@@ -1,5 +1,5 @@
-// Real: the application, its database, HTTP. The clock is the test's, and so is the time at which something is deleted. The model is a queue
-// for each type, from which what is older than its type is kept leaves.
+// Uses the application, its database and HTTP. The test sets the clock and the time of a deletion. The model is a queue
+// for each type, from which expired artifacts are removed.
 import fc from 'fast-check';
 
 import { Board } from '../e2e/board.js';
@@ -40,7 +40,7 @@ beforeAll(async () => {
 
 afterAll(() => board.close());
 
-it('a join goes on with what is young enough as if what was deleted had never arrived', async () => {
+it('a join continues with the remaining artifacts as if the deleted ones had never arrived', async () => {
   let runs = 0;
   await fc.assert(
     fc.asyncProperty(steps, async (list) => {
@@ -75,7 +75,7 @@ it('a join goes on with what is young enough as if what was deleted had never ar
   );
 });
 
-/** The artifacts of this run that wait, each in the group that its place in the sequence gives it. */
+/** Returns the waiting artifacts of this run, each in the group of its place in the sequence. */
 async function left(key: string): Promise<number[]> {
   const rows = await board.app.database.rows<{
     payload: string;

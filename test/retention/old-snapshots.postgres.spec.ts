@@ -1,4 +1,5 @@
-// Postgres keeps what was deleted, and its index entries, as long as some session could still see it. It counts what it reads itself.
+// Postgres keeps deleted rows, and their index entries, as long as some session could still see them. It counts its
+// reads itself.
 import { Board } from '../e2e/board.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
@@ -12,10 +13,10 @@ types: { Note: { retain: 1h } }
 agents: {}
 `;
 const OLD = 5_000;
-/** Of one artifact's index entry: when it is found, and a few times more. */
+/** The reads of one artifact's index entry: when it is found, and a few more. */
 const MOST_READS = 10;
 
-it('a cleanup passes what it has deleted a few times at most, while a session keeps an old snapshot', async () => {
+it('a cleanup reads deleted rows only a few times, while a session keeps an old snapshot', async () => {
   const clock = new ManualClock();
   const folder = new ConfigurationFolder();
   const board = await Board.start(CONFIG, { clock, folder: folder.path });
@@ -41,7 +42,7 @@ it('a cleanup passes what it has deleted a few times at most, while a session ke
     await cleaned.cleanUpAfter(1);
     expect(await cleaned.count('artifacts')).toBe(0);
   });
-  // A connection tells its counts some seconds after its last transaction, or when it ends.
+  // A connection reports its counts some seconds after its last transaction, or when it closes.
   await board.close();
   await eventually('what was read has been counted', async () => (await entriesRead()) >= OLD);
   expect(await entriesRead()).toBeLessThan(OLD * MOST_READS);

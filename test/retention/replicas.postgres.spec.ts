@@ -1,4 +1,4 @@
-// Two apps on one database: each of them ticks, and one of them deletes.
+// Uses two apps on one database: each of them has a schedule, and one of them deletes.
 import { AT_ONCE, DELETIONS } from '../../src/blackboard/retention/cleanup.js';
 import { Retention } from '../../src/blackboard/retention/retention.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
@@ -16,7 +16,7 @@ types: { Common: { retain: 1h }, Usual: { retain: 1h } }
 agents: {}
 `;
 const OLD = 2_500;
-/** By which time all of it is old. */
+/** After this time all of it is old. */
 const AFTER = (SPAN_MS * 2) / 86_400_000;
 
 const seed = printedSeed();
@@ -29,20 +29,20 @@ afterAll(() => replicas.close());
 const start = async (clock: ManualClock): Promise<CleanedBoard> =>
   new CleanedBoard(await replicas.start(CONFIG, { clock }), clock);
 
-/** How many artifacts each of its cleanups has deleted, as it logs it. */
+/** Returns how many artifacts each of its cleanups has deleted, from the log. */
 const deletedBy = ({ app }: Board): number[] =>
   app.logLines.flatMap(({ deleted }) => (deleted as { artifacts?: number } | undefined)?.artifacts ?? []);
 
 const due = (): number => model.artifacts.filter(({ type }) => type !== 'Rare').length;
 
-/** The first stops while it waits for its first step, which the second holds up. */
+/** Stops the first while it waits for its first step, which the second blocks. */
 async function cleanUpUntilStopped(first: Board, second: Board): Promise<void> {
-  const goOn = Promise.withResolvers<void>();
+  const continued = Promise.withResolvers<void>();
   const holds = Promise.withResolvers<void>();
   const held = second.app.app.get(UnitOfWork, { strict: false }).run(async (tx) => {
     await tx.lock([DELETIONS]);
     holds.resolve();
-    await goOn.promise;
+    await continued.promise;
   });
   await holds.promise;
   const retention = first.app.app.get(Retention, { strict: false });
@@ -50,11 +50,11 @@ async function cleanUpUntilStopped(first: Board, second: Board): Promise<void> {
   const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
   await eventually('the cleanup waits', async () => (await first.app.database.rows(waits)).length > 0);
   const stopped = retention.onModuleDestroy();
-  goOn.resolve();
+  continued.resolve();
   await Promise.all([held, cleaning, stopped]);
 }
 
-it('one of two that tick at the same time deletes all, and each once', async () => {
+it('one of two with the same schedule deletes all, and each once', async () => {
   const clock = new ManualClock(START);
   const [first, second] = [await start(clock), await start(clock)];
   await model.grow(first.board.app.app.get(UnitOfWork, { strict: false }), OLD);
@@ -68,7 +68,7 @@ it('one of two that tick at the same time deletes all, and each once', async () 
     model.matching({ correlation_id: 'big', type: ['Rare'] }).length,
   );
 
-  // One that stops in the midst of its turn leaves the rest to the other.
+  // A process that stops during its cleanup leaves the rest to the other.
   const before = due();
   await model.grow(first.board.app.app.get(UnitOfWork, { strict: false }), OLD);
   clock.advance(601_000);

@@ -1,4 +1,4 @@
-// Real: the application, its database, HTTP. The clock is the test's, and so is the time at which something is deleted.
+// Uses the application, its database and HTTP. The test sets the clock and the time of a deletion.
 import { Cleanup } from '../../src/blackboard/retention/cleanup.js';
 import { SchedulerLocks } from '../../src/blackboard/retention/scheduler-locks.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
@@ -61,7 +61,7 @@ agents:
     retry: { attempts: 1 }
 `;
 
-// However often it is invoked: time that jumps takes its lease away.
+// On any invocation: time that jumps makes its lease expire.
 const GATE = `globalThis.gathering ??= Promise.withResolvers(); export default () => globalThis.gathering.promise;`;
 
 const clock = new ManualClock();
@@ -78,20 +78,20 @@ afterAll(() => board.close());
 const idsOf = async (correlation: string): Promise<string[]> =>
   (await board.artifacts(correlation)).map(({ id }) => id);
 
-/** As the history of an agent counts them. */
+/** Counts them in the history of an agent. */
 async function executionsOf(agent: string, filter: object): Promise<number> {
   const { body } = await board.http.get(`/api/v1/agents/${agent}/history-summary`).query(filter).expect(200);
   return (body as { summary: { total_executions: number } }).summary.total_executions;
 }
 
-/** Publishes into a correlation of its own, and waits for its end. */
+/** Publishes into a separate correlation, and waits until it has finished. */
 async function publishEnded(type: string, payload: object, parts: object = {}): Promise<string> {
   const correlation = await board.publish(type, payload, parts);
   await board.ended(correlation);
   return correlation;
 }
 
-/** One step, after which the process stops. */
+/** Runs one step, after which the process stops. */
 async function cleanUpBatchesUntilStopped(): Promise<void> {
   const { app } = board.app;
   const lock = await app.get(SchedulerLocks, { strict: false }).take('retention', 1);
@@ -107,7 +107,7 @@ async function cleanUpBatchesUntilStopped(): Promise<void> {
 }
 
 describe('artifacts', () => {
-  it('are deleted when they are older than their type keeps them, and no sooner', async () => {
+  it('are deleted when they are older than the retention of their type, and no sooner', async () => {
     const old = await publishEnded('Note', {}, { tags: ['urgent'] });
     const [note, echo, kept] = await idsOf(old);
     await cleaned.cleanUpAfter(29);
@@ -119,7 +119,7 @@ describe('artifacts', () => {
     expect(await board.types(old)).toEqual(['Kept']);
     expect(await board.types(young)).toEqual(['Note', 'Echo', 'Kept']);
 
-    // Everything that counts says the same, but for what was ever published.
+    // All counts agree, except those of everything ever published.
     expect(await cleaned.metric('blackboard_artifacts_total')).toBe(published);
     expect([
       await cleaned.total({}),
@@ -149,7 +149,7 @@ describe('artifacts', () => {
     ]).toEqual([0, 1]);
   });
 
-  it('leave what they led to as it is', async () => {
+  it('leave their results unchanged', async () => {
     const correlation = await publishEnded('Note', {});
     await cleaned.cleanUpAfter(31);
     const { body } = await board.http
@@ -177,7 +177,7 @@ describe('artifacts', () => {
     expect(await board.types(correlation)).toEqual(['Echo', 'Kept']);
   });
 
-  it('stay while they wait for the rest of a join, as long as their type is kept', async () => {
+  it('stay while they wait for the rest of a join, within the retention of their type', async () => {
     const correlation = await publishEnded('Half', { key: 'a' });
     await cleaned.cleanUpAfter(29);
     expect(await board.types(correlation)).toEqual(['Half']);
@@ -189,14 +189,14 @@ describe('artifacts', () => {
     expect(await board.types(other)).toEqual(['Whole']);
   });
 
-  it('leave a join that waits without an end when they are older, with the correlation that has settled', async () => {
+  it('leave a join without a time limit when they are older, with their settled correlation', async () => {
     const old = await publishEnded('Half', { key: 'late' }, { correlation: 'half-filled' });
     await cleaned.cleanUpAfter(20);
     const young = await publishEnded('Half', { key: 'late' });
     await cleaned.cleanUpAfter(11);
     expect([await board.types(old), await board.types(young)]).toEqual([[], ['Half']]);
     expect((await board.status(old)).state).toBe('not_found');
-    // The one behind it has moved up, and what is gone is joined with nothing.
+    // The one behind it has moved up, and no deleted artifact is joined.
     expect(await board.types(await publishEnded('OtherHalf', { key: 'late' }))).toEqual(['OtherHalf', 'Whole']);
     expect(await board.types(await publishEnded('OtherHalf', { key: 'late' }))).toEqual(['OtherHalf']);
     expect(await cleaned.count('join_groups', `"key" = '"late"'`)).toBe(1);
@@ -213,7 +213,7 @@ describe('artifacts', () => {
     ]);
   });
 
-  it('stay while an execution of another correlation has yet to end with them', async () => {
+  it('stay while an execution of another correlation has yet to finish with them', async () => {
     const first = await publishEnded('Gathered', {});
     const owner = await board.publish('Gathered', {});
     await eventually('the window runs', () => 'gathering' in globalThis);
@@ -223,7 +223,7 @@ describe('artifacts', () => {
     (globalThis as unknown as { gathering: PromiseWithResolvers<object> }).gathering.resolve({});
     await board.ended(owner);
     await cleaned.cleanUpAfter(0.5);
-    // The owner has settled too recently: an idempotency key may still name what was published into it.
+    // The owner has settled too recently: an idempotency key may still refer to an artifact published into it.
     expect([await board.types(first), await board.types(owner)]).toEqual([[], ['Gathered', 'Gathering']]);
     await cleaned.cleanUpAfter(1);
     expect(await board.types(owner)).toEqual(['Gathering']);
@@ -242,7 +242,7 @@ describe('artifacts', () => {
     expect(await board.status(correlation)).toMatchObject({ state: 'completed', artifact_count: 3, error_count: 0 });
   });
 
-  it('stay as long as an idempotency key may name them, however short they are kept otherwise', async () => {
+  it('stay as long as an idempotency key may refer to them, even with a shorter retention', async () => {
     const key = { 'X-Idempotency-Key': 'once', 'X-Correlation-ID': 'keyed' };
     const send = () => board.http.post('/api/v1/artifacts').set(key).send({ type: 'Note', payload: {} }).expect(200);
     await send();
@@ -254,7 +254,7 @@ describe('artifacts', () => {
 });
 
 describe('executions', () => {
-  it('are deleted when they have been kept long enough, and what they made and consumed can be read as before', async () => {
+  it('are deleted after their retention, and their inputs and outputs can be read as before', async () => {
     const correlation = await publishEnded('Kept', {});
     const noted = await publishEnded('Note', {});
     const before = await cleaned.metric('blackboard_executions_total');
@@ -277,12 +277,12 @@ describe('executions', () => {
 });
 
 describe('deliveries', () => {
-  it('keep what they tell of until they have ended, and then go by themselves', async () => {
+  it('keep their artifacts until they have finished, and are then deleted by themselves', async () => {
     const correlation = await publishEnded('Note', {}, { webhook: { url: 'http://127.0.0.1:9/hook' } });
     await cleaned.cleanUpAfter(31);
     expect(await board.types(correlation)).toEqual(['Note', 'Echo', 'Kept']);
 
-    // As if the receiver had taken them.
+    // As if the receiver had accepted them.
     const delivered = {
       state: 'delivered' as const,
       ended_at: clock.now(),
@@ -329,7 +329,7 @@ describe('runs', () => {
     expect((await board.http.get(`/run/${id}`).expect(200)).body).toEqual(body);
     expect(await board.types(id)).toEqual(['Order', 'Picked']);
     await cleaned.cleanUpAfter(1);
-    // What no longer belongs to a run goes in the same cleanup.
+    // Rows that no longer belong to a run are deleted in the same cleanup.
     await board.http.get(`/run/${id}`).expect(404);
     expect([await board.types(id), (await board.status(id)).state]).toEqual([[], 'not_found']);
     expect((await board.http.get('/api/v1/runs').expect(200)).body).toMatchObject({ items: [] });
@@ -355,7 +355,7 @@ describe('batches', () => {
     ]).toEqual([0, 0]);
   });
 
-  it('are gone for everybody before the first of their results is, and a later cleanup goes on', async () => {
+  it('are no longer visible before the first of their results is deleted, and a later cleanup continues', async () => {
     const id = await send(board, 'picker', orders(3));
     await batchEnded(board, id);
     clock.advance(100 * DAY_MS);
@@ -372,8 +372,8 @@ describe('batches', () => {
   });
 });
 
-describe('executions that wait for somebody outside, or are held there', () => {
-  it('are kept with what they are about, however old, and are deleted like others once they have ended', async () => {
+describe('executions that wait for external work', () => {
+  it('are kept with their inputs at any age, and are deleted like others once they have finished', async () => {
     const outside = new Outside(board.http);
     const [first, second] = [await board.publish('Asked', { n: 1 }), await board.publish('Asked', { n: 2 })];
     const held = await outside.claimOne({ agents: ['asked'], max: 1 });

@@ -1,4 +1,4 @@
-// A cleanup holds the correlations of what it deletes, and an execution can have inputs of other correlations than its own.
+// A cleanup locks the correlations of what it deletes, and an execution can have inputs of other correlations.
 import { Retention } from '../../src/blackboard/retention/retention.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { Board } from '../e2e/board.js';
@@ -19,23 +19,23 @@ agents:
 
 const FRAGILE = `export default async () => { throw new Error('broken'); };`;
 
-/** Runs until it is let go: no transaction counts what it deletes before. */
+/** Runs until it is released: no transaction counts what it deletes before. */
 async function holdCounts(unitOfWork: UnitOfWork): Promise<() => Promise<void>> {
-  const goOn = Promise.withResolvers<void>();
+  const continued = Promise.withResolvers<void>();
   const holds = Promise.withResolvers<void>();
   const held = unitOfWork.run(async ({ db }) => {
     await db.selectFrom('artifact_counts').selectAll().forUpdate().execute();
     holds.resolve();
-    await goOn.promise;
+    await continued.promise;
   });
   await holds.promise;
   return async () => {
-    goOn.resolve();
+    continued.resolve();
     await held;
   };
 }
 
-it('what has failed is not retried on inputs of another correlation that are just being deleted', async () => {
+it('a failed execution is not retried on inputs of another correlation while they are being deleted', async () => {
   const clock = new ManualClock();
   const board = await Board.start(CONFIG, { clock, files: { 'fragile.js': FRAGILE } });
   const cleaned = new CleanedBoard(board, clock);

@@ -1,5 +1,6 @@
-// Real: the application, its database, HTTP. The rows are written to the tables directly, since publishing so many would take minutes;
-// what they say is what publishing writes. Compared with lists that are filtered from end to end.
+// Uses the application, its database and HTTP. The test writes the rows directly to the tables, because publishing so
+// many would take minutes; they have the content that publishing writes. The expected results come from lists that are
+// filtered completely.
 import fc from 'fast-check';
 
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
@@ -49,7 +50,7 @@ const filters: fc.Arbitrary<ModelFilter> = fc.record(
   { requiredKeys: [] },
 );
 
-/** One condition or none: what the rollups answer, each in its own way. */
+/** One condition or none: rollups answer these, each in another way. */
 const counted: fc.Arbitrary<ModelFilter> = fc.oneof(
   fc.constant({}),
   fc.record({ type: fc.subarray(TYPES, { minLength: 1 }) }),
@@ -60,7 +61,7 @@ const counted: fc.Arbitrary<ModelFilter> = fc.oneof(
   fc.record({ correlation_id: fc.constantFrom(...CORRELATIONS) }),
 );
 
-describe('totals of a long blackboard of which much is deleted', () => {
+describe('totals of a long blackboard with many deletions', () => {
   const seed = printedSeed();
   const random = new Random(seed);
   const model = new QueryModel(random);
@@ -68,7 +69,7 @@ describe('totals of a long blackboard of which much is deleted', () => {
   let board: Board;
   let cleaned: CleanedBoard;
   let unitOfWork: UnitOfWork;
-  /** Those that no cleanup has found too old. */
+  /** The artifacts that no cleanup has deleted. */
   let kept = new Set<ModelArtifact>();
   let publishedBeside = 0;
 
@@ -97,7 +98,7 @@ describe('totals of a long blackboard of which much is deleted', () => {
     ({ type, createdAt }: ModelArtifact): boolean =>
       RETAIN_HOURS[type] === undefined || createdAt > now - RETAIN_HOURS[type] * HOUR_MS;
 
-  it(`deletes more than 10,000 artifacts while others are published, none of which fails or waits`, async () => {
+  it('deletes more than 10,000 artifacts while others are published, none of which fails or waits', async () => {
     await model.grow(unitOfWork, OLD);
     let cleaning = true;
     const took: number[] = [];
@@ -119,14 +120,14 @@ describe('totals of a long blackboard of which much is deleted', () => {
     expect(await cleaned.count('artifacts', `type <> 'New'`)).toBe(kept.size);
     expect(await cleaned.count('artifacts', `type = 'New'`)).toBe(publishedBeside);
     expect(publishedBeside).toBeGreaterThan(0);
-    // All four would wait for a cleanup that lets nobody in; a busy machine holds up one or the other.
+    // All four would wait for a cleanup that blocks them; a busy machine delays one or the other.
     expect(took.filter((ms) => ms > 2_000).length).toBeLessThanOrEqual(publishedBeside / 20);
   });
 
-  it(`say what is there, and what was ever published`, async () => {
+  it('count the existing and all published artifacts', async () => {
     for (let round = 0; round < ROUNDS; round += 1) {
       await model.grow(unitOfWork, random.between(1, 400));
-      // What is newer than the cleanup is not rolled up yet when it is counted.
+      // Artifacts newer than the cleanup are not rolled up yet when they are counted.
       if (random.next() < 0.7) await cleanup(random.between(0, 2));
       await model.grow(unitOfWork, random.between(0, 5));
       const present = [...kept, ...model.artifacts.slice(seen)];

@@ -1,5 +1,5 @@
-// Real: the application, its database, HTTP. The clock is the test's, and so are the time at which something is deleted, and the ends of
-// deliveries: their names mean no address.
+// Uses the application, its database and HTTP. The test sets the clock, the time of a deletion, and the ends of
+// deliveries: their names resolve to no address.
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { Resolver } from '../../src/http-client/lookups.js';
 import { Board } from '../e2e/board.js';
@@ -44,14 +44,14 @@ describe('targets of webhooks', () => {
   const isStored = async (path: string): Promise<boolean> =>
     (await cleaned.count('webhook_targets', `url = 'https://hooks.example${path}'`)) === 1;
 
-  it("go with the last delivery and the last correlation that names them; the operator's stays", async () => {
+  it("are deleted with the last delivery and the last correlation that names them; the operator's stays", async () => {
     await publish('/once');
     await publish('/again');
     await cleaned.cleanUpAfter(35);
     expect([await isStored('/once'), await isStored('/again')]).toEqual([true, true]);
     await publish('/again');
     await cleaned.cleanUpAfter(10);
-    // What a cleanup has let go of is found by the next one.
+    // The next cleanup finds targets that this one has released.
     await cleaned.cleanUpAfter(1);
     expect([await isStored('/once'), await isStored('/again'), await isStored('/all')]).toEqual([false, true, true]);
     expect(await cleaned.count('correlation_targets')).toBe(1);

@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 
-/** By the number of their share, as jest.config.js has dealt them: paths below `test`. */
+/** Paths of specs below `test`, by the number of their share, as jest.config.js distributes them. */
 declare const TEST_SHARES: readonly (readonly string[])[];
 
 const GLOBALS = ['describe', 'it', 'test', 'beforeAll', 'beforeEach', 'afterEach', 'afterAll'] as const;
@@ -8,9 +8,9 @@ const GLOBALS = ['describe', 'it', 'test', 'beforeAll', 'beforeEach', 'afterEach
 type Call = () => void;
 
 /**
- * Loads the specs of the share that the running file is named after. Jest loads every module anew for every file that it runs, more
- * than two thousand for each that starts the service: specs that are loaded together pay that once. Each becomes a suite of its
- * own, named after its file, so that its hooks are for it alone.
+ * Loads the specs of the share that the running file is named after. Jest loads every module again for every file that
+ * it runs, more than two thousand for each file that starts the service: specs that are loaded together pay that once.
+ * Each becomes a separate suite, named after its file, so that its hooks apply only to it.
  */
 export async function runShare(): Promise<void> {
   const share = Number(basename(expect.getState().testPath!, '.ts')) - 1;
@@ -20,7 +20,10 @@ export async function runShare(): Promise<void> {
   }
 }
 
-/** What a spec declares while it is loaded. That takes a while, and Jest takes declarations of a suite only at once. */
+/**
+ * Records the declarations of a spec while it is loaded. Loading is asynchronous, and Jest accepts declarations of a
+ * suite only synchronously.
+ */
 async function declarationsOf(spec: string): Promise<Call[]> {
   const declarations: Call[] = [];
   const shared = globalThis as unknown as Record<string, unknown>;
@@ -34,10 +37,10 @@ async function declarationsOf(spec: string): Promise<Call[]> {
   return declarations;
 }
 
-/** Stands for a function of Jest, or for what becomes of it (`test.each(rows)`), and notes how it is called. */
+/** Replaces a function of Jest, or its result (`test.each(rows)`), and records its calls. */
 function recorded(real: () => unknown, calls: Call[]): unknown {
   return new Proxy(() => undefined, {
-    // By symbols, Jest itself looks at every global.
+    // Jest itself reads symbols of every global.
     get: (_target, name) =>
       typeof name === 'symbol' ? undefined : recorded(() => (real() as Record<string, unknown>)[name], calls),
     apply(_target, _self, args) {

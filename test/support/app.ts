@@ -26,19 +26,19 @@ import { databaseOf, type TestDatabase } from './database.js';
 export interface TestAppOptions {
   /** The configuration file's text; without one, a catalog of no agents. */
   config?: string;
-  /** A configuration file that exists already. */
+  /** An existing configuration file. */
   configFile?: string;
   /** Files to put beside the configuration, such as the modules of function agents, by their relative paths. */
   files?: Record<string, string>;
-  /** What `${NAME}` in the configuration stands for. */
+  /** The variables that `${NAME}` in the configuration refers to. */
   environment?: Environment;
   settings?: Partial<Settings>;
   clock?: Clock;
-  /** Serves and works where absent. */
+  /** Serves and works if absent. */
   role?: Role;
-  /** OpenTelemetry's variables; it traces nothing where absent. */
+  /** OpenTelemetry's variables; it traces nothing if absent. */
   tracing?: Record<string, string>;
-  /** How names of outbound URLs become addresses. */
+  /** Resolves the names of outbound URLs. */
   resolver?: Resolver;
   agents?: Type[];
   imports?: ModuleMetadata['imports'];
@@ -62,7 +62,7 @@ export interface TestApp {
 
 const NO_AGENTS = 'agents: {}\n';
 
-/** The application as `main` builds it, listening on a port of its own, on the database that goes with its folder. */
+/** Starts the application as `main` builds it, on a free port, on the database of its folder. */
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
   const file = await writeFiles(folder, options);
@@ -120,7 +120,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   };
 }
 
-/** As the process's own, since the SDK reads them there. */
+/** Sets them on the process, because the SDK reads them there. */
 async function withVariables<T>(
   variables: Record<string, string>,
   work: (variables: Record<string, string>) => Promise<T>,

@@ -4,12 +4,12 @@ import { type Browser, chromium } from 'playwright-core';
 
 const EXECUTABLE = '/usr/bin/chromium';
 
-/** Why page tests cannot run here; null where they can. */
+/** Why page tests cannot run here; null if they can. */
 export const browserMissing: string | null = existsSync(EXECUTABLE)
   ? null
   : `Chromium is missing at ${EXECUTABLE}: apt-get install -y chromium`;
 
-/** Debian's Chromium, headless, that calls nobody on its own account. */
+/** Starts Debian's Chromium, headless, without its background requests. */
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: EXECUTABLE,

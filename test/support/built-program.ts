@@ -8,17 +8,17 @@ const ROOT = resolve(import.meta.dirname, '../..');
 /** Its time is when the sources of the build in `dist` were read. */
 const STAMP = join(ROOT, 'dist/.built');
 const LOCK = join(ROOT, '.tmp/build.lock');
-/** What Node has compiled of it once, which takes a sixth of each start. */
+/** Node's compile cache of the program, which saves a sixth of each start. */
 const COMPILED = join(ROOT, '.tmp/compiled');
 const CONFIGURATION = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 
-/** Path of the program that `node` runs, built from the sources as they are now; test files beside each other build once. */
+/** Returns the path of the program that `node` runs, built from the current sources; parallel test files build once. */
 export async function builtProgram(): Promise<string> {
   if (isStale()) await alone(() => isStale() && build());
   return join(ROOT, 'bin/starling.js');
 }
 
-/** The environment that the program and its like are started with: nothing of these tests' own. */
+/** Returns the environment for the program, without these tests' own variables. */
 export const PROGRAM_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED };
 
 function isStale(): boolean {
@@ -41,7 +41,7 @@ function build(): void {
   utimesSync(STAMP, began, began);
 }
 
-/** One process at a time; a lock whose holder has ended counts as free. */
+/** Lets one process run at a time; a lock whose holder has exited counts as free. */
 async function alone(work: () => unknown): Promise<void> {
   mkdirSync(join(ROOT, '.tmp'), { recursive: true });
   await eventually('another test file has finished its build', takeLock, 180_000);

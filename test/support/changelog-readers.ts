@@ -25,23 +25,23 @@ export interface ReadParts {
 
 /** A reader of the changelog, in one protocol. */
 export interface Reader {
-  /** In the order of their coming; live events are not among them. */
+  /** Entries without live events, in the order of arrival. */
   readonly entries: Entry[];
   readonly liveEvents: Entry[];
-  /** Both, in the order of their coming. */
+  /** Both, in the order of arrival. */
   readonly all: Entry[];
-  /** Where it began. */
+  /** The position at which it began. */
   readonly begunBehind: number;
-  /** Where it would resume. */
+  /** The position at which it would resume. */
   readonly position: number;
   readonly hasEnded: boolean;
-  /** Takes nothing until `resume`. */
+  /** Reads nothing until `resume`. */
   pause(): void;
   resume(): void;
   close(): void;
 }
 
-/** Each live event that came before an entry of what it is about, among events in the order of their coming. */
+/** Returns each live event that came before an entry about the same artifact or execution, in the order of arrival. */
 export function liveEventsBeforeEntries(all: readonly Entry[]): Entry[] {
   return all.filter(({ event_type: type, artifact_id: id, correlation_id: correlation }, index) => {
     const isLater = (isAbout: (entry: Entry) => boolean): boolean =>
@@ -51,7 +51,7 @@ export function liveEventsBeforeEntries(all: readonly Entry[]): Entry[] {
   });
 }
 
-/** Opens a reader, or rejects with the status and body that it was refused with. */
+/** Opens a reader, or rejects with the status and body of the refusal. */
 export type OpenReader = (url: string, parts?: ReadParts) => Promise<Reader>;
 
 export const queryOf = (parts: ReadParts): string => {
@@ -60,7 +60,7 @@ export const queryOf = (parts: ReadParts): string => {
   return query.toString();
 };
 
-/** What the fields of a server-sent event say (WHATWG HTML, section 9.2.6), whole ones alone. */
+/** Parses the fields of complete server-sent events (WHATWG HTML, section 9.2.6). */
 export class EventParser {
   comments: string[] = [];
   private rest = '';
@@ -141,7 +141,7 @@ export class WebSocketReader implements Reader {
   begunBehind = NaN;
   position = NaN;
   hasEnded = false;
-  /** The code that the service closed with, and what it said before. */
+  /** The code with which the service closed, and its message before. */
   closeCode = NaN;
   detail = '';
 
@@ -155,7 +155,7 @@ export class WebSocketReader implements Reader {
       });
   }
 
-  /** Connected, and nothing sent. */
+  /** Connects without sending anything. */
   static async connect(url: string, path = '/ws', headers: Record<string, string> = {}): Promise<WebSocketReader> {
     const socket = new WebSocket(`${url.replace('http', 'ws')}${path}`, { headers });
     const reader = new WebSocketReader(socket);

@@ -2,11 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
-/** A real folder with a configuration file and its modules, gone after the test. */
+/** A folder with a configuration file and its modules, deleted after the test. */
 export class ConfigurationFolder {
   readonly path = mkdtempSync(join(tmpdir(), 'starling-configuration-'));
 
-  /** Writes one file and gives its path. */
+  /** Writes one file and returns its path. */
   write(name: string, text: string): string {
     const path = join(this.path, name);
     mkdirSync(dirname(path), { recursive: true });

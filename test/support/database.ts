@@ -8,27 +8,27 @@ import { openDatabase } from '../../src/database/open-database.js';
 import { connected } from './postgres-cluster.js';
 
 declare global {
-  /** What the suite runs on this time; jest.config.js says it. */
+  /** The database of this run of the suite; jest.config.js sets it. */
   const TEST_DATABASE: 'sqlite' | 'postgres';
 }
 
 export type Rows = <T extends object>(query: string) => Promise<T[]>;
 
 export interface TestDatabase {
-  /** What `databaseUrl` and DATABASE_URL take. */
+  /** The value of `databaseUrl` and DATABASE_URL. */
   url: string;
-  /** Looks at what is committed, on a connection of its own that knows nothing of Starling. */
+  /** Reads committed rows on a separate connection, without Starling's code. */
   rows: Rows;
-  /** The same with several queries, all of one moment. */
+  /** The same with several queries, all in one snapshot. */
   look<T>(work: (rows: Rows) => Promise<T>): Promise<T>;
   drop(): Promise<void>;
 }
 
-/** The database that goes with a folder of a test: a new one the first time, and the same one from then on. */
+/** Returns the database of a test's folder: a new one the first time, and the same one from then on. */
 export const databaseOf = (folder: string): Promise<TestDatabase> =>
   TEST_DATABASE === 'postgres' ? postgresOf(folder) : sqliteIn(folder);
 
-/** What a query finds in a JSON text's field, as text: for queries that are to run on either database. */
+/** Returns the SQL for a value in a JSON text's field, as text, for either database. */
 export const jsonField = (column: string, field: string): string =>
   TEST_DATABASE === 'postgres' ? `(${column}::json ->> '${field}')` : `cast(${column} ->> '${field}' as text)`;
 
@@ -48,7 +48,7 @@ async function sqliteIn(folder: string): Promise<TestDatabase> {
       connection.close();
     }
   };
-  // The file goes with the folder.
+  // The file is deleted with the folder.
   return { url: `sqlite:${path}`, look, rows: (query) => look((rows) => rows(query)), drop: async () => undefined };
 }
 
@@ -61,7 +61,7 @@ async function postgresOf(folder: string): Promise<TestDatabase> {
   return { ...databaseAt(urlOf(name)), drop };
 }
 
-/** A database of a Postgres server that a suite has for itself; it goes with the server. */
+/** Creates a database of a Postgres server that a suite has for itself; it is deleted with the server. */
 export function databaseAt(url: string): TestDatabase {
   const look = <T>(work: (rows: Rows) => Promise<T>): Promise<T> =>
     connected(url, async (client) => {
@@ -73,7 +73,10 @@ export function databaseAt(url: string): TestDatabase {
 
 let migrated: Promise<string> | undefined;
 
-/** A database with the whole schema and nothing in it: a copy of it costs a tenth of the migrations. One for all test files. */
+/**
+ * Creates a database with the whole schema and no rows. A copy of it costs a tenth of the migrations. All test files
+ * share it.
+ */
 async function migratedTemplate(): Promise<string> {
   const [template, unfinished] = [nameOf('template'), nameOf('unfinished')];
   await onServer(async (server) => {

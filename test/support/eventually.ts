@@ -1,4 +1,4 @@
-/** Looks until `holds`, or fails after `withinMs` and says what did not come true, with the last error. */
+/** Polls until `holds` is true. Fails after `withinMs` with the description of the condition and the last error. */
 export async function eventually(
   what: string,
   holds: () => Promise<boolean> | boolean,

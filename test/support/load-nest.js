@@ -1,4 +1,4 @@
-// CommonJS packages such as @willsoto/nestjs-prometheus require Nest, which is ESM. Jest refuses that while Nest is being
-// linked as part of the same graph; loaded here, before a test's own imports, it is there already.
+// CommonJS packages such as @willsoto/nestjs-prometheus require Nest, which is ESM. Jest refuses that while it links Nest
+// as part of the same graph. This file loads Nest before a test's own imports, so that it is linked by then.
 import '@nestjs/common';
 import '@nestjs/core';

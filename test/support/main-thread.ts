@@ -1,4 +1,4 @@
-// CPU time of this thread: on a busy machine the time on the clock would measure the neighbours.
+// Measures the CPU time of this thread: on a busy machine wall-clock time would measure other processes.
 const spentMs = (): number => {
   const { user, system } = process.threadCpuUsage();
   return (user + system) / 1_000;
@@ -6,14 +6,17 @@ const spentMs = (): number => {
 
 export interface Watched<Result> {
   result: Result;
-  /** The longest time that the main thread worked without a turn for anything else. */
+  /** The longest time that the main thread worked without a turn of the event loop. */
   heldMs: number;
   tookMs: number;
-  /** How much of that this thread, which never rests meanwhile, did not get a processor: how busy others kept the machine. */
+  /**
+   * The part of that time in which this thread, which is never idle meanwhile, did not get a CPU: how busy others kept
+   * the machine.
+   */
   deniedMs: number;
 }
 
-/** Does `work` while the event loop turns as fast as it can, and looks how long its longest turn takes. */
+/** Runs `work` while the event loop turns as fast as it can, and measures its longest turn. */
 export async function watched<Result>(work: () => Promise<Result>): Promise<Watched<Result>> {
   await new Promise(setImmediate);
   let heldMs = 0;

@@ -20,12 +20,12 @@ export class ManualClock extends Clock {
   at(time: number, callback: () => void): Cancel {
     const alarm = { time, callback };
     this.alarms.add(alarm);
-    // A time that has come already must not wait for the next move; called later, as by the system's clock.
+    // An alarm that is already due must not wait for the next move; it is called later, as by the system's clock.
     if (time <= this.time) setImmediate(() => this.ring(alarm));
     return () => void this.alarms.delete(alarm);
   }
 
-  /** Moves time on, stopping at each alarm on the way. What alarms set off may still run when this returns. */
+  /** Advances the clock, stopping at each alarm on the way. Work that alarms start may still run when this returns. */
   advance(ms: number): void {
     const target = this.time + ms;
     for (let alarm = this.next(target); alarm; alarm = this.next(target)) {

@@ -1,22 +1,25 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What a model server was asked. */
+/** A request to a model server. */
 export interface ModelRequest {
-  /** `responses`: OpenAI; `chat`: what OpenAI-compatible servers speak; `messages`: Anthropic; `content`: Google. */
+  /**
+   * `responses` is OpenAI's; `chat` is that of OpenAI-compatible servers; `messages` is Anthropic's; `content` is
+   * Google's.
+   */
   format: Format;
   path: string;
   headers: IncomingHttpHeaders;
-  /** As it was received. */
+  /** The body as it was received. */
   text: string;
   body: Record<string, unknown>;
 }
 
 type Format = 'responses' | 'chat' | 'messages' | 'content';
 
-/** What it answers, as a model or with a fault. */
+/** The answer of a model, or a fault. */
 export type ModelAnswer =
-  // `untold`: nothing of what it took; of OpenAI-compatible servers alone.
+  // `untold` reports no usage; only for OpenAI-compatible servers.
   | {
       text: string;
       untold?: true;
@@ -25,7 +28,7 @@ export type ModelAnswer =
       before?: Promise<void>;
       halfway?: Promise<void>;
     }
-  // `times` is understood in the format of OpenAI alone.
+  // `times` works only in the format of OpenAI.
   | { tool: string; input: object; times?: number }
   | { refusal: string }
   | { status: number; message: string; headers?: Record<string, string> };
@@ -37,7 +40,7 @@ export interface Used {
   output: number;
 }
 
-/** Of every answer, unless a test says otherwise. */
+/** The usage of every answer, unless a test says otherwise. */
 export const USED: Used = { input: 100, output: 20 };
 
 const FORMATS: Record<string, Format> = {
@@ -45,20 +48,20 @@ const FORMATS: Record<string, Format> = {
   '/v1/chat/completions': 'chat',
   '/v1/messages': 'messages',
 };
-/** Google's names the model in the path. */
+/** Google's API names the model in the path. */
 const formatOf = (path: string): Format | undefined =>
   FORMATS[path] ?? (/^\/v1\/models\/[^/]+:streamGenerateContent\?alt=sse$/.test(path) ? 'content' : undefined);
 
 /**
- * A server that speaks the wire formats of OpenAI, of OpenAI-compatible servers, of Anthropic and of Google over HTTP, streamed, and answers
- * what a test says.
+ * A server that speaks the wire formats of OpenAI, of OpenAI-compatible servers, of Anthropic and of Google over HTTP,
+ * streamed, with answers that a test sets.
  */
 export class ModelServer {
   readonly requests: ModelRequest[] = [];
-  /** Of requests whose client went away before they were answered. */
+  /** The number of requests whose client disconnected before they were answered. */
   abandoned = 0;
   script: ModelScript = () => ({ text: '{}' });
-  /** What an answer says that it took. */
+  /** The usage that an answer reports. */
   used: (request: ModelRequest) => Used = () => USED;
 
   private constructor(private readonly server: ReturnType<typeof createServer>) {}
@@ -78,7 +81,7 @@ export class ModelServer {
     return models;
   }
 
-  /** What `base_url` takes. */
+  /** The value for `base_url`. */
   get url(): string {
     return `http://127.0.0.1:${(this.server.address() as AddressInfo).port}/v1`;
   }

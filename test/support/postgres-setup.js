@@ -1,4 +1,5 @@
-// Before the suites on Postgres: one server for all of them, or that of TEST_DATABASE_URL, whose user may create databases.
+// Runs before the suites on Postgres: starts one server for all of them, or uses that of TEST_DATABASE_URL, whose user must
+// be allowed to create databases.
 import { randomBytes } from 'node:crypto';
 
 import { NOT_DURABLE, PostgresCluster } from './postgres-cluster.ts';

@@ -1,4 +1,4 @@
-// After the suites on Postgres: their server goes with all that is in it; a given one keeps none of this run's databases.
+// Runs after the suites on Postgres: deletes their server with its data, or this run's databases on a given server.
 import { queryOnce } from './postgres-cluster.ts';
 
 export default async function tearDown() {

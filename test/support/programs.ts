@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A program as a child process, which says its address on a line of its standard output. */
+/** A program as a child process, which prints its address on a line of its standard output. */
 export class Program {
   private constructor(
     private readonly process: ChildProcess,
@@ -11,7 +11,7 @@ export class Program {
     readonly said: readonly string[],
   ) {}
 
-  /** Rejects with what it said where it ends before. */
+  /** Rejects with its output if it exits before. */
   static async start(command: string, args: string[], env: Record<string, string>): Promise<Program> {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env.PATH, ...env } });
     const said: string[] = [];

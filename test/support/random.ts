@@ -16,7 +16,7 @@ export class Random {
   }
 }
 
-/** `STARLING_SEED` replays a run; else a new seed. Printed in any case. */
+/** `STARLING_SEED` replays a run; otherwise the seed is new. It is always printed. */
 export function printedSeed(): number {
   const seed = Number(process.env.STARLING_SEED ?? Math.floor(Math.random() * 2 ** 31));
   console.log(`seed ${seed} (replay with STARLING_SEED=${seed})`);

@@ -18,14 +18,14 @@ export const answers =
   (response) =>
     response.writeHead(status, headers).end();
 
-/** A receiver of webhooks: a real HTTP server, which behaves on each path as it was told last, and else answers 200. */
+/** A receiver of webhooks: an HTTP server with a behaviour for each path, which answers 200 by default. */
 export class Receiver {
   readonly received: Received[] = [];
   private readonly behaviours = new Map<string, Behaviour>();
 
   private constructor(private readonly server: Server) {}
 
-  /** `port`: for one that comes back. */
+  /** `port` is for a receiver that starts again. */
   static async start(port = 0): Promise<Receiver> {
     const server = createServer();
     const receiver = new Receiver(server);

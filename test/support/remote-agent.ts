@@ -1,6 +1,6 @@
 import type { Behaviour, Received } from './receiver.js';
 
-/** What a remote agent is sent. */
+/** A request to a remote agent. */
 export interface RemoteRequest {
   execution_id: string;
   correlation_id: string;
@@ -17,7 +17,7 @@ export const replies =
   (response) =>
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(answer));
 
-/** Behaves as each of these once, and then like the last one. */
+/** Uses each of these behaviours once, and then the last one. */
 export function inTurn(...behaviours: Behaviour[]): Behaviour {
   let next = 0;
   return (response, received) => behaviours[Math.min(next++, behaviours.length - 1)]!(response, received);

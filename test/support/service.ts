@@ -5,18 +5,18 @@ import { createInterface } from 'node:readline';
 import { builtProgram, PROGRAM_ENVIRONMENT } from './built-program.js';
 import { eventually } from './eventually.js';
 
-/** The built program as a child process, on a port of its own choice. */
+/** The built program as a child process, on a free port. */
 export class Service {
   private constructor(
     readonly process: ChildProcess,
     readonly url: string,
-    /** What it has said so far: JSON lines, and what it tells the person at the terminal. */
+    /** Its output so far: JSON lines, and the text for the terminal. */
     readonly log: readonly string[],
   ) {}
 
   /**
-   * Resolves when the service is ready. Rejects with its output when it ends before. `within`: a command that runs the command
-   * that follows it, in its own place.
+   * Resolves when the service is ready. Rejects with its output when it exits before. `within` is a command that runs
+   * the command that follows it, as the same process.
    */
   static async start(
     args: string[],
@@ -26,7 +26,7 @@ export class Service {
     return Service.run([...within, process.execPath, await builtProgram(), 'serve', '--port', '0', ...args], env);
   }
 
-  /** The same for a whole command, which is to serve on a port of its own choice. */
+  /** The same for a whole command, which must serve on a free port. */
   static async run([command, ...rest]: string[], env: Record<string, string> = {}): Promise<Service> {
     const child = spawn(command!, rest, {
       stdio: ['ignore', 'pipe', 'pipe'],
@@ -52,7 +52,7 @@ export class Service {
     });
     const url = await Promise.race([address, ended]);
     const service = new Service(child, url, log);
-    // One that has ended is asked no more.
+    // A process that has exited is not asked again.
     const ready = eventually(
       'the service is ready',
       async () => service.hasEnded || (await fetch(`${url}/health/ready`)).status === 200,

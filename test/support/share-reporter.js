@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 
 /**
- * What a run in shares says as each ends: what its tests printed, a line each, and then its failures. Jest's own reporter puts a stack
- * below every line that a test prints, and the failures of a share below all of that, where they are not found.
+ * Reports each share when it finishes: the output of its tests, one line each, and then its failures. Jest's own reporter
+ * prints a stack below every line of output, and the failures of a share below all of that, where they are easy to miss.
  */
 export default class ShareReporter {
   onTestResult(test, result) {

@@ -3,18 +3,21 @@ import { stripVTControlCharacters } from 'node:util';
 
 const SLOWEST = 15;
 const LINES_OF_A_FAILURE = 12;
-/** A run of a few files tells nothing new about where the time goes. */
+/** For a run of a few files, the list of the slowest specs is of no use. */
 const MANY_TESTS = 300;
 
-/** Ends the run with the specs that took longest, each failure in short, and one plain line, `N passed, N failed, N skipped`, that a script can read. */
+/**
+ * Ends the run with the slowest specs, each failure in short, and one plain line, `N passed, N failed, N skipped`, that a
+ * script can read.
+ */
 export default class SummaryReporter {
   onRunComplete(_contexts, results) {
-    // A file that does not even load has no test that could fail.
+    // A file that does not load has no test that could fail.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
     const skipped = results.numPendingTests + results.numTodoTests;
     const slowest = results.numTotalTests < MANY_TESTS ? [] : slowestOf(results.testResults);
     const counts = `${results.numPassedTests} passed, ${failed} failed, ${skipped} skipped`;
-    // Jest prints its own summary after every reporter has had its turn.
+    // Jest prints its own summary after it has called every reporter.
     process.once('exit', () => console.log([...slowest, ...failuresOf(results.testResults), counts].join('\n')));
   }
 }

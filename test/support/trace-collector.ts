@@ -8,7 +8,7 @@ import { eventually } from './eventually.js';
 export interface CollectedSpan {
   traceId: string;
   spanId: string;
-  /** Absent where it begins its trace. */
+  /** Absent if it begins its trace. */
   parentSpanId?: string;
   name: string;
   kind: number;
@@ -17,7 +17,7 @@ export interface CollectedSpan {
   attributes: Record<string, string | number>;
   events: { name: string; attributes: Record<string, string | number> }[];
   links: { traceId: string; spanId: string }[];
-  /** `service.name` of the process that sent it. */
+  /** The `service.name` of the process that sent it. */
   service: string;
 }
 
@@ -41,7 +41,7 @@ export const KIND = { internal: 1, server: 2, client: 3, consumer: 5 } as const;
 /** Receives traces as a collector does: OTLP over HTTP, as JSON. */
 export class TraceCollector {
   readonly spans: CollectedSpan[] = [];
-  /** All that was received, as it was. */
+  /** Everything that was received, unchanged. */
   readonly bodies: string[] = [];
   readonly headers: IncomingMessage['headers'][] = [];
 
@@ -62,12 +62,15 @@ export class TraceCollector {
     return collector;
   }
 
-  /** For a process that sends its spans here soon after they have ended. */
+  /** The variables for a process that sends its spans here soon after they have finished. */
   variables(service = 'starling'): Record<string, string> {
     return { OTEL_EXPORTER_OTLP_ENDPOINT: this.url, OTEL_SERVICE_NAME: service, OTEL_BSP_SCHEDULE_DELAY: '20' };
   }
 
-  /** The spans of a trace, in the order of their ends, once all of these names are there, as often as they are named. */
+  /**
+   * Returns the spans of a trace, in the order of their ends, once all of these names have arrived, as often as they
+   * are listed.
+   */
   async trace(traceId: string, names: string[]): Promise<CollectedSpan[]> {
     const found = (): CollectedSpan[] => this.spans.filter((span) => span.traceId === traceId);
     const namesOf = (spans: CollectedSpan[]): string =>

@@ -20,11 +20,11 @@ const warnings = (board: Board): unknown[] =>
 
 const LOST = 'traces cannot be sent and are dropped; check the collector at OTEL_EXPORTER_OTLP_ENDPOINT';
 
-/** Real: the app, the SDK and its exporter. What is there in place of a collector says each test. */
+/** Uses the app, the SDK and its exporter. Each test says what replaces the collector. */
 describe('a collector that is away', () => {
   let server: Server;
   let requests = 0;
-  /** Undefined never answers. */
+  /** With undefined, it never answers. */
   let status: number | undefined;
   const unanswered: ServerResponse[] = [];
 
@@ -41,7 +41,7 @@ describe('a collector that is away', () => {
 
   const port = (): number => (server.address() as AddressInfo).port;
 
-  /** A refusal ends what still waits; a broken connection would be tried again. */
+  /** A refusal drops the waiting spans; a broken connection would be retried. */
   async function stop(): Promise<void> {
     status = 400;
     await Promise.all(
@@ -62,31 +62,31 @@ describe('a collector that is away', () => {
       expect((await board.publishSync('Order', { n })).artifacts.map(({ payload }) => payload)).toEqual([{ n }]);
   }
 
-  it('and refuses connections disturbs nothing, and is told of once', async () => {
+  it('and refuses connections disturbs nothing, and is logged once', async () => {
     const board = await start({ OTEL_EXPORTER_OTLP_TIMEOUT: '500' });
     await stop();
     await worksOn(board);
-    await eventually('it is told of', () => warnings(board).length > 0);
+    await eventually('it is logged', () => warnings(board).length > 0);
     await worksOn(board);
     await board.close();
     expect(warnings(board)).toEqual([LOST]);
   });
 
-  it('and refuses traces is told of once, and once when it takes them again', async () => {
+  it('and refuses traces is logged once, and once when it accepts them again', async () => {
     status = 400;
     const board = await start();
     await worksOn(board);
     await eventually('it has refused several times', () => requests > 2);
     status = 200;
     await worksOn(board);
-    await eventually('it takes them again', () =>
+    await eventually('it accepts them again', () =>
       board.app.logLines.some(({ msg }) => msg === 'traces are sent again'),
     );
     await board.close();
     expect(warnings(board)).toEqual([LOST]);
   });
 
-  it('and never answers holds up neither work nor the end', async () => {
+  it('and never answers delays neither work nor the stop', async () => {
     status = undefined;
     const board = await start({
       OTEL_EXPORTER_OTLP_TIMEOUT: '600000',
@@ -98,7 +98,7 @@ describe('a collector that is away', () => {
     await eventually('it was asked', () => requests > 0);
     const began = performance.now();
     await board.close();
-    // Three seconds, and what a busy machine adds; the collector may take ten minutes.
+    // Three seconds, and the delay of a busy machine; the collector may take ten minutes.
     expect(performance.now() - began).toBeLessThan(60_000);
   });
 });

@@ -1,4 +1,4 @@
-// The built program as a child process: what it loads, and what it has sent when it is stopped.
+// Runs the built program as a child process, and checks what it loads, and what it has sent when it is stopped.
 import { join } from 'node:path';
 
 import { Folder, runProgram } from '../cli/run-program.js';
@@ -12,7 +12,7 @@ const services: Service[] = [];
 
 beforeAll(async () => {
   await builtProgram();
-  // prom-client asks for the API by itself, traces or not; that is a few functions without an SDK behind them.
+  // prom-client loads the API itself, with or without traces; that is a few functions without an SDK behind them.
   folder.write(
     'tell-loads.mjs',
     `import { registerHooks } from 'node:module';
@@ -61,7 +61,7 @@ it('without an endpoint, nothing of OpenTelemetry is loaded', async () => {
   expect(loads(service)).toEqual([]);
 });
 
-it('with an endpoint, the SDK is loaded, its variables hold, and what is left is sent at the end', async () => {
+it('with an endpoint, the SDK is loaded, its variables apply, and the remaining spans are sent at the end', async () => {
   const collector = await TraceCollector.start();
   try {
     const service = await start({
@@ -70,7 +70,7 @@ it('with an endpoint, the SDK is loaded, its variables hold, and what is left is
       OTEL_EXPORTER_OTLP_HEADERS: 'x-api-key=of-the-collector',
       OTEL_BSP_SCHEDULE_DELAY: '600000',
     });
-    await eventually('it says what it loads', () => loads(service).includes('loads @opentelemetry/sdk-trace'));
+    await eventually('it reports what it loads', () => loads(service).includes('loads @opentelemetry/sdk-trace'));
     await publish(service);
     expect(collector.spans).toEqual([]);
     expect(await service.kill('SIGTERM')).toBe(0);
@@ -87,7 +87,7 @@ it('with an endpoint, the SDK is loaded, its variables hold, and what is left is
   }
 });
 
-it('an endpoint that is none stops the start with a line that names it', async () => {
+it('a malformed endpoint stops the start with a line that names it', async () => {
   const config = folder.write('starling.yaml', CONFIG);
   const args = [
     'serve',

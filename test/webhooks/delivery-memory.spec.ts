@@ -3,7 +3,7 @@ import { DeliveryMemory, type GiveBack } from '../../src/features/webhooks/deliv
 const LIMIT = 1_200;
 const signal = new AbortController().signal;
 
-describe('the memory for payloads that are sent', () => {
+describe('the memory for payloads that are being sent', () => {
   let memory: DeliveryMemory;
   let begun: string[];
   let held: Map<string, GiveBack>;
@@ -14,7 +14,7 @@ describe('the memory for payloads that are sent', () => {
     held = new Map();
   });
 
-  /** `bytes`: of the payload, which counts three times. */
+  /** `bytes` is the size of the payload, which counts three times. */
   const take = (name: string, bytes: number, host = name): Promise<void> =>
     memory.take(host, bytes, signal).then((giveBack) => {
       begun.push(name);
@@ -28,7 +28,7 @@ describe('the memory for payloads that are sent', () => {
     await settled();
   }
 
-  it('is given in the order of asking, as far as there is room, and nobody overtakes', async () => {
+  it('is assigned in the order of the requests, as far as it suffices, without overtaking', async () => {
     for (const [name, bytes] of [
       ['a', 200],
       ['b', 100],
@@ -44,7 +44,7 @@ describe('the memory for payloads that are sent', () => {
     expect(begun).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  it('is given to what is larger than the whole, alone', async () => {
+  it('is assigned to a payload larger than the whole, which is then sent alone', async () => {
     void take('huge', 10_000);
     void take('small', 1);
     await settled();
@@ -53,7 +53,7 @@ describe('the memory for payloads that are sent', () => {
     expect(begun).toEqual(['huge', 'small']);
   });
 
-  it('is not all given to one host', async () => {
+  it('is not all assigned to one host', async () => {
     for (let n = 0; n < 8; n += 1) void take(`slow-${n}`, 100, 'slow');
     await settled();
     expect(begun).toEqual(['slow-0', 'slow-1']);
@@ -62,7 +62,7 @@ describe('the memory for payloads that are sent', () => {
     expect(begun).toEqual(['slow-0', 'slow-1', 'other']);
   });
 
-  it('is waited for no longer when that is given up, and those behind come next', async () => {
+  it('is no longer waited for by an aborted request, and those behind it follow', async () => {
     await take('first', 300);
     const giveUp = new AbortController();
     const waiting = memory.take('waits', 400, giveUp.signal);

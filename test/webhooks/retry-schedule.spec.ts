@@ -9,7 +9,7 @@ describe('the time of the next try', () => {
     [1, 5_000],
     [2, 25_000],
     [3, 90_000],
-  ])('after try %i is as long after that as the schedule parts them', (attempt, pause) => {
+  ])('after try %i is as long after it as the schedule says', (attempt, pause) => {
     expect(nextTryAt(TIMES, { attempt, startedAt: NOW }, MIDDLE)).toBe(NOW + pause);
   });
 

@@ -4,7 +4,7 @@ import { Webhook } from 'standardwebhooks';
 
 import type { Received } from '../support/receiver.js';
 
-/** As a receiver does with the package of Standard Webhooks; throws where the signature is wrong. */
+/** Verifies as a receiver does with the package of Standard Webhooks; throws if the signature is wrong. */
 export function verified(secret: string, { headers, body }: Received): { sequence: number; artifact: object } {
   const webhook = secret.startsWith('whsec_')
     ? new Webhook(secret)
@@ -12,6 +12,6 @@ export function verified(secret: string, { headers, body }: Received): { sequenc
   return webhook.verify(body, headers as Record<string, string>) as ReturnType<typeof verified>;
 }
 
-/** As Flock's receivers do. */
-export const isFlocks = (secret: string, { headers, body }: Received): boolean =>
+/** Verifies as Flock's receivers do. */
+export const isValidForFlock = (secret: string, { headers, body }: Received): boolean =>
   headers['x-flock-signature'] === `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;

@@ -8,7 +8,7 @@ const LARGE = 50;
 const LONG_MS = 60_000;
 const LIST = '/api/v1/artifacts?limit=500';
 
-/** 50 artifacts of a megabyte, all in one correlation. */
+/** Publishes 50 artifacts of one megabyte into one correlation. */
 async function publishLarge(target: Target): Promise<void> {
   const body = `{"type":"Blob","payload":{"l":${smallValues(MIB - 200)}}}`;
   for (let published = 0; published < LARGE;) {
@@ -38,7 +38,7 @@ export const ANSWERS: Attack[] = [
   page('/api/v1/changelog/events?limit=500'),
   { name: 'six pages of 50 MB at once', prepare: publishLarge, run: (target) => reads(target, 6, LIST) },
   {
-    name: '60 pages of 50 MB that nobody reads',
+    name: '60 unread pages of 50 MB',
     prepare: publishLarge,
     run: byConnections(async (connections) => {
       await open(connections, 60, `GET ${LIST} HTTP/1.1\r\nHost: localhost\r\n\r\n`, { reads: false });
@@ -46,7 +46,7 @@ export const ANSWERS: Attack[] = [
     }),
   },
   {
-    name: 'pages of 50 MB as answers of a tool, four at once',
+    name: 'pages of 50 MB as answers of a tool, four in parallel',
     prepare: publishLarge,
     run: (target) => {
       const body = {

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Connections } from '../connections.js';
 import { type Answered, ATTACKER, send, type Sent } from '../requests.js';
 
-/** What is attacked. */
+/** The pod under attack, and the ways to reach it. */
 export interface Target {
   url: string;
   port: number;
@@ -12,19 +12,22 @@ export interface Target {
 export interface Attack {
   /** Completes "withstands ...". */
   name: string;
-  /** Done once for a target, before it is attacked. */
+  /** Runs once for a pod, before the attack. */
   prepare?(target: Target): Promise<void>;
-  /** What the database may grow by, where that is the attack. */
+  /** How many MiB the database may grow by, if growth is the attack. */
   mostStoredMib?: number;
-  /** Of the honest clients' rate, where less of it is left than of others: they ask for the very thing that there is too little of. */
+  /**
+   * The share of their usual rate that honest clients must keep, if it is lower than the default: they request the very
+   * resource that the attack exhausts.
+   */
   leastHonestShare?: number;
-  /** Resolves with the answers that it got. */
+  /** Resolves with the answers that the attacker received. */
   run(target: Target): Promise<Answered[]>;
 }
 
 export const MIB = 2 ** 20;
 
-/** A list of small values, of about as many bytes: they take many times that in memory. */
+/** Returns a list of small values with about this many bytes of JSON. In memory they take many times that. */
 export const smallValues = (bytes: number): string => `[${'{},'.repeat(Math.floor(bytes / 3))}{}]`;
 
 export const ask = ({ url }: Target, request: Sent): Promise<Answered> => send(url, { from: ATTACKER, ...request });
@@ -32,7 +35,7 @@ export const ask = ({ url }: Target, request: Sent): Promise<Answered> => send(u
 export const atOnce = (target: Target, count: number, request: (n: number) => Sent): Promise<Answered[]> =>
   Promise.all(Array.from({ length: count }, (_, n) => ask(target, request(n))));
 
-/** All of them, by eight clients. */
+/** Sends all requests through eight clients. */
 export async function inTurn(target: Target, count: number, request: (n: number) => Sent): Promise<Answered[]> {
   const answers: Answered[] = [];
   let next = 0;
@@ -43,7 +46,7 @@ export async function inTurn(target: Target, count: number, request: (n: number)
   return answers;
 }
 
-/** Requests that are sent at once and, where they have no answer by then, given up after `ms`. */
+/** Sends all requests together and aborts those without an answer after `ms`. */
 export async function givenUpAfter(
   ms: number,
   target: Target,
@@ -57,7 +60,7 @@ export async function givenUpAfter(
   return asked;
 }
 
-/** For what is done with bare connections, which all end afterwards. */
+/** Runs `work` with raw connections and closes them afterwards. */
 export const byConnections =
   (work: (connections: Connections) => Promise<unknown>) =>
   async ({ port }: Target): Promise<Answered[]> => {
@@ -70,7 +73,7 @@ export const byConnections =
     return [];
   };
 
-/** Opens connections, not faster than a machine takes them. */
+/** Opens connections, no faster than the machine accepts them. */
 export async function open(
   connections: Connections,
   count: number,
@@ -83,7 +86,7 @@ export async function open(
   }
 }
 
-/** `work` every so often. */
+/** Repeats `work` at an interval. */
 export async function repeat(times: number, everyMs: number, work: (n: number) => unknown): Promise<void> {
   for (let n = 0; n < times; n += 1) {
     await work(n);

@@ -14,7 +14,7 @@ const csv = (content: string): string =>
   part('file', content, 'x.csv') + part('request', '{"agent_name":"clerk"}') + END;
 
 const uploads = (what: string, makeBody: () => string): Attack => ({
-  name: `uploads of ${what}, four at once`,
+  name: `uploads of ${what}, four in parallel`,
   mostStoredMib: 64,
   run: (target) => {
     const body = makeBody();
@@ -22,7 +22,7 @@ const uploads = (what: string, makeBody: () => string): Attack => ({
   },
 });
 
-/** A million chunks of one byte for each of three connections, none of which is finished. */
+/** Sends a million chunks of one byte on each of three connections and finishes none of the bodies. */
 const tinyChunks = (what: string, type: string, text: string): Attack => ({
   name: `3 unfinished bodies of a million chunks of one byte, ${what}`,
   run: byConnections(async (connections) => {
@@ -68,7 +68,7 @@ export const BATCHES: Attack[] = [
     },
   },
   {
-    name: 'lists of 20,000 items that share as many static inputs as there may be',
+    name: 'lists of 20,000 items that share the largest static inputs',
     mostStoredMib: 64,
     run: (target) => {
       const body = JSON.stringify({

@@ -18,7 +18,7 @@ const head = (path: string, length: number, headers: string[] = []): string =>
   ].join('\r\n');
 
 const publishes = (what: string, body: string): Attack => ({
-  name: `${what}, four at once, and again`,
+  name: `${what}, four in parallel, twice`,
   async run(target) {
     const four = () => atOnce(target, 4, () => ({ path: '/api/v1/artifacts', body }));
     const first = await four();
@@ -27,7 +27,7 @@ const publishes = (what: string, body: string): Attack => ({
   },
 });
 
-/** A list of copies of one text, of nearly a megabyte. */
+/** Returns a list of nearly one megabyte with copies of one text. */
 const many = (item: string): string =>
   `[${Array(Math.floor((MIB - 200) / (item.length + 1)))
     .fill(item)
@@ -35,7 +35,9 @@ const many = (item: string): string =>
 
 const published = (type: string, payload: string): string => `{"type":"${type}","payload":${payload}}`;
 
-/** Bodies of nearly a megabyte that take long: to be parsed, to be looked through, to be made into what a route takes, to be checked by a schema. */
+/**
+ * Bodies of nearly one megabyte that are slow to parse, to search, to convert into a DTO or to check against a schema.
+ */
 const HOSTILE = [
   published('Blob', `{"l":${many('{}')}}`),
   published('Blob', `{"l":${many('{"a":{"b":[]}}')}}`),
@@ -54,7 +56,7 @@ const HOSTILE = [
 
 export const BODIES: Attack[] = [
   {
-    name: '32 KB of gzip that hold 32 MiB of a list of inputs, four at once',
+    name: '32 KB of gzip with 32 MiB of a list of inputs, four in parallel',
     run: (target) => atOnce(target, 4, () => ({ path: '/run/batch', headers: GZIP, body: LIST })),
   },
   {
@@ -76,7 +78,7 @@ export const BODIES: Attack[] = [
     }),
   },
   {
-    name: '300 bodies that come by the byte',
+    name: '300 bodies that arrive byte by byte',
     run: byConnections(async (connections) => {
       await open(connections, 300, head('/api/v1/artifacts', MIB));
       await repeat(16, 250, () => connections.writeToAll(' '));
@@ -92,7 +94,7 @@ export const BODIES: Attack[] = [
   ),
   publishes('a megabyte of empty objects', `{"type":"Blob","payload":{"l":${smallValues(MIB - 200)}}}`),
   {
-    name: 'hostile bodies of a megabyte by eight clients, without a pause',
+    name: 'hostile bodies of a megabyte from eight clients, without a pause',
     mostStoredMib: 512,
     run: (target) =>
       inTurn(target, 8 * HOSTILE.length, (n) => ({

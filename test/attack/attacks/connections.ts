@@ -6,7 +6,7 @@ const get = (path: string, ...headers: string[]): string =>
   [`GET ${path} HTTP/1.1`, 'Host: localhost', ...headers, '', ''].join('\r\n');
 
 const unread = (count: number, path: string): Attack => ({
-  name: `${count} requests for ${path} whose answers nobody reads`,
+  name: `${count} requests for ${path} whose answers are not read`,
   run: byConnections(async (connections) => {
     await open(connections, count, get(path), { reads: false });
     await delay(5_000);
@@ -22,7 +22,7 @@ export const CONNECTIONS: Attack[] = [
     }),
   },
   {
-    name: '3,000 connections that say nothing',
+    name: '3,000 connections that send nothing',
     run: byConnections(async (connections) => {
       await open(connections, 3_000, '');
       await delay(4_000);
@@ -42,7 +42,7 @@ export const CONNECTIONS: Attack[] = [
     ),
   },
   {
-    name: '20 connections that send 2,000 requests at once and read no answer',
+    name: '20 connections that pipeline 2,000 requests and read no answer',
     run: byConnections(async (connections) => {
       await open(connections, 20, get('/api/v1/artifacts').repeat(2_000), { reads: false });
       await delay(5_000);

@@ -14,7 +14,7 @@ async function reads(target: Target, paths: string[], rounds: number): Promise<A
 }
 
 const tags = (count: number): Attack => ({
-  name: `filters of ${count} tags, six at once`,
+  name: `filters of ${count} tags, six in parallel`,
   run: (target) =>
     reads(
       target,

@@ -9,7 +9,7 @@ const RELEASED = 40;
 const RELEASED_AFTER_MS = 30_000;
 const WITHIN_MS = 90_000;
 
-/** Publishes one after the other, each as soon as there is memory for it. */
+/** Publishes artifacts one after another, each as soon as there is memory for it. */
 async function publish(
   target: Target,
   count: number,
@@ -30,7 +30,7 @@ async function publish(
   }
 }
 
-/** What was asked last: how the correlation stands when it has ended, or at the end of the time for it. */
+/** Returns the last status of the correlation: when it has finished, or when the time is up. */
 async function ended(target: Target, correlation: string): Promise<Answered[]> {
   for (const until = Date.now() + WITHIN_MS; ; await delay(250)) {
     const answer = await ask(target, { path: `/api/v1/correlations/${correlation}/status` });

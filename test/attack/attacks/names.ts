@@ -1,10 +1,10 @@
 import type { Answered } from '../requests.js';
 import { ask, atOnce, type Attack, inTurn } from './attack.js';
 
-/** Attacks by many names, and by many things under one name. */
+/** Attacks with many names, and with many artifacts under one name. */
 export const NAMES: Attack[] = [
   {
-    name: 'requests for hundreds of names and methods that there are not',
+    name: 'requests for hundreds of unknown names and methods',
     async run(target) {
       const answers: Answered[] = [];
       for (let n = 0; n < 100; n += 1) {

@@ -11,7 +11,7 @@ const publishes = (name: string, count: number, body: object): Attack => ({
   },
 });
 
-/** `inmost` in so many lists. */
+/** Nests `inmost` in this many lists. */
 const nested = (levels: number, inmost: unknown): unknown => (levels === 0 ? inmost : [nested(levels - 1, inmost)]);
 
 export const SCHEMAS: Attack[] = [

@@ -8,7 +8,7 @@ const SSE = 'GET /api/v1/changelog/stream?live=true&after=0 HTTP/1.1\r\nHost: lo
 
 const [CONTINUATION, TEXT, PING] = [0x0, 0x1, 0x9];
 
-/** A masked frame of a client (RFC 6455, section 5.2), with a mask of zeros. */
+/** Returns a client's masked frame (RFC 6455, section 5.2), with a mask of zeros. */
 function frame(opcode: number, payload: string, isFinal = true): Buffer {
   const length =
     payload.length < 126
@@ -19,7 +19,7 @@ function frame(opcode: number, payload: string, isFinal = true): Buffer {
 
 const FILTER = frame(TEXT, '{}');
 
-/** `bytes` of frames at a time, ten times a second. */
+/** Sends `bytes` of frames at a time, ten times a second. */
 const flood = (what: string, message: Buffer, bytes: number, reads = true): Attack => ({
   name: `floods of ${what} over 20 WebSockets`,
   run: byConnections(async (connections) => {
@@ -33,7 +33,7 @@ const flood = (what: string, message: Buffer, bytes: number, reads = true): Atta
 
 export const STREAMS: Attack[] = [
   {
-    name: '400 streams that nobody reads',
+    name: '400 unread streams',
     run: byConnections(async (connections) => {
       await open(connections, 400, SSE, { reads: false });
       await delay(5_000);
@@ -47,7 +47,7 @@ export const STREAMS: Attack[] = [
     }),
   },
   flood('pings', frame(PING, 'p'.repeat(100)), 4_096),
-  flood('pings whose answers nobody reads', frame(PING, 'p'.repeat(100)), 16_384, false),
+  flood('pings with unread answers', frame(PING, 'p'.repeat(100)), 16_384, false),
   flood('messages after the filter', FILTER, 4_096),
   flood('large messages after the filter', frame(TEXT, `{"a":"${'x'.repeat(60_000)}"}`), 60_000),
   {

@@ -10,7 +10,7 @@ const LARGE = smallValues(MIB - 300);
 const posts = (path: string, body: string): string =>
   `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
-/** `connections` times 16 requests that wait, and what others are answered meanwhile that ask for nothing that waits. */
+/** Sends 16 waiting requests on each connection, and returns what other clients are answered meanwhile. */
 const pipelined = (connections: number, what: string, path: string, body: string): Attack => ({
   name: `${connections * 16} ${what}, 16 on each connection`,
   leastHonestShare: 0,

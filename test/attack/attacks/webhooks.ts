@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import type { Answered } from '../requests.js';
 import { ask, type Attack, MIB, smallValues } from './attack.js';
 
-/** Counts what webhooks send to it. It does not keep its process alive. */
+/** Counts the requests that webhooks send to it. It does not keep its process alive. */
 class Victim {
   received = 0;
   private server: Server | undefined;

@@ -1,4 +1,4 @@
-// What `starling check` says of http agents.
+// Checks what `starling check` reports about http agents.
 import { CatalogError } from '../../../src/catalog/diagnostics.js';
 import { loadConfiguration } from '../../../src/engines/load-configuration.js';
 import { ConfigurationFolder } from '../../support/configuration-folder.js';
@@ -15,7 +15,7 @@ describe('an http agent', () => {
       ),
       environment,
     );
-  const mistakes = async (engine: string, environment?: Record<string, string>): Promise<string[]> => {
+  const problems = async (engine: string, environment?: Record<string, string>): Promise<string[]> => {
     const error = await load(engine, environment).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
     return (error as CatalogError).diagnostics.map(({ path, message }) => `${path}: ${message}`);
@@ -41,13 +41,13 @@ describe('an http agent', () => {
     ['url: "http://a.example/", max_answer: 0B', 'agents.a.engine.max_answer: must be a size from 1B to 64MiB'],
     ['url: "http://a.example/", method: PUT', 'agents.a.engine.method: is not a known key'],
   ])('%s is an error', async (engine, message) => {
-    expect(await mistakes(engine)).toEqual([message]);
+    expect(await problems(engine)).toEqual([message]);
   });
 
   test.each(['short', 'whsec_this is no base64'])(
-    'a secret such as %j is an error, which does not quote it',
+    'a secret such as %j is an error that does not quote it',
     async (secret) => {
-      expect(await mistakes('url: "http://a.example/", secret: "${SECRET}"', { SECRET: secret })).toEqual([
+      expect(await problems('url: "http://a.example/", secret: "${SECRET}"', { SECRET: secret })).toEqual([
         'agents.a.engine.secret: must be a text of 16 to 256 characters, in base64 if it begins with whsec_',
       ]);
     },

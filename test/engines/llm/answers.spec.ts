@@ -1,4 +1,4 @@
-// Real: the application, the AI SDK and its providers, HTTP. Stood in for: the model servers.
+// Uses the application, the AI SDK and its providers, and HTTP. The model servers are stand-ins.
 import { Board } from '../../e2e/board.js';
 import type { TestAppOptions } from '../../support/app.js';
 import { SseReader } from '../../support/changelog-readers.js';
@@ -28,7 +28,7 @@ describe.each(MODELS)('%s', (model) => {
     return errorOf(board, correlation);
   };
 
-  test('is asked once, streamed, in the schema of what the agent publishes', async () => {
+  test("is asked once, streamed, with the schema of the agent's outputs", async () => {
     models.answers({ text: JSON.stringify(REPLY) });
     expect((await ask()).map(({ type, payload, produced_by }) => ({ type, payload, produced_by }))).toEqual([
       { type: 'Reply', payload: REPLY, produced_by: 'responder' },
@@ -38,7 +38,7 @@ describe.each(MODELS)('%s', (model) => {
     const name = model.split('/')[1];
     if (format === 'content') expect(path).toContain(`/${name}:stream`);
     else expect(body).toMatchObject({ model: name, stream: true });
-    // A reasoning model takes none, which is said and no error.
+    // A reasoning model accepts no temperature; the call logs that and succeeds.
     const leftOut = board.app.logLines.filter(({ msg }) => msg === 'the provider reports a limitation (logged once)');
     expect([
       ((body.generationConfig as typeof body | undefined) ?? body).temperature,
@@ -49,7 +49,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 
   test.each([
-    ['no JSON', 'I would say: soon!', /^Your answer was refused: it is not JSON: .+/],
+    ['not JSON', 'I would say: soon!', /^Your answer was refused: it is not JSON: .+/],
     [
       'JSON that the schema refuses',
       '{"text":"no","mood":"angry"}',
@@ -106,7 +106,7 @@ describe.each(MODELS)('%s', (model) => {
     expect(models.requests).toHaveLength(1);
   });
 
-  test('a key that is refused is named by its variable, and stands nowhere', async () => {
+  test('a key that is refused is named by its variable, and never shown', async () => {
     const key = Object.values(KEYS)[MODELS.indexOf(model)]!;
     const variable = Object.keys(KEYS)[MODELS.indexOf(model)];
     models.answers({ status: 401, message: `Incorrect API key provided: ${key}` });
@@ -128,7 +128,7 @@ describe.each(MODELS)('%s', (model) => {
   });
 });
 
-/** The texts of a conversation, in order, without the instructions. */
+/** Returns the texts of a conversation, in order, without the instructions. */
 function textsOf(body: Record<string, unknown>): string[] {
   const messages = (body.input ?? body.messages ?? body.contents) as {
     role: string;
@@ -159,7 +159,7 @@ describe('with one model', () => {
     return board;
   };
 
-  test('an agent that publishes several types gets one schema for all, whose references still hold, and may leave some out', async () => {
+  test('an agent that publishes several types gets one schema for all, with valid references, and may omit some', async () => {
     const board = await start(`
 types:
   Tree: { schema: { type: object, required: [root], properties: { root: { $ref: '#/$defs/node' } }, $defs: { node: { type: object, properties: { name: { type: string }, below: { type: array, items: { $ref: '#/$defs/node' } } } } } } }
@@ -190,7 +190,7 @@ agents:
     });
   });
 
-  test('a model without structured output of its own is asked by other means', async () => {
+  test('a model without structured output is asked by other means', async () => {
     const board = await start(responder(models, '', 'anthropic/claude-3-haiku-20240307'));
     models.answers({ text: JSON.stringify(REPLY) });
     expect((await board.publishSync('Question', { text: 'Where?' })).artifacts.map(({ payload }) => payload)).toEqual([
@@ -199,7 +199,7 @@ agents:
     expect(models.requests[0]!.body).toMatchObject({ tools: [{ name: 'json' }] });
   });
 
-  test('the time of an attempt holds for the model too, and the call is given up', async () => {
+  test('the timeout of an attempt applies to the model too, and the call is aborted', async () => {
     const board = await start(responder(models, '', MODELS[0], 'timeout: 300ms, retry: { attempts: 1 }'));
     models.abandoned = 0;
     models.answers({ text: '{"text":"late"}', halfway: new Promise(() => undefined) });
@@ -209,17 +209,17 @@ agents:
       error_type: 'timeout',
       error_message: 'no answer within 0.3 s',
     });
-    await eventually('the call was given up', () => models.abandoned === 1);
+    await eventually('the call was aborted', () => models.abandoned === 1);
   });
 
-  test('cancelling gives the call up', async () => {
+  test('cancelling aborts the call', async () => {
     const board = await start(responder(models));
     models.abandoned = 0;
     models.answers({ text: '{"text":"late"}', before: new Promise(() => undefined) });
     const correlation = await board.publish('Question', { text: 'Now?' });
     await eventually('the model is asked', () => models.requests.length === 1);
     await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
-    await eventually('the call was given up', () => models.abandoned === 1);
+    await eventually('the call was aborted', () => models.abandoned === 1);
     expect(await board.types(correlation)).toEqual(['Question']);
   });
 
@@ -244,7 +244,7 @@ agents:
     expect((await board.ended(correlation)).state).toBe('completed');
   });
 
-  test('what it says is shown on the changelog while it says it', async () => {
+  test('its text is shown on the changelog while it is written', async () => {
     const board = await start(responder(models));
     const reader = await SseReader.open(board.app.url, { live: true });
     let release = (): void => undefined;
@@ -260,22 +260,22 @@ agents:
         .filter((piece) => piece.answer === answer)
         .map(({ text }) => text)
         .join('');
-    await eventually('the first half is there', () => textOf(2).length > 5);
+    await eventually('the first half is shown', () => textOf(2).length > 5);
     expect((await board.status(correlation)).state).toBe('active');
     expect(JSON.stringify(REPLY).startsWith(textOf(2))).toBe(true);
     release();
     await board.ended(correlation);
-    await eventually('all is there', () => textOf(2) === JSON.stringify(REPLY));
+    await eventually('all is shown', () => textOf(2) === JSON.stringify(REPLY));
     expect(textOf(1)).toBe('{"text":"no"}');
     expect(said()[0]).toMatchObject({ agent: 'responder', attempt: 1, correlation_id: correlation });
     reader.close();
   });
 
-  test('a key that it says in pieces is not shown either, nor kept where it is written otherwise', async () => {
+  test('a key that it writes in pieces is not shown, and not stored in another spelling', async () => {
     const board = await start(responder(models, '', 'local/llama3.2'));
     const reader = await SseReader.open(board.app.url, { live: true });
     const key = KEYS.LOCAL_API_KEY;
-    // The first pieces end within it, and what only begins like it is no secret.
+    // The first pieces end within the key, and a text that only begins like it is not a secret.
     const said = { text: `${key}${key}, and ${key.slice(0, 7)}`, more: key.slice(0, -1) };
     models.answers({ text: JSON.stringify(said) }, { text: JSON.stringify({ text: key }).replace('l', '\\u006c') });
     const shown = (correlation: string): string =>
@@ -298,7 +298,7 @@ agents:
     reader.close();
   });
 
-  test('one that does not say what it takes is logged once, since no budget holds for it', async () => {
+  test('one that reports no usage is logged once, because no budget can count it', async () => {
     const board = await start(`budget: { tokens: 5000 }\n${responder(models, '', 'local/llama3.2')}`);
     const warnings = () =>
       board.app.logLines
@@ -315,7 +315,7 @@ agents:
     ]);
   });
 
-  test('a server that is not there is a failed attempt', async () => {
+  test('a server that does not exist is a failed attempt', async () => {
     const gone = await ModelServer.start();
     const board = await start(responder(gone));
     await gone.close();

@@ -1,4 +1,4 @@
-// What `starling check` says of llm agents, and where their models come from.
+// Checks what `starling check` reports about llm agents, and how their providers are loaded.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
@@ -19,7 +19,7 @@ describe('an llm agent', () => {
 
   const load = (text: string, environment: Record<string, string> = { OPENAI_API_KEY: 'sk' }) =>
     loadConfiguration(folder.write('starling.yaml', text), environment);
-  const mistakes = async (text: string): Promise<string[]> => {
+  const problems = async (text: string): Promise<string[]> => {
     const error = await load(text).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
     return (error as CatalogError).diagnostics.map(({ path, message }) => `${path}: ${message}`);
@@ -54,12 +54,12 @@ describe('an llm agent', () => {
       'agents.a.engine.model: the provider mistral needs the package @ai-sdk/mistral: run npm install @ai-sdk/mistral, or set base_url to an OpenAI-compatible server',
     ],
   ])('%s is an error', async (engine, message) => {
-    expect(await mistakes(agentWith(engine))).toEqual([message]);
+    expect(await problems(agentWith(engine))).toEqual([message]);
   });
 
-  test('publishes something', async () => {
+  test('must publish a type', async () => {
     expect(
-      await mistakes(
+      await problems(
         'agents: { a: { consumes: [{ types: [Question] }], engine: { kind: llm, model: openai/x, instructions: x } } }',
       ),
     ).toEqual([
@@ -67,7 +67,7 @@ describe('an llm agent', () => {
     ]);
   });
 
-  test('is warned of where its key is missing, or while a budget holds its price or the length of its answers', async () => {
+  test('causes a warning if its key is missing, or if a budget limits its price or the length of its answers', async () => {
     const text = `models: { openai/dear: { input_per_million: 1, output_per_million: 2 } }\n${agentWith('model: openai/x, instructions: x', ', budget: { cost: 1 }')}`;
     expect((await load(text, {})).warnings).toEqual([
       expect.stringContaining(
@@ -86,12 +86,12 @@ describe('an llm agent', () => {
     expect(
       (await load(dear.replace('output_per_million: 2', 'output_per_million: 2, max_output_tokens: 8192'))).warnings,
     ).toEqual([]);
-    expect(await mistakes(text.replace('{ cost: 1 }', '{}'))).toEqual([
+    expect(await problems(text.replace('{ cost: 1 }', '{}'))).toEqual([
       'agents.a.budget: must be an object with tokens, cost or both',
     ]);
   });
 
-  test('is warned of types and producers in its context that there are none of', async () => {
+  test('causes a warning about unknown types and producers in its context', async () => {
     const { warnings } = await load(
       agentWith(
         'model: openai/x, instructions: x, context: { types: [Question, Quesion], produced_by: [external, a, b] }',
@@ -107,7 +107,7 @@ describe('an llm agent', () => {
     ]);
   }, 60_000);
 
-  test('takes a provider package that is installed beside the configuration, and hands it the key of its name', async () => {
+  test('accepts a provider package that is installed beside the configuration, and passes it the key of its name', async () => {
     const manifest = {
       name: '@ai-sdk/acme-labs',
       version: '1.0.0',
@@ -137,7 +137,7 @@ export function createAcmeLabs({ apiKey }) {
     expect(artifacts.map(({ payload }) => payload)).toEqual([{ text: 'big has 4' }]);
     await board.close();
 
-    // As such packages do where they find none.
+    // Such packages throw this error if they find none.
     const missing = `throw Object.assign(new Error('ACME API key is missing'), { name: 'AI_LoadAPIKeyError' });`;
     folder.write('node_modules/@ai-sdk/keyless/package.json', JSON.stringify({ ...manifest, name: '@ai-sdk/keyless' }));
     folder.write(
@@ -157,7 +157,7 @@ export function createAcmeLabs({ apiKey }) {
   });
 });
 
-test('what only llm agents need is loaded by them alone', () => {
+test('packages that only llm agents need are loaded only by them', () => {
   const src = resolve(import.meta.dirname, '../../../src');
   const importing = (pattern: string): string[] =>
     readdirSync(src, { recursive: true, encoding: 'utf8' })

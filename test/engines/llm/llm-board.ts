@@ -2,7 +2,7 @@ import { Board } from '../../e2e/board.js';
 import type { TestAppOptions } from '../../support/app.js';
 import { ModelServer } from '../../support/model-server.js';
 
-/** As providers give them; none is real. */
+/** Test keys in the form of each provider; none of them is valid. */
 export const KEYS = {
   OPENAI_API_KEY: 'sk-openai-4711-secret',
   ANTHROPIC_API_KEY: 'sk-ant-4711-secret',
@@ -10,7 +10,7 @@ export const KEYS = {
   GOOGLE_GENERATIVE_AI_API_KEY: 'google-4711-secret',
 };
 
-/** What a provider's key is in, as this process and all that it starts have it. */
+/** The environment variables with the providers' keys, for this process and all that it starts. */
 export function setKeys(): void {
   Object.assign(process.env, KEYS);
 }
@@ -29,11 +29,11 @@ types:
   Reply: { schema: { type: object, required: [text], properties: { text: { type: string, minLength: 3 }, mood: { enum: [glad, sad] } } } }
 `;
 
-/** The engine of an agent that asks the stand-in. */
+/** Returns the engine of an agent that asks the stand-in. */
 export const engine = (models: ModelServer, more = '', model: string = MODELS[0]): string =>
   `{ kind: llm, model: ${model}, base_url: "${models.url}", instructions: Answer the question.${more && `, ${more}`} }`;
 
-/** Answers a Question with a Reply, by one model of the stand-in; `agent`: more of its own keys. */
+/** Answers a Question with a Reply, by one model of the stand-in. `agent` adds keys to it. */
 export const responder = (
   models: ModelServer,
   more = '',
@@ -63,7 +63,7 @@ export async function startWithModels(
   };
 }
 
-/** The one error of a correlation. */
+/** Returns the one error of a correlation. */
 export async function errorOf(board: Board, correlation: string): Promise<Record<string, unknown>> {
   const [error, ...more] = (await board.artifacts(correlation)).filter(({ type }) => type === 'WorkflowError');
   expect(more).toEqual([]);

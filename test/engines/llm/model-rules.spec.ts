@@ -1,12 +1,13 @@
-// The rules that hold for every model. Real: the application, the AI SDK and its providers, the MCP SDK and its reference server as a
-// process, HTTP. Stood in for: the model servers, one for each wire format; real-model.spec.ts asks a real one the same.
+// The rules for every model. Uses the application, the AI SDK and its providers, the MCP SDK with its reference server
+// as a process, and HTTP. The model servers are stand-ins, one for each wire format; real-model.spec.ts runs the same
+// with a real one.
 import { ModelServer } from '../../support/model-server.js';
 import { MODELS, setKeys } from './llm-board.js';
-import { holdToRules } from './model-rules.js';
+import { addModelRules } from './model-rules.js';
 import { obedientModel } from './obedient-model.js';
 
 describe.each(MODELS)('%s', (model) => {
-  holdToRules(async () => {
+  addModelRules(async () => {
     setKeys();
     const server = await ModelServer.start(obedientModel);
     return { model, url: server.url, close: () => server.close() };

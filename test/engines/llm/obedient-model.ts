@@ -2,7 +2,7 @@ import type { ModelAnswer, ModelScript } from '../../support/model-server.js';
 
 const says = (answer: object): ModelAnswer => ({ text: JSON.stringify(answer) });
 
-/** What is asked by the rules of model-rules.ts, and what a model says to that: where a rule is about what it is told, out of that. */
+/** The questions of model-rules.ts and a model's answers, taken from its context if a rule is about that. */
 const ANSWERS: [question: string, answer: (received: string) => ModelAnswer][] = [
   ['Wo ist mein Paket?', () => says({ language: 'german', is_question: true })],
   ['My card has arrived.', () => says({ language: 'english', is_question: false })],
@@ -35,7 +35,7 @@ const ANSWERS: [question: string, answer: (received: string) => ModelAnswer][] =
   ],
 ];
 
-/** A model that does as it is told. */
+/** A model that follows its instructions. */
 export const obedientModel: ModelScript = ({ text }) => {
   const known = ANSWERS.find(([question]) => text.includes(question));
   return known ? known[1](text) : { status: 400, message: 'the stand-in knows no answer to this' };

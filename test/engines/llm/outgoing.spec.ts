@@ -1,5 +1,5 @@
-// Where requests to models and to tool servers go, and how long they wait. Real: the application, the AI SDK, the MCP SDK, HTTP. Stood in
-// for: the model server. Names are resolved by a script.
+// The targets and timeouts of requests to models and to tool servers. Uses the application, the AI SDK, the MCP SDK and
+// HTTP. The model server is a stand-in, and a script resolves names.
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -10,7 +10,7 @@ import { eventually } from '../../support/eventually.js';
 import { ModelServer } from '../../support/model-server.js';
 import { errorOf, setKeys, TYPES } from './llm-board.js';
 
-/** As an operator's names are, but for those that somebody made to mean a metadata service. */
+/** Resolves an operator's names, except those that resolve to a metadata service. */
 class Names extends Resolver {
   async resolve(name: string) {
     const addresses: Record<string, string> = {
@@ -23,7 +23,10 @@ class Names extends Resolver {
   }
 }
 
-/** Bounds every request of this process that says nothing else, as Node does after 300 s; gives back what ends that. */
+/**
+ * Sets a timeout for every request of this process without its own, as Node does after 300 s. Returns a function that
+ * removes it.
+ */
 function boundFetch(ms: number): () => void {
   const holder = new (fetch.constructor as FunctionConstructor)('return globalThis')() as Record<
     symbol,
@@ -72,7 +75,7 @@ describe('requests of llm agents', () => {
     await models.close();
   });
 
-  test('go to where a configured name leads, a private address too', async () => {
+  test('go to the address of a configured name, even a private one', async () => {
     expect((await board.publishSync('Named', {})).artifacts.map(({ payload }) => payload)).toEqual([
       { text: 'All done.' },
     ]);
@@ -89,7 +92,7 @@ describe('requests of llm agents', () => {
       ),
     ],
   ])(
-    'go to no metadata service that a name leads to, and are not tried again: %s',
+    'go to no metadata service that a name resolves to, and are not tried again: %s',
     async (type, error_type, error_message) => {
       const correlation = await board.publish(type, {});
       await board.ended(correlation);
@@ -97,7 +100,7 @@ describe('requests of llm agents', () => {
     },
   );
 
-  test('are redirected to where they may go alone', async () => {
+  test('are redirected only to allowed addresses', async () => {
     to = `${models.url}/responses`;
     expect((await board.publishSync('Redirected', {})).artifacts.map(({ payload }) => payload)).toEqual([
       { text: 'All done.' },
@@ -123,7 +126,7 @@ describe('requests of llm agents', () => {
       const correlation = await board.publish('Named', {});
       await eventually('the model is asked', () => models.requests.length === asked + 1);
       const body = JSON.stringify({ model: 'other' });
-      // Begun later, and given up.
+      // Begun later, and aborted.
       await expect(
         fetch(`${models.url}/responses`, { method: 'POST', body }).then((response) => response.text()),
       ).rejects.toMatchObject({ cause: { code: `UND_ERR_${when === 'before' ? 'HEADERS' : 'BODY'}_TIMEOUT` } });

@@ -1,4 +1,5 @@
-// What reaches the model, byte for byte. Real: the application, the AI SDK, HTTP. Stood in for: the model server.
+// Checks the prompt that reaches the model, byte for byte. Uses the application, the AI SDK and HTTP. The model server
+// is a stand-in.
 import type { Board } from '../../e2e/board.js';
 import { ManualClock } from '../../support/manual-clock.js';
 import type { ModelServer } from '../../support/model-server.js';
@@ -20,7 +21,10 @@ const HOSTILE = [
 
 const SCHEMA = { type: 'object' };
 
-/** What the model server is to receive, as text, of a system's text that ends in FORM, or in the schema where the server may not take one. */
+/**
+ * Returns the expected text for the model server, with a system text that ends in FORM, or in the schema if the server
+ * may not take one.
+ */
 const RECEIVED: Record<(typeof MODELS)[number], (system: string, message: string) => string> = {
   'openai/gpt-5-mini': (system, message) =>
     JSON.stringify({
@@ -100,13 +104,13 @@ describe('the prompt', () => {
   afterAll(() => close());
   beforeEach(() => models.answers({ text: '{}' }));
 
-  /** Of nearly a megabyte each. */
+  /** Payloads of nearly a megabyte each. */
   const publishMany = async (correlation: string, count: number): Promise<void> => {
     for (let n = 0; n < count; n += 1) await board.publish('Fact', { text: 'x'.repeat(1_000_000) }, { correlation });
   };
 
   describe.each(MODELS)('of %s', (model) => {
-    test.each(HOSTILE)('holds %j as data', async (text) => {
+    test.each(HOSTILE)('contains %j as data', async (text) => {
       const type = `Question${MODELS.indexOf(model)}`;
       const payload = { text, [text.slice(0, 20)]: [text] };
       await board.publishSync(type, payload);
@@ -114,7 +118,7 @@ describe('the prompt', () => {
       expect(models.requests.map((request) => request.text)).toEqual([
         RECEIVED[model](`Answer the question.\n\n${DATA}${RULE}\n`, message),
       ]);
-      // Three lines whatever stands in the payload, and the one between them is JSON that reads as it was published.
+      // Three lines for any payload, and the one between them is JSON that reads as it was published.
       const lines = message.split('\n');
       expect([lines[0], lines.length, lines[2]]).toEqual(['<inputs>', 3, '</inputs>']);
       expect(JSON.parse(lines[1]!)).toMatchObject({ payload });
@@ -123,7 +127,7 @@ describe('the prompt', () => {
     });
   });
 
-  test('holds every input of a join', async () => {
+  test('contains every input of a join', async () => {
     await board.publish('Left', { a: 1 }, { correlation: 'pair' });
     await board.publishSync('Right', { b: 2 }, { correlation: 'pair' });
     expect(models.requests[0]!.text).toContain(
@@ -131,7 +135,7 @@ describe('the prompt', () => {
     );
   });
 
-  test('holds earlier artifacts of the correlation, and none that the agent may not see', async () => {
+  test('contains earlier artifacts of the correlation, and none that the agent may not see', async () => {
     await board.publish('Fact', { n: 1 }, { correlation: 'case' });
     await board.publish(
       'Fact',
@@ -149,7 +153,7 @@ describe('the prompt', () => {
     ]);
   });
 
-  test('holds the newest ones that there is room for', async () => {
+  test('contains the newest ones that fit', async () => {
     for (const n of [1, 2, 3]) await board.publish('Fact', { n }, { correlation: 'small' });
     await board.publishSync('Brief', {}, { correlation: 'small' });
     expect(line('Fact', { n: 1 }).length * 2 + 2).toBeLessThanOrEqual(40 * 3);
@@ -157,7 +161,7 @@ describe('the prompt', () => {
     expect(messageOf(models)).toContain(`<context>\n${line('Fact', { n: 2 })}\n${line('Fact', { n: 3 })}\n</context>`);
   });
 
-  test('holds the newest ones where all together are larger than an agent may list, and the log says that others are left out', async () => {
+  test('contains the newest ones if all together are larger than an agent may list, and the log reports the omission', async () => {
     await publishMany('large', 20);
     await board.publish('Fact', { n: 1 }, { correlation: 'large' });
     await board.publishSync('Followup', {}, { correlation: 'large' });
@@ -168,7 +172,7 @@ describe('the prompt', () => {
     ).toBeGreaterThan(0);
   });
 
-  test('holds what a query finds in other correlations', async () => {
+  test('contains the results of a query in other correlations', async () => {
     const tags = ['known', 'checked'];
     for (const n of [4, 5]) await board.publish('Fact', { n }, { tags });
     await board.publish('Hint', { n: 6 }, { tags: [...tags, 'old'] });

@@ -1,4 +1,5 @@
-// Real: the application, the AI SDK, the MCP SDK and its reference server as a process, HTTP. Stood in for: the model server.
+// Uses the application, the AI SDK, the MCP SDK with its reference server as a process, and HTTP. The model server is a
+// stand-in.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -13,7 +14,7 @@ import { engine, errorOf, KEYS, MODELS, responder, setKeys, TYPES } from './llm-
 
 const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 const sdk = (module: string): string => resolve('node_modules/@modelcontextprotocol/sdk/dist/esm', module);
-/** Notes the process that it becomes. */
+/** Records its process id. */
 const STARTED = 'echo $$ >> started; exec "$0" "$@"';
 
 const stdio = (allow: string): string =>
@@ -30,7 +31,7 @@ server.registerTool('grow', { description: 'Adds the other' }, () => (late.enabl
 await server.connect(new StdioServerTransport());
 `;
 
-/** Says that it offers others whenever it is asked, and notes that. */
+/** Announces a change of its tools whenever it is asked, and records that. */
 const RESTLESS = `
 import { appendFileSync } from 'node:fs';
 import { Server } from '${sdk('server/index.js')}';
@@ -51,7 +52,7 @@ const DONE: ModelAnswer = { text: '{"text":"All done."}' };
 const isAlive = (pid: number): boolean =>
   existsSync(`/proc/${pid}`) && !/^State:\tZ/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
 
-/** What the tools answered, as the model was told with a request. */
+/** Returns the tool results that a request gave the model. */
 function toolResults(models: ModelServer, request: number): string[] {
   const { input } = models.requests[request]!.body as { input: { type?: string; output?: string }[] };
   return input.filter(({ type }) => type === 'function_call_output').map(({ output }) => output!);
@@ -81,7 +82,7 @@ describe('tools of an MCP server', () => {
     existsSync(join(folder.path, 'started'))
       ? readFileSync(join(folder.path, 'started'), 'utf8').trim().split('\n').map(Number)
       : [];
-  /** Of the first execution. */
+  /** Returns those of the first execution. */
   const callsOf = async (): Promise<object[] | undefined> => {
     const [first] = await board.app.database.rows<{ id: string }>('select id from executions order by seq');
     return ((await board.http.get(`/api/v1/executions/${first!.id}`)).body as { tool_calls?: object[] }).tool_calls;
@@ -89,7 +90,7 @@ describe('tools of an MCP server', () => {
   const ask = async () =>
     (await board.publishSync('Question', { text: 'Well?' }, { timeout: 20 })).artifacts.map(({ payload }) => payload);
 
-  test('are called for the model, which is told of those alone that are allowed; the server is started once, and stopped with the service', async () => {
+  test('are called for the model, which sees only allowed ones; the server is started once, and stopped with the service', async () => {
     await start(stdio('echo, get-env'));
     expect(started()).toEqual([]);
     models.answers({ tool: 'echo', input: { message: 'hello' } }, { tool: 'get-env', input: {} }, DONE);
@@ -131,10 +132,10 @@ describe('tools of an MCP server', () => {
 
     expect(isAlive(started()[0]!)).toBe(true);
     await board.app.app.close();
-    await eventually('the server has ended', () => !isAlive(started()[0]!));
+    await eventually('the server has exited', () => !isAlive(started()[0]!));
   });
 
-  test('a call that the tool refuses is told to the model', async () => {
+  test('a call that the tool refuses is reported to the model', async () => {
     await start(stdio('get-sum'));
     models.answers({ tool: 'get-sum', input: { a: 'one', b: 2 } }, { tool: 'get-sum', input: { a: 1, b: 2 } }, DONE);
     expect(await ask()).toEqual([{ text: 'All done.' }]);
@@ -146,7 +147,7 @@ describe('tools of an MCP server', () => {
     ]);
   });
 
-  test('what was called is not forgotten where the answer is sent back', async () => {
+  test('calls stay stored if the answer is sent back', async () => {
     await start(stdio('echo'));
     models.answers({ tool: 'echo', input: { message: 'hello' } }, { text: '{"text":"no"}' }, DONE);
     expect(await ask()).toEqual([{ text: 'All done.' }]);
@@ -163,7 +164,7 @@ describe('tools of an MCP server', () => {
   });
 
   test('a server that dies fails the attempt, and is started again for the next one', async () => {
-    // It may die before it has taken the call.
+    // It may die before it has received the call.
     const GONE = /^the tool trigger-long-running-operation gave no answer|^the tool server \w+ cannot be reached/;
     await start(stdio('echo, trigger-long-running-operation'), 'retry: { attempts: 2, delay: 0s }');
     models.answers(
@@ -187,14 +188,14 @@ describe('tools of an MCP server', () => {
     expect(attempt).toMatchObject({ error_type: 'tool', error_message: expect.stringMatching(GONE) });
 
     process.kill(started()[1]!, 'SIGKILL');
-    await eventually('it is gone', () => !isAlive(started()[1]!));
+    await eventually('the process has exited', () => !isAlive(started()[1]!));
     models.script = ({ text }) =>
       text.includes('function_call_output') ? DONE : { tool: 'echo', input: { message: 'once more' } };
     expect(await Promise.all([ask(), ask(), ask()])).toEqual(Array(3).fill([{ text: 'All done.' }]));
     expect(started()).toHaveLength(3);
   });
 
-  test('a call of a cancelled execution, which is given up, is kept too', async () => {
+  test('a call of a cancelled execution, which is aborted, is stored too', async () => {
     await start(stdio('trigger-long-running-operation'), 'retry: { attempts: 1 }');
     models.answers({ tool: 'trigger-long-running-operation', input: { duration: 60, steps: 1 } });
     const correlation = await board.publish('Question', { text: 'Well?' });
@@ -204,7 +205,7 @@ describe('tools of an MCP server', () => {
     expect(await callsOf()).toMatchObject([{ tool: 'trigger-long-running-operation', outcome: 'failed' }]);
   });
 
-  test('a server that offers others than before is asked again, and the model is still told of those alone that are allowed', async () => {
+  test('a server with changed tools is asked again, and the model still sees only allowed ones', async () => {
     const file = folder.write('growing.mjs', GROWING);
     const tools = (allow: string): string =>
       `tools: [{ mcp: { command: sh, args: ['-c', '${STARTED}', '${process.execPath}', '${file}'] }, allow: [${allow}] }]`;
@@ -229,7 +230,7 @@ describe('tools of an MCP server', () => {
     expect(started()).toHaveLength(1);
   });
 
-  test('a server that says so whenever it is asked is asked no more often than its tools are needed', async () => {
+  test('a server that announces a change with every answer is asked only when its tools are needed', async () => {
     const file = folder.write('restless.mjs', RESTLESS);
     await start(`tools: [{ mcp: { command: '${process.execPath}', args: ['${file}'] }, allow: [same] }]`);
     for (let round = 0; round < 2; round += 1) {
@@ -237,7 +238,7 @@ describe('tools of an MCP server', () => {
       expect(await ask()).toEqual([{ text: 'All done.' }]);
       expect(toolResults(models, 1)).toEqual(['done']);
     }
-    // For each attempt and each call.
+    // Once for each attempt and each call.
     expect(readFileSync(join(folder.path, 'asked'), 'utf8').length).toBeLessThanOrEqual(4);
   });
 
@@ -253,7 +254,7 @@ describe('tools of an MCP server', () => {
     expect(await callsOf()).toHaveLength(200);
   });
 
-  test('one that never stops to ask for tools fails', async () => {
+  test('an attempt that never stops asking for tools fails', async () => {
     await start(`${stdio('echo')}, max_steps: 3`);
     models.answers({ tool: 'echo', input: { message: 'more' } });
     const correlation = await board.publish('Question', { text: 'Well?' });
@@ -287,7 +288,7 @@ describe('tools of an MCP server', () => {
     });
   });
 
-  test('a server at a URL is used the same way, also by whoever finds another one there', async () => {
+  test('a server at a URL works the same way, even after a new server replaces it there', async () => {
     const port = await freePort();
     const run = async (): Promise<ChildProcess> => {
       const server = spawn(process.execPath, [EVERYTHING, 'streamableHttp'], {
@@ -310,7 +311,7 @@ describe('tools of an MCP server', () => {
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     expect(toolResults(models, 1)).toEqual(['Echo: far']);
 
-    // Another one at the same place knows nothing of what went before.
+    // The new server at the same address knows nothing of the earlier session.
     await end(server);
     const next = await run();
     models.answers({ tool: 'echo', input: { message: 'far' } }, { tool: 'echo', input: { message: 'again' } }, DONE);

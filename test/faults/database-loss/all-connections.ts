@@ -5,13 +5,13 @@ import { type PostgresCluster, queryOnce } from '../../support/postgres-cluster.
 
 const TOO_MANY_CONNECTIONS = '53300';
 
-/** Sessions that hold every connection that the server grants. */
+/** Sessions that occupy every connection that the server grants. */
 export class AllConnections {
   private readonly clients: pg.Client[] = [];
 
   private constructor(private readonly cluster: PostgresCluster) {}
 
-  /** Takes what is free. */
+  /** Takes the free ones. */
   static async take(cluster: PostgresCluster): Promise<AllConnections> {
     const all = new AllConnections(cluster);
     await all.takeFree();

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Ledger } from '../ledger.js';
 
-/** One request, and what came of it; `status` null where no answer came at all. */
+/** One request and its result; `status` is null without any answer. */
 export interface Observed {
   what: string;
   status: number | null;
@@ -12,12 +12,12 @@ export interface Observed {
 }
 
 /** Longer than any answer may take. */
-const PATIENCE_MS = 30_000;
+const GIVE_UP_AFTER_MS = 30_000;
 const PAUSE_MS = 100;
 
 type Ask = [what: string, path: string, body?: object, headers?: Record<string, string>];
 
-/** Clients of one service, each of which asks for one thing again and again; all that they saw is kept. */
+/** Clients of one service, each of which repeats one request; keeps all results. */
 export class Probe {
   readonly seen: Observed[] = [];
   private running = true;
@@ -26,7 +26,7 @@ export class Probe {
 
   constructor(
     private readonly url: string,
-    /** Learns of the orders that were acknowledged. */
+    /** Collects the acknowledged orders. */
     private readonly ledger: Ledger,
   ) {
     const asks: (() => Ask)[] = [
@@ -42,8 +42,8 @@ export class Probe {
       () => ['batch', '/run/batch', { agent_name: 'clerk', batch_inputs: [{ n: 1 }, { n: 2 }] }],
       () => ['list artifacts', '/api/v1/artifacts?limit=1'],
       () => ['list runs', '/api/v1/runs?limit=1'],
-      () => ['status', '/api/v1/correlations/nobodys/status'],
-      () => ['cancel', '/api/v1/correlations/nobodys/cancel', {}],
+      () => ['status', '/api/v1/correlations/unknown/status'],
+      () => ['cancel', '/api/v1/correlations/unknown/cancel', {}],
       () => ['ready', '/health/ready'],
       () => ['live', '/health/live'],
       () => ['metrics', '/metrics'],
@@ -51,7 +51,7 @@ export class Probe {
     this.clients = [...asks.map((ask) => this.repeat(ask)), this.publishOrders()];
   }
 
-  /** Resolves when every request is answered, or was given up. */
+  /** Resolves when every request is answered or aborted. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.clients);
@@ -89,7 +89,7 @@ export async function observe(
     const response = await fetch(`${url}${path}`, {
       ...(body && { method: 'POST', body: JSON.stringify(body) }),
       headers: { ...(body && { 'content-type': 'application/json' }), ...headers },
-      signal: AbortSignal.timeout(PATIENCE_MS),
+      signal: AbortSignal.timeout(GIVE_UP_AFTER_MS),
     });
     const detail = await response.text();
     return {
@@ -107,7 +107,7 @@ export async function observe(
 const LONGEST_ANSWER_MS = 20_000;
 const PROBES = ['ready', 'live'];
 
-/** What must not be seen, whatever the database does; one line for each. */
+/** Returns one line for each answer that no failure of the database allows. */
 export const complaints = (seen: readonly Observed[]): string[] =>
   seen
     .filter((one) => !isFair(one))
@@ -122,7 +122,7 @@ function isFair({ what, status, ms, retryAfter }: Observed): boolean {
   return status === (what === 'cancel' ? 404 : 200);
 }
 
-/** How many publishes are acknowledged in a second by a few clients. */
+/** Returns how many publishes of a few clients are acknowledged in a second. */
 export async function publishRate(url: string): Promise<number> {
   const CLIENTS = 4;
   const until = performance.now() + 1_000;

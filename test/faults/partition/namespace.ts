@@ -8,7 +8,7 @@ interface Link {
   there: string;
 }
 
-/** A network of its own for a process, with one link to the database and one to its clients. */
+/** A separate network for a process, with one link to the database and one to its clients. */
 export class Namespace {
   readonly database: Link;
   readonly clients: Link;
@@ -18,7 +18,7 @@ export class Namespace {
     this.clients = this.link('c', 5);
   }
 
-  /** Null where this user may not make one, or `ip` is not there. */
+  /** Returns null if this user may not create one, or `ip` is not installed. */
   static make(): Namespace | null {
     const name = `starling-${process.pid}`;
     try {
@@ -34,12 +34,12 @@ export class Namespace {
     }
   }
 
-  /** The command that runs another one in it. */
+  /** Returns the command that runs another one in the namespace. */
   get within(): string[] {
     return ['ip', 'netns', 'exec', this.name];
   }
 
-  /** Nothing comes through to the database any more, and nobody is told. */
+  /** Drops all packets to the database, without notifying either side. */
   cut(): void {
     ip('link', 'set', this.interface('d'), 'down');
   }

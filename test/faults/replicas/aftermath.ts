@@ -8,12 +8,12 @@ import { wrongAnswers } from './seen-by-clients.js';
 
 const WITHIN_MS = 90_000;
 
-/** What is there while work is left, and must not be there afterwards. */
+/** Rows that exist while work is left, and must not exist afterwards. */
 const UNFINISHED = /is still (pending|running)|is active|timer .* is left over|runs open|is running/;
 
 /**
- * When all faults are over: what was not answered is asked for again, and everything runs to its end. One line for each thing
- * that must not be, in the database, over HTTP and in the logs.
+ * Repeats the unanswered requests after all faults, and lets all work finish. Returns one line for each breach in the
+ * database, over HTTP and in the logs.
  */
 export async function aftermath(
   replicas: readonly Replica[],
@@ -31,11 +31,11 @@ export async function aftermath(
   );
   const isFinished = async (): Promise<boolean> =>
     !(await loadBreaches(database, ledger)).some((breach) => UNFINISHED.test(breach));
-  // What never ends is among the breaches below.
+  // Work that never finishes is among the breaches below.
   await eventually('no work is left', isFinished, WITHIN_MS).catch((error: Error) => say(error.message));
   say('no work is left');
 
-  // Every key is known to the others too.
+  // The others know every key too.
   await Promise.all(ledger.keyed().map((request, index) => sendOnce(replicaFor(index), ledger, request)));
   const [lost] = await database.rows<{ count: number }>(
     'select coalesce(sum(lost_leases), 0) as count from executions',

@@ -3,7 +3,7 @@ import { breachesIn } from '../invariants.js';
 import type { Answer, LoadLedger } from './load-ledger.js';
 import { BATCH_ROWS, type LoadRequest } from './requests.js';
 
-/** Everything that must hold in the database when nothing is left to do; one line for each breach. */
+/** Returns one line for each broken invariant of the database when no work is left. */
 export const loadBreaches = (database: TestDatabase, ledger: LoadLedger): Promise<string[]> =>
   database.look(async (rows) => [
     ...(await breachesIn(rows, {
@@ -26,7 +26,7 @@ const generations = async (rows: Rows): Promise<string[]> =>
     ({ id, generation }) => `${id} was opened ${generation} times`,
   );
 
-/** No execution has published more than it does in one go, and one that did not complete nothing. */
+/** Checks that no execution has published more than one commit's outputs, and an incomplete one nothing. */
 const outputs = async (rows: Rows): Promise<string[]> => {
   const found = await rows<{ id: string; agent: string; state: string; count: number }>(
     `select e.id, e.agent, e.state, count(a.seq) as count from executions e left join artifacts a on a.execution_id = e.id group by e.id, e.agent, e.state
@@ -35,14 +35,14 @@ const outputs = async (rows: Rows): Promise<string[]> => {
   return found.map(({ id, agent, state, count }) => `execution ${id} of ${agent} is ${state} and has ${count} outputs`);
 };
 
-/** Each pair has met once, however its halves came. */
+/** Checks that each pair has met once, in whichever order its halves came. */
 async function pairs(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   const matches = await countByN(rows, 'Match');
   const sent = [...ledger.sent.keys()].filter(({ kind }) => kind === 'left').map(({ n }) => n);
   return sent.filter((n) => matches.get(n) !== 1).map((n) => `pair ${n} has ${matches.get(n) ?? 0} matches`);
 }
 
-/** Each run that was answered is there, and none twice: with a key as without. */
+/** Checks that each answered run exists, and none twice, with or without a key. */
 async function runs(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   const alone = await rows<{ id: string; status: string; n: string; done: number }>(
     `select r.id, r.status, ${jsonField('i.payload', 'n')} as n, (select count(*) from artifacts o where o.correlation_id = r.id and o.type = 'Done') as done
@@ -61,7 +61,7 @@ async function runs(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   ];
 }
 
-/** A cancel that was answered holds, and what was cancelled has published nothing. */
+/** Checks that an answered cancel was applied, and that a cancelled run has published nothing. */
 async function naps(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   const found = await rows<{ id: string; status: string; slept: number }>(
     `select r.id, r.status, (select count(*) from artifacts a where a.correlation_id = r.id and a.type = 'Slept') as slept from runs r where r.agent = 'sleeper'`,
@@ -73,7 +73,7 @@ async function naps(rows: Rows, ledger: LoadLedger): Promise<string[]> {
       .map(({ id, status, slept }) => `${id} is ${status} and has ${slept} outputs`),
     ...found
       .filter(({ id, status }) => status === 'cancelled' && !ledger.cancels.has(id))
-      .map(({ id }) => `${id} is cancelled, which nobody asked for`),
+      .map(({ id }) => `${id} is cancelled without a request`),
     ...[...ledger.cancels]
       .filter(([id, answer]) => answer === 200 && statuses.get(id) !== 'cancelled')
       .map(([id]) => `${id} is ${statuses.get(id)} though its cancel was answered`),
@@ -84,7 +84,10 @@ async function naps(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   ];
 }
 
-/** Each batch that was answered is there once and whole; every row has run once, and its end was counted once. */
+/**
+ * Checks that each answered batch exists once and complete, that every row has run once, and that its end was counted
+ * once.
+ */
 async function batches(rows: Rows, ledger: LoadLedger): Promise<string[]> {
   const found = await rows<{ id: string; name: string; status: string; succeeded: number; open: number }>(
     `select id, status, succeeded_items as succeeded, running_runs as open, ${jsonField('static_inputs', 'batch')} as name from batches`,

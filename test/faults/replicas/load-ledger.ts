@@ -7,18 +7,18 @@ export interface Answer {
   replayed: boolean;
 }
 
-/** The test's own record of what it sent and how it was answered. */
+/** The test's record of what it sent and of the answers. */
 export class LoadLedger {
   readonly sent = new Map<LoadRequest, Answer | null>();
-  /** Answers of cancels, by the run's id; null where there was none. */
+  /** Answers of cancels, by the run's id; null if there was none. */
   readonly cancels = new Map<string, number | null>();
-  /** Answers that nothing excuses. */
+  /** Answers that no fault excuses. */
   readonly wrong: string[] = [];
   refused = 0;
   replays = 0;
   private readonly fresh = new Map<LoadRequest, number>();
 
-  /** Keeps the first success; every later one must be the same to the byte. */
+  /** Keeps the first success; every later one must equal it byte for byte. */
   note(request: LoadRequest, answer: Answer | null): void {
     const first = this.sent.get(request) ?? null;
     this.sent.set(request, first ?? (answer?.status === 200 ? answer : null));
@@ -30,7 +30,7 @@ export class LoadLedger {
 
   noteCancel(id: string, answer: Answer | null): void {
     this.cancels.set(id, answer?.status ?? null);
-    // 409: it has ended.
+    // 409: it has finished.
     if (answer) this.checkRefusal(`cancel of ${id}`, answer, [200, 409]);
   }
 
@@ -49,7 +49,7 @@ export class LoadLedger {
     return [...this.sent.keys()].filter(({ key }) => key !== null);
   }
 
-  // Of two that were under way at once, either may be the first to answer.
+  // Either of two parallel requests may be the first to be answered.
   private checkReplay(request: LoadRequest, first: Answer, again: Answer): void {
     if (again.replayed) this.replays += 1;
     else this.fresh.set(request, (this.fresh.get(request) ?? 0) + 1);

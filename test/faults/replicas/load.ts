@@ -7,12 +7,18 @@ import { type LoadRequest, nextRequests } from './requests.js';
 
 const SENDERS = 16;
 const PAUSE_MS = 250;
-/** With more than these without an answer, nothing new is sent: what comes after an outage would take longer than the round. */
+/**
+ * With more unanswered requests than these, nothing new is sent: the backlog after an outage would take longer than the
+ * round.
+ */
 const MOST_OPEN = 40;
-/** What was sent to a replica that was stopped then is given up, and sent to another one. */
-const PATIENCE_MS = 3_000;
+/** After this time a request to a stopped replica is aborted, and sent to another one. */
+const GIVE_UP_AFTER_MS = 3_000;
 
-/** Several clients at once, who send everything to whichever replica is up, and again until it is answered where that is safe. */
+/**
+ * Several parallel clients that send requests to any replica that is up, and repeat those that are safe to repeat until
+ * they are answered.
+ */
 export class Load {
   private running = true;
   private count = 0;
@@ -26,7 +32,7 @@ export class Load {
     this.senders = Array.from({ length: SENDERS }, () => this.sendOn());
   }
 
-  /** Resolves when what was sent is answered, or given up. */
+  /** Resolves when all requests are answered or aborted. */
   async stop(): Promise<void> {
     this.running = false;
     await Promise.all(this.senders);
@@ -40,7 +46,7 @@ export class Load {
     }
   }
 
-  /** One that got no answer, or a random other one with a key: at two replicas at once, at times. */
+  /** Returns an unanswered request, or a random other one with a key, at times for two replicas in parallel. */
   private again(): LoadRequest[] {
     const open = this.ledger.open();
     const request = this.pick(open.length > 0 ? open : this.ledger.keyed());
@@ -71,7 +77,7 @@ export class Load {
   }
 }
 
-/** Sends a request until it is answered with success; for the time after the faults. */
+/** Repeats a request until it succeeds; for the time after the faults. */
 export async function sendOnce(replica: Replica, ledger: LoadLedger, request: LoadRequest): Promise<boolean> {
   const answer = await post(replica.url, request.path, request.body, headersOf(request), 30_000);
   ledger.note(request, answer);
@@ -85,20 +91,20 @@ function headersOf({ correlationId, key }: LoadRequest): Record<string, string> 
   };
 }
 
-/** Null where no answer came: the process was killed, or stopped for too long. */
+/** Returns null without an answer: the process was killed, or stopped for too long. */
 async function post(
   url: string,
   path: string,
   body: object,
   headers: Record<string, string> = {},
-  patienceMs = PATIENCE_MS,
+  giveUpAfterMs = GIVE_UP_AFTER_MS,
 ): Promise<Answer | null> {
   try {
     const response = await fetch(`${url}${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(patienceMs),
+      signal: AbortSignal.timeout(giveUpAfterMs),
     });
     return {
       status: response.status,

@@ -1,27 +1,27 @@
 import { eventually } from '../../support/eventually.js';
 import { Service } from '../../support/service.js';
 
-/** What a log must not have, whatever happens to the database: none of it says that the database is away. */
+/** Log entries that no failure of the database explains: none of them says that the database is away. */
 const BUG =
   /unexpected error|uncaught exception|unhandled rejection|could not be committed|could not be stored|effect after a transaction/;
 
-/** One of several services on one database, started again with the same flags wherever it was killed. */
+/** One of several services on one database, started again with the same flags after a kill. */
 export class Replica {
   private service: Service | null = null;
   private isStopped = false;
   private isRetired = false;
   private readonly earlierLogs: string[] = [];
-  /** Ends of the process that nobody here asked for. */
+  /** Exits of the process that the test did not cause. */
   readonly crashes: string[] = [];
 
   constructor(
     readonly name: string,
     private readonly args: string[],
-    /** A command that runs it, where it is to run elsewhere. */
+    /** A command that runs it elsewhere, such as in a namespace. */
     private readonly within: readonly string[] = [],
   ) {}
 
-  /** To be asked: it runs, and is not stopped. */
+  /** True while it runs and is not stopped, so that clients may ask it. */
   get isUp(): boolean {
     return this.service !== null && !this.service.hasEnded && !this.isStopped;
   }
@@ -34,7 +34,7 @@ export class Replica {
     return this.service!.process.pid!;
   }
 
-  /** Started again until it holds, as an orchestrator does: one that meets no database at its start ends. */
+  /** Starts it until it stays up, as an orchestrator does: it exits if it finds no database at its start. */
   async start(): Promise<void> {
     await eventually(`${this.name} is ready`, () => this.startOnce());
   }
@@ -58,7 +58,7 @@ export class Replica {
     await service.kill('SIGKILL');
   }
 
-  /** For good: whoever would start it again, as a fault that is not over, does nothing from now on. */
+  /** Kills it for good: a fault that is not over cannot start it again. */
   async retire(): Promise<void> {
     this.isRetired = true;
     await this.kill();
@@ -74,7 +74,7 @@ export class Replica {
     this.service?.process.kill('SIGCONT');
   }
 
-  /** In an orderly way. */
+  /** Stops it with SIGTERM. */
   async end(): Promise<number | null> {
     const { service } = this;
     if (!service) return null;
@@ -82,7 +82,10 @@ export class Replica {
     return service.kill('SIGTERM');
   }
 
-  /** Lines of its log, those of its earlier lives too, that a fault of the database or of another replica does not explain. */
+  /**
+   * Returns the lines of its logs, including earlier lives, that no fault of the database or of another replica
+   * explains.
+   */
   bugs(): string[] {
     return [...this.earlierLogs, ...(this.service?.log ?? [])]
       .filter((line) => BUG.test(line))

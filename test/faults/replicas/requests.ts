@@ -5,13 +5,13 @@ export type Kind = (typeof KINDS)[number];
 
 export const BATCH_ROWS = 30;
 
-/** One request of the load. Where it has a key it is sent again until it is answered. */
+/** One request of the load. With a key, it is sent again until it is answered. */
 export interface LoadRequest {
   kind: Kind;
   n: number;
   path: string;
   body: object;
-  /** Sent as X-Correlation-ID; null where the service chooses. */
+  /** Sent as X-Correlation-ID; null if the service chooses. */
   correlationId: string | null;
   key: string | null;
 }
@@ -38,7 +38,7 @@ const run = (kind: Kind, n: number, agent: string, inputs: object, isAsync: bool
     kind === 'nap' ? `${kind}-${n}` : null,
   );
 
-/** The next of the load; both halves of a pair come at once, to be sent each for itself. */
+/** Returns the next requests of the load; both halves of a pair come together, to be sent separately. */
 export function nextRequests(n: number, random: Random): LoadRequest[] {
   const draw = random.next();
   const maybeKey = random.next() < 0.5 ? `key-${n}` : null;

@@ -8,23 +8,25 @@ export type Fault =
   | { do: 'crash postgres'; downMs: number }
   | { do: 'end sessions'; share: number };
 
-/** `afterMs`: since the fault before it began. Faults overlap. */
+/** `afterMs` is the time since the fault before it began. Faults overlap. */
 export type Planned = Fault & { afterMs: number };
 
 export interface Schedule {
-  /** The flags of each replica besides those that all have. */
+  /** The flags of each replica besides the common ones. */
   flags: string[][];
   faults: Planned[];
 }
 
 const KINDS: readonly Fault['do'][] = ['kill', 'stop', 'crash postgres', 'end sessions'];
-/** Besides one of each kind. */
+/** The number of faults besides one of each kind. */
 const MORE = 2;
 
-/** What happens in one round, all of it from the seed. `leaseMs` decides which stops are longer than a lease. */
+/**
+ * Returns the events of one round, all derived from the seed. `leaseMs` decides which stops are longer than a lease.
+ */
 export function scheduleOf(seed: number, leaseMs: number): Schedule {
   const random = new Random(seed);
-  // Of two rounds about one has a replica that leaves the work to the others.
+  // About every second round has a replica without worker.
   const idle = random.next() < 0.5 ? random.between(0, REPLICAS - 1) : null;
   const flags = Array.from({ length: REPLICAS }, (_, index) => (index === idle ? ['--no-worker'] : []));
   const more = Array.from({ length: MORE }, () => KINDS[random.between(0, KINDS.length - 1)]!);

@@ -4,7 +4,10 @@ import type { LoadLedger } from './load-ledger.js';
 import type { Replica } from './replica.js';
 import { BATCH_ROWS } from './requests.js';
 
-/** What each replica says over HTTP of what was acknowledged, when nothing is left to do; one line for each breach. */
+/**
+ * Compares what each replica returns over HTTP with what was acknowledged, when no work is left; returns one line for
+ * each breach.
+ */
 export async function wrongAnswers(
   replicas: readonly Replica[],
   database: TestDatabase,
@@ -17,7 +20,7 @@ export async function wrongAnswers(
   return found.flat();
 }
 
-/** Every request is asked for on one of the replicas. */
+/** Sends every request to one of the replicas. */
 async function wrongOn(
   replica: Replica,
   ledger: LoadLedger,

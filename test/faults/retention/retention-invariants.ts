@@ -1,7 +1,7 @@
 import type { Rows } from '../../support/database.js';
 import { integrity } from '../integrity.js';
 
-/** Whose rows hold on to which: every one of the first column must be found in the second. */
+/** References between tables: every value of the first column must exist in the second. */
 const REFERENCES: [from: string, to: string, where?: string][] = [
   ['artifacts.correlation_id', 'correlations.id'],
   ['executions.correlation_id', 'correlations.id'],
@@ -21,7 +21,7 @@ const REFERENCES: [from: string, to: string, where?: string][] = [
 
 const ACTUAL = `(select count(*) from artifacts a where a.correlation_id = c.id)`;
 
-/** What must hold on the database at any moment, whatever is being deleted; one line for each breach. */
+/** Returns one line for each broken invariant that applies at any time, whatever is being deleted. */
 export const retentionBreaches = async (rows: Rows): Promise<string[]> => [
   ...(await integrity(rows)),
   ...(await dangling(rows)),
@@ -44,7 +44,7 @@ async function dangling(rows: Rows): Promise<string[]> {
   return found;
 }
 
-/** The rollups are the totals of what is there, up to their positions. */
+/** Checks that the rollups are the totals of the rows, up to their positions. */
 async function wrongTotals(rows: Rows): Promise<string[]> {
   const kind = `type || ' of ' || produced_by || ', ' || visibility_kind`;
   const rolledUpTo = `(select up_to_seq from rollups where name = 'artifacts')`;

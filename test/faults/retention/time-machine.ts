@@ -1,6 +1,6 @@
 import { changeStored } from '../change-stored.js';
 
-/** What retention goes by; leases and timers stay where they are. */
+/** The times that retention compares; leases and timers stay unchanged. */
 const TIMES: Record<string, string[]> = {
   artifacts: ['created_at'],
   artifact_counts: ['earliest_created_at', 'latest_created_at'],
@@ -12,8 +12,11 @@ const TIMES: Record<string, string[]> = {
   scheduler_locks: ['due_at'],
 };
 
-/** Makes all that is stored so much older, and the next turn of each scheduled work due sooner: for a database that no process has open. */
-export const letPass = (url: string, ms: number): Promise<void> =>
+/**
+ * Makes all stored rows older, and the next run of each scheduled job due sooner. No process may have the database
+ * open.
+ */
+export const makeOlder = (url: string, ms: number): Promise<void> =>
   changeStored(
     url,
     ...Object.entries(TIMES).map(

@@ -1,6 +1,6 @@
-/** Publishes notes at a rate, to whichever service it is told, until it is stopped. */
+/** Publishes notes at a rate, to the service that is set, until it is stopped. */
 export class Publisher {
-  /** The correlation of each publish that was acknowledged. */
+  /** The correlation of each acknowledged publish. */
   readonly acknowledged: string[] = [];
   readonly failures: string[] = [];
   private readonly sent = new Set<Promise<void>>();
@@ -42,7 +42,7 @@ export class Publisher {
       else this.failures.push(`${response.status} ${await response.text()}`);
       await response.arrayBuffer().catch(() => undefined);
     } catch {
-      // Whether it was stored is not known; the changelog shows it.
+      // It may or may not be stored; the changelog shows it.
     }
   }
 }

@@ -6,7 +6,7 @@ interface Page {
   pagination: { next: number; has_more: boolean };
 }
 
-/** Everything that the changelog has, page by page. */
+/** Reads the whole changelog, page by page. */
 export async function allEntries(service: Service): Promise<Entry[]> {
   const entries: Entry[] = [];
   for (let after = 0; ;) {

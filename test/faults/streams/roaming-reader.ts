@@ -6,9 +6,9 @@ import type { Random } from '../../support/random.js';
 const LONGEST_SESSION_MS = 1_500;
 const LONGEST_PAUSE_MS = 300;
 
-/** A reader that disconnects and resumes at random, wherever a service is up, in either protocol. */
-export class Wanderer {
-  /** What it has seen in all its sessions, one after another. */
+/** A reader that disconnects and resumes at random, on any service that is up, in either protocol. */
+export class RoamingReader {
+  /** The entries of all its sessions, one after another. */
   readonly entries: Entry[] = [];
   sessions = 0;
   begunBehind = NaN;
@@ -31,13 +31,13 @@ export class Wanderer {
     );
   }
 
-  /** Stays with the session that it is in, or that comes next. */
+  /** Stays with the current session, or with the next one. */
   async settle(): Promise<void> {
     this.isRoaming = false;
     await this.roaming;
   }
 
-  /** What the last session has brought is there only when it is closed. */
+  /** The entries of the last session are added only when it is closed. */
   get count(): number {
     return this.entries.length + (this.reader?.entries.length ?? 0);
   }
@@ -79,9 +79,9 @@ export class Wanderer {
             ? SseReader.open(url, parts)
             : WebSocketReader.open(url, parts));
       } catch {
-        // Killed, or on its way up.
+        // Killed, or starting.
       }
-      // A WebSocket may have ended before it began.
+      // A WebSocket may have closed before it began.
       if (this.reader && Number.isNaN(this.reader.begunBehind)) this.reader = null;
       if (!this.reader) await setTimeout(50);
     }

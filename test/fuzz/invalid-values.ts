@@ -5,9 +5,9 @@ import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
 import type { KnownValues } from './schema-values.js';
 
-/** A value that the document does not allow, one step beyond what it says. */
-export interface Mistake {
-  /** Where it is wrong, and how: `filters.type_names: 51 items`. */
+/** A value that the document does not allow, one step beyond its schema. */
+export interface InvalidValue {
+  /** The place and the error: `filters.type_names: 51 items`. */
   what: string;
   value: JsonValue;
 }
@@ -29,8 +29,8 @@ const ODD_TEXTS = [
   'https://user@example.com/',
 ];
 
-/** Takes one value that a schema allows and spoils it in each place, in each way that the document rules out. */
-export class Mistakes {
+/** Takes a value that a schema allows and makes each place invalid, in each way that the document excludes. */
+export class InvalidValues {
   private readonly ajv = addFormats.default(new Ajv({ strict: false, unicodeRegExp: true }));
 
   constructor(
@@ -40,13 +40,13 @@ export class Mistakes {
     this.ajv.addSchema(document, 'api');
   }
 
-  /** `validate` decides: a value that is wrong for one alternative may be right for another. */
-  of(schema: Schema, name = ''): Mistake[] {
+  /** `validate` decides: a value that is invalid for one alternative may be valid for another. */
+  of(schema: Schema, name = ''): InvalidValue[] {
     const validate = this.compiled(schema);
     return this.within(schema, name).filter(({ value }) => !validate(value));
   }
 
-  /** A value that the schema allows, as small as it may be. */
+  /** Returns a value that the schema allows, as small as possible. */
   valid(schema: Schema, name = ''): JsonValue {
     const known = this.known[name]?.[0];
     if (known !== undefined) return known;
@@ -79,7 +79,7 @@ export class Mistakes {
     return this.ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"api#/')) as object);
   }
 
-  private within(schema: Schema, name = ''): Mistake[] {
+  private within(schema: Schema, name = ''): InvalidValue[] {
     const plain = resolved(schema, this.document);
     const { type, oneOf, allOf, properties, additionalProperties, items } = plain;
     const own = [...wrongTypes(plain), ...bounds(plain), ...this.wrongCounts(plain, name)];
@@ -98,7 +98,7 @@ export class Mistakes {
     return [...own, ...inner];
   }
 
-  private ofFields(schema: Schema, properties: Record<string, Schema>, name: string): Mistake[] {
+  private ofFields(schema: Schema, properties: Record<string, Schema>, name: string): InvalidValue[] {
     const value = this.valid(schema, name) as Record<string, JsonValue>;
     const alternatives = (schema.oneOf ?? []).flatMap(({ required = [] }) => required);
     const all = {
@@ -118,18 +118,18 @@ export class Mistakes {
     }));
     const unknown = { what: ' with an unknown field', value: { ...value, visibilty: { kind: 'Public' } } };
     const inside = Object.entries(properties).flatMap(([field, one]) =>
-      this.within(one, field).map((mistake) => ({
-        what: `.${field}${mistake.what}`,
-        value: { ...(alternatives.includes(field) ? none.value : value), [field]: mistake.value },
+      this.within(one, field).map((inner) => ({
+        what: `.${field}${inner.what}`,
+        value: { ...(alternatives.includes(field) ? none.value : value), [field]: inner.value },
       })),
     );
     return [...without, unknown, all, none, ...inside];
   }
 
-  private wrongCounts({ type, items, minItems = 0, maxItems }: Schema, name: string): Mistake[] {
+  private wrongCounts({ type, items, minItems = 0, maxItems }: Schema, name: string): InvalidValue[] {
     if (type !== 'array') return [];
     const item = (this.known[name]?.[0] as JsonValue[] | undefined)?.[0] ?? this.valid(items!);
-    const many = (count: number): Mistake => ({
+    const many = (count: number): InvalidValue => ({
       what: `: ${count} items`,
       value: Array.from({ length: count }, () => item),
     });
@@ -137,7 +137,7 @@ export class Mistakes {
   }
 }
 
-function wrongTypes({ type, nullable }: Schema): Mistake[] {
+function wrongTypes({ type, nullable }: Schema): InvalidValue[] {
   if (!type) return [];
   const others: JsonValue[] = [true, 1, 1.5, '1', 'true', [], {}];
   const wrong = nullable ? others : [...others, null];
@@ -154,7 +154,7 @@ function bounds({
   format,
   enum: choices,
   example = 'a',
-}: Schema): Mistake[] {
+}: Schema): InvalidValue[] {
   if (type === 'integer' || type === 'number') {
     const step = type === 'integer' ? 1 : 0.001;
     const beyond = [

@@ -21,12 +21,15 @@ export type AgentName = keyof typeof AGENTS;
 
 export const ALL = Object.keys(AGENTS) as AgentName[];
 
-export interface LackingStatus extends Status {
+export interface MissingAgentsStatus extends Status {
   waiting_for_agents?: string[];
 }
 
-/** An app that is started again and again on one database, each time with some of the agents above. The clock stands still unless moved. */
-export class LackingBoard {
+/**
+ * An app that is started several times on one database, each time with some of the agents above. The clock stands still
+ * unless a test moves it.
+ */
+export class MissingAgentsBoard {
   readonly clock = new ManualClock();
   private readonly folder = new ConfigurationFolder();
   board!: Board;
@@ -54,8 +57,8 @@ export class LackingBoard {
     return this.start(agents, options);
   }
 
-  async status(correlation: string): Promise<LackingStatus> {
-    return (await this.board.status(correlation)) as LackingStatus;
+  async status(correlation: string): Promise<MissingAgentsStatus> {
+    return (await this.board.status(correlation)) as MissingAgentsStatus;
   }
 
   async remove(): Promise<void> {
