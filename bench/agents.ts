@@ -9,7 +9,10 @@ const FEW = 500;
 const MANY = 5_000;
 const RUNS = 3;
 
-/** A chain. Every tenth agent joins two types, and every hundredth leads back 50 places, so that there are cycles. */
+/**
+ * Generates a chain. Every tenth agent joins two types, and every hundredth leads back 50 places, so that there are
+ * cycles.
+ */
 const agentText = (n: number): string => `
   agent${n}:
     consumes: [{ types: [T${n}${n % 10 === 9 ? `, T${n - 1}` : ''}] }]
@@ -17,7 +20,7 @@ const agentText = (n: number): string => `
     engine: { kind: expression, expression: "{'n': payload.n}" }
 `;
 
-/** What a configuration of 5,000 agents takes to be checked, and until it is served, beside one of 500. */
+/** Measures how long a configuration of 5,000 agents takes to be checked and to be served, beside one of 500. */
 export async function agentRows(folder: string): Promise<Row[]> {
   const fileOf = (count: number): string => join(folder, `agents-${count}.yaml`);
   for (const count of [FEW, MANY])

@@ -27,11 +27,11 @@ interface ServiceParts {
   databaseUrl?: string;
   command?: 'serve' | 'worker';
   options?: string[];
-  /** The folder of the build; this one where absent. */
+  /** The folder of the build; this one if absent. */
   checkout?: string;
 }
 
-/** A server under load: a process that writes its output to a file and says its address there. */
+/** A server under load: a process that writes its output to a file and prints its address there. */
 export class Server {
   private readonly process: ChildProcess;
   readonly url: string;
@@ -42,8 +42,8 @@ export class Server {
   }
 
   /**
-   * The service as `npx starling` starts it, with default settings besides `options` and the bench's configuration. Its log, and
-   * where no database is given its database too, is a file of that name in the folder.
+   * Starts the service as `npx starling` does, with default settings besides `options` and the bench's configuration.
+   * Its log, and its database unless one is given, is a file of that name in the folder.
    */
   static starling(
     folder: string,
@@ -91,7 +91,7 @@ export class Server {
   }
 }
 
-/** Sends loads from a process of its own. */
+/** Sends loads from a separate process. */
 export class LoadGenerator {
   private readonly process = track(fork(here('load-generator.ts')));
   /** The largest share of a core that it has used in any run. */
@@ -110,10 +110,10 @@ export class LoadGenerator {
   }
 }
 
-/** Starts a module of the bench, to speak with. */
+/** Starts a module of the bench as a process, and exchanges messages with it. */
 export const forked = (file: string, args: string[]): ChildProcess => track(fork(here(file), args));
 
-/** Runs a module of the bench to its end, and gives the number that it sends. */
+/** Runs a module of the bench to its end, and returns the number that it sends. */
 export async function measuredBy(file: string, args: string[]): Promise<number> {
   const child = track(fork(here(file), args));
   const answered = once(child, 'message') as Promise<[number]>;
@@ -129,7 +129,7 @@ export async function measuredBy(file: string, args: string[]): Promise<number> 
 export const runToEnd = (file: string, args: string[]): Promise<void> =>
   succeeds(spawn(process.execPath, [here(file), ...args], { stdio: 'inherit' }), file);
 
-/** Runs a command of the service to its end, and leaves its output unread. */
+/** Runs a command of the service to its end, and ignores its output. */
 export const runStarling = (args: string[]): Promise<void> =>
   succeeds(spawn(PROGRAM, args, { stdio: 'ignore' }), `starling ${args.join(' ')}`);
 

@@ -1,5 +1,6 @@
-// npm run bench:compare -- <folder> [sqlite|postgres]: the requests that are sent most, to this build and to the one in another checkout
-// (built, with its own node_modules). A second server of the other build shows how far equal builds differ here.
+// npm run bench:compare -- <folder> [sqlite|postgres]: sends the most frequent requests to this build and to the one in
+// another checkout (built, with its own node_modules). A second server of the other build shows how far equal builds
+// differ here.
 import { resolve } from 'node:path';
 
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
@@ -19,7 +20,7 @@ const TURNS_IN_ROUND = 8;
 const TURN_SECONDS = 0.5;
 const CHAINS_IN_TURN = 25;
 const NAMES = ['new', 'old', 'old again'] as const;
-/** How much worse than the other build a row may be, where that build does not differ by more from itself. */
+/** How much worse than the other build a row may be, unless that build differs by more from itself. */
 const TOLERATED = 0.05;
 
 interface Work {
@@ -85,8 +86,9 @@ async function serve(
 }
 
 /**
- * The figures of all works, by server, in the order of NAMES. Equal programs in two processes differ by up to a third for as long as they
- * run, and a process may be quicker or slower because it started later: so each round has new processes, and starts with another one.
+ * Measures all rows, by server, in the order of NAMES. Equal programs in two processes differ by up to a third for as
+ * long as they run, and a process may be quicker or slower because it started later: so each round has new processes,
+ * and starts with another one.
  */
 async function measureRound(
   generator: LoadGenerator,

@@ -1,5 +1,5 @@
-// The baseline: a bare Nest and Express app with this project's validation pipe, whose one route takes the body of a publish
-// and answers it. Decorators are called by hand, since Node strips types and knows no decorators.
+// The baseline: a bare Nest and Express app with this project's validation pipe, whose one route receives the body of a
+// publish and answers it. Decorators are called by hand, because Node strips types and knows no decorators.
 import 'reflect-metadata';
 
 import { Body, Controller, HttpCode, Module, Post } from '@nestjs/common';

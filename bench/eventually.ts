@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Asks until there is an answer; rejects when there was none within `withinMs`. */
+/** Polls until there is an answer; rejects if there is none within `withinMs`. */
 export async function eventually<T>(
   what: string,
   ask: () => Promise<T | undefined>,

@@ -1,7 +1,7 @@
 import { v7 } from 'uuid';
 
-// The history that the seeded databases hold. Whatever the number of artifacts, a correlation has the same size, a tag and a
-// time range match the same number, and types, producers and visibilities have the same shares.
+// The history of the seeded databases. For any number of artifacts, a correlation has the same size, a tag and a time
+// range match the same number, and types, producers and visibilities have the same shares.
 
 export const PER_CORRELATION = 10;
 export const PER_TAG = 1_000;
@@ -30,10 +30,10 @@ export const visibilityOf = (index: number) => VISIBILITIES[Math.floor(index / 2
 
 export const correlationOf = (index: number): string => `order-${Math.floor(index / PER_CORRELATION)}`;
 
-/** Spread over the whole history, so that no two artifacts of a tag lie near each other in a large one. */
+/** Spread over the whole history, so that no two artifacts of a tag are close to each other in a large one. */
 export const tagOf = (index: number, artifacts: number): string => `lot-${index % (artifacts / PER_TAG)}`;
 
-/** A row of the table of that name, as publishing would have left it; likewise below. */
+/** A row of the table of that name, as publishing would have written it; likewise below. */
 function artifactAt(index: number, artifacts: number) {
   const visibility = visibilityOf(index);
   return {
@@ -53,7 +53,7 @@ function artifactAt(index: number, artifacts: number) {
 
 const tagAt = (index: number, artifacts: number) => ({ tag: tagOf(index, artifacts), artifact_seq: index + 1 });
 
-/** The correlation that begins at an index. */
+/** Returns the correlation that begins at an index. */
 function correlationAt(first: number) {
   const members = Array.from({ length: PER_CORRELATION }, (_, place) => first + place);
   const ended = createdAt(members.at(-1)!);
@@ -77,7 +77,7 @@ function correlationAt(first: number) {
 /** Rows by their table; all of a table have the same columns. */
 export type Rows = Record<'artifacts' | 'artifact_tags' | 'correlations', Record<string, string | number>[]>;
 
-/** A part of a history of so many artifacts: those from one index up to another one, which is not in it. */
+/** Returns a part of a history of this many artifacts: from one index up to another one, exclusive. */
 export function partOf(artifacts: number, from: number, to: number): Rows {
   const indices = Array.from({ length: to - from }, (_, place) => from + place);
   return {

@@ -10,10 +10,13 @@ import { SYNC_PUBLISH } from './requests.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
 
 const WARM_ROWS = 20_000;
-// The caller beside an import must have stopped before it ends: none is quicker.
+// No import is faster, so that the caller beside it stops before it finishes.
 const FASTEST_ROWS_PER_SECOND = 250_000;
 
-/** A generated CSV, taken in by its path while one caller publishes and waits for each answer, in a database of its own. */
+/**
+ * Measures the import of a generated CSV by its path, while one caller publishes and waits for each answer, in a
+ * separate database.
+ */
 export async function importRows(generator: LoadGenerator, folder: string, rows = 1_000_000): Promise<Row[]> {
   const rowsFolder = join(folder, 'rows');
   mkdirSync(rowsFolder);
@@ -28,7 +31,7 @@ export async function importRows(generator: LoadGenerator, folder: string, rows 
   const seconds = rows / FASTEST_ROWS_PER_SECOND;
   const alone = await callAlone(seconds);
   const memory = new MemoryWatch(server);
-  // It begins anew with every look.
+  // Restarts with every query.
   await eventLoopDelayP99(server);
   const [took, beside] = await Promise.all([takeIn(server, csv), callAlone(seconds)]);
   const delay = await eventLoopDelayP99(server);
@@ -80,7 +83,7 @@ export async function importRows(generator: LoadGenerator, folder: string, rows 
   ];
 }
 
-/** Its name within `folder`. */
+/** Writes a CSV and returns its name within `folder`. */
 async function writeCsv(folder: string, rows: number): Promise<string> {
   const name = `${rows}.csv`;
   await pipeline(Readable.from(csvOf(rows)), createWriteStream(join(folder, name)));
@@ -92,7 +95,7 @@ function* csvOf(rows: number): Generator<string> {
   for (let row = 0; row < rows; row += 1) yield `${row},Where is parcel ${row}?,${(row % 1_000) / 10}\n`;
 }
 
-/** How many milliseconds the answer took. The batch is cancelled then: its runs are not what is measured. */
+/** Returns how many milliseconds the answer took. The batch is cancelled then, because its runs are not measured. */
 async function takeIn({ url }: Server, csv: string): Promise<number> {
   const body = JSON.stringify({ agent_name: 'answerer', batch_inputs: csv, max_workers: 1 });
   const started = performance.now();
@@ -110,13 +113,13 @@ async function takeIn({ url }: Server, csv: string): Promise<number> {
   return took;
 }
 
-/** In milliseconds, since this was last asked. */
+/** Returns the p99 of the event loop's delay since the last query, in ms. */
 async function eventLoopDelayP99({ url }: Server): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
   return Number(/^nodejs_eventloop_lag_p99_seconds (\S+)$/m.exec(metrics)![1]) * 1_000;
 }
 
-/** The resident memory at its highest, in MB. */
+/** Watches the peak of the resident memory, in MB. */
 class MemoryWatch {
   readonly before: number;
   most: number;

@@ -1,4 +1,4 @@
-/** Does something so many times, by so many callers at once, each of whom waits for it to end before he does it again. */
+/** Repeats a task with several parallel callers, each of which waits for its result before it repeats it. */
 export async function inTurns(callers: number, times: number, work: () => Promise<unknown>): Promise<void> {
   let begun = 0;
   const call = async (): Promise<void> => {

@@ -4,14 +4,14 @@ import { perSecond, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
 const JOBS = 5_000;
-/** As many callers as workers, here and there. */
+/** As many callers as workers, for both. */
 const WORKERS = 32;
 const RUNS = 3;
 
 /**
- * Executions of one agent that does nothing beside empty jobs of pg-boss, from the first publish or send to the end of the last,
- * on the same server, each in a process of its own; the artifacts are stored. pg-boss is measured in two ways, since its `work`
- * looks at the database twice a second at most where nobody wakes it; the quicker one counts.
+ * Measures executions of one agent that does nothing beside empty jobs of pg-boss, from the first publish or send to
+ * the end of the last, on the same server, each in a separate process; the artifacts are stored. pg-boss is measured in
+ * two ways, because its `work` polls the database twice a second at most unless it is woken; the quicker one counts.
  */
 export async function jobRow(newDatabase: (name: string) => Promise<string>): Promise<Row> {
   const ways = {

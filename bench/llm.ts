@@ -25,7 +25,10 @@ agents:
     engine: { kind: llm, model: bench/instant, base_url: ${url}/v1, instructions: Answer the question. }
 `;
 
-/** What a sync publish through an llm agent takes, one caller, beyond asking its model directly; the model answers at once. */
+/**
+ * Measures how long a sync publish through an llm agent takes, one caller, beyond calling its model directly; the model
+ * answers immediately.
+ */
 export async function llmRow(generator: LoadGenerator, folder: string): Promise<Row> {
   const model = await Server.model(folder);
   const file = join(folder, 'llm.yaml');

@@ -1,4 +1,4 @@
-// A process of its own: takes a Load as a message, answers with what it measured or with why it could not.
+// A separate process: receives a Load as a message, and answers with the measurement or with the error.
 import autocannon from 'autocannon';
 
 import type { Load, Measured } from './load.ts';
@@ -35,11 +35,13 @@ async function send({ url, connections, ...load }: Load): Promise<Sent> {
 
 interface Sent {
   latencies: number[];
-  /** When the last answer was there, in ms. */
+  /** The time of the last answer, in ms. */
   ended: number;
 }
 
-/** Resolves when the load has ended; rejects where any answer was not a 200, since an error is quicker than the work. */
+/**
+ * Resolves when the load has finished; rejects if any answer was not a 200, because an error is quicker than the work.
+ */
 function sendTo(url: string, { requests, connections, until }: Omit<Load, 'url'>): Promise<Sent> {
   const latencies: number[] = [];
   let connection = 0;
@@ -51,7 +53,7 @@ function sendTo(url: string, { requests, connections, until }: Omit<Load, 'url'>
         url,
         connections,
         requests,
-        // Ends are noticed at the end of a sample.
+        // The end is noticed at the end of a sample.
         sampleInt: 100,
         ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
         setupClient: (client) => client.setRequests(rotate(requests, connection++)),

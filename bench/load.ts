@@ -6,14 +6,14 @@ export interface LoadRequest {
   body?: string;
 }
 
-/** What the load generator is to do, as it is sent to its process. */
+/** A task for the load generator, as it is sent to its process. */
 export interface Load {
-  /** Of one server, or of several that share the connections. */
+  /** One server, or several that share the connections. */
   url: string | readonly string[];
-  /** Sent in turn, each connection beginning at a place of its own. */
+  /** Sent in turn, each connection beginning at a different place. */
   requests: LoadRequest[];
   connections: number;
-  /** How long, or how many in all. */
+  /** How long, or how many in total. */
   until: { seconds: number } | { requests: number };
 }
 

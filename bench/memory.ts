@@ -7,12 +7,12 @@ import type { Row } from './row.ts';
 
 const PUBLISHES = 100_000;
 
-/** Settled: within so many seconds it has moved by less than so many MB. */
+/** Settled means that it has changed by less than this many MB within this many seconds. */
 const QUIET_SECONDS = 10;
 const QUIET_MB = 1;
 const LONGEST_SECONDS = 60;
 
-/** Resident memory of a server that has served nothing yet, and how far it is above that after 100,000 publishes. */
+/** Measures the resident memory of a server that has served nothing yet, and its growth after 100,000 publishes. */
 export async function memoryRows(generator: LoadGenerator, server: Server, echo: Server): Promise<Row[]> {
   const idle = await settledMegabytes(server);
   const echoIdle = residentMegabytes(echo.pid);
@@ -42,7 +42,7 @@ export async function memoryRows(generator: LoadGenerator, server: Server, echo:
   ];
 }
 
-/** What the process holds in memory now. */
+/** Returns the process's current memory. */
 export function residentMegabytes(pid: number): number {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1_024;

@@ -1,4 +1,4 @@
-// A model that answers at once, streamed as OpenAI-compatible servers do; says its address on standard output.
+// A model that answers immediately, streamed as OpenAI-compatible servers do; prints its address on standard output.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

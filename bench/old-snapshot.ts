@@ -1,6 +1,6 @@
-// npm run bench:old-snapshot [-- minutes]: claims per second of a service on Postgres under load, before and while another session
-// holds a transaction open and does nothing (10 minutes where nothing is said). Its snapshot keeps every row version that it might
-// still see from being cleared away, those of executions that have long ended too.
+// npm run bench:old-snapshot [-- minutes]: measures claims per second of a service on Postgres under load, before and
+// while another session keeps a transaction open and idle (10 minutes by default). Its snapshot prevents vacuum from
+// removing every row version that it might still see, including those of executions that finished long ago.
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
 import { LoadGenerator, Server } from './children.ts';
 import { SETTINGS } from './postgres.ts';

@@ -1,7 +1,7 @@
-// node pg-boss-jobs.ts <database url> <jobs> <workers> work|fetch: sends so many empty jobs and works them off, and sends how many
-// per second were completed, from the first `send` to the last completion.
-// `work`: workers of pg-boss' own beside the senders, who wake one with each job; a worker that had a job looks for the next at once.
-// `fetch`: when all are sent, as many loops as workers fetch and complete one job at a time, and nobody ever waits.
+// node pg-boss-jobs.ts <database url> <jobs> <workers> work|fetch: sends this many empty jobs and processes them, and
+// sends how many per second were completed, from the first `send` to the last completion. `work` uses pg-boss' own
+// workers beside the senders, which wake one with each job; a worker that had a job looks for the next immediately.
+// `fetch` starts after all are sent: as many loops as workers fetch and complete one job at a time, and never wait.
 import { PgBoss } from 'pg-boss';
 
 import { inTurns } from './in-turns.ts';
@@ -44,7 +44,7 @@ async function byWork(count: number): Promise<number> {
     boss.notifyWorker(ids[(woken += 1) % workers]!);
   });
   await end;
-  // It waits for the completion of what was handled last.
+  // It waits for the completion of the last handled job.
   await boss.offWork(QUEUE, { wait: true });
   return count / ((performance.now() - started) / 1_000);
 }

@@ -10,10 +10,13 @@ import { type History, LARGE, Scale, SMALL } from './scale.ts';
 import { streamRow } from './streams.ts';
 import { Throughput } from './throughput.ts';
 
-/** As a server of its own would have it; all else is at Postgres' defaults, so that a commit is on the disk when it is answered. */
+/**
+ * The memory that a dedicated server would have; all else is at Postgres' defaults, so that a commit is on the disk
+ * when it is answered.
+ */
 export const SETTINGS = { shared_buffers: '256MB' };
 
-/** What one process and several do on a Postgres server. */
+/** Measures one process and several on a Postgres server. */
 export async function postgresRows(generator: LoadGenerator, folder: string): Promise<Row[]> {
   const cluster = await PostgresCluster.start(SETTINGS);
   const newDatabase = async (name: string): Promise<string> => {

@@ -1,4 +1,5 @@
-// A remote agent that takes a second for every answer, however many it is asked for at once; says its address on standard output.
+// A remote agent that takes a second for every answer, for any number of parallel requests; prints its address on
+// standard output.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';

@@ -32,7 +32,10 @@ agents:
     concurrency: ${AT_ONCE}
 `;
 
-/** 1,000 executions of a remote agent that takes a second, at once: from the first publish until all have ended, beyond that second. */
+/**
+ * Measures 1,000 parallel executions of a remote agent that takes a second: from the first publish until all have
+ * finished, beyond that second.
+ */
 export async function remoteRows(generator: LoadGenerator, folder: string, databaseUrl?: string): Promise<Row[]> {
   const agent = await Server.remoteAgent(folder);
   const file = join(folder, 'remote.yaml');
@@ -50,7 +53,7 @@ export async function remoteRows(generator: LoadGenerator, folder: string, datab
       until: { requests: AT_ONCE },
     });
     await eventually(
-      'every execution has ended',
+      'every execution has finished',
       async () => ((await isIdle(server)) ? true : undefined),
       60_000,
       LOOK_EVERY_MS,

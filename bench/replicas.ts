@@ -11,7 +11,7 @@ const RUN_SECONDS = 2;
 const CALLS_IN_RUN = 300;
 const LATENCY_RUNS = 5;
 
-/** What several processes do together on one database: the same 64 connections, spread over them. */
+/** Measures several processes on one database: the same 64 connections, spread over them. */
 export async function replicaRows(generator: LoadGenerator, folder: string, databaseUrl: string): Promise<Row[]> {
   const servers: Server[] = [];
   const rows: Row[] = [];
@@ -57,7 +57,10 @@ async function perSecondRow(
   };
 }
 
-/** One caller waits for one agent: in the process that he asks, and in another one, which has to be woken and to wake. */
+/**
+ * Measures one caller that waits for one agent: in the process that it asks, and in another one, which has to be woken
+ * and to wake it.
+ */
 export async function latencyRows(generator: LoadGenerator, folder: string, databaseUrl: string): Promise<Row[]> {
   const alone = await Server.starling(folder, 'alone', { databaseUrl });
   const here = await callAlone(generator, alone);

@@ -1,9 +1,9 @@
 /** One line of the table. */
 export interface Row {
   work: string;
-  /** What was measured, in the unit of `atLeast` and `aim`. */
+  /** The measured value, in the unit of `atLeast` and `aim`. */
   value: number;
-  /** Null where the figure is only shown. */
+  /** Null if the figure is only shown. */
   atLeast: number | null;
   aim: number | null;
   better: 'higher' | 'lower';
@@ -42,7 +42,7 @@ export function printTable(rows: readonly Row[]): void {
   printCells([['work', 'at least', 'aim', 'here', 'measured', 'its baseline', ''], ...cells]);
 }
 
-/** As Markdown, the first line being the head. */
+/** Formats the rows as Markdown; the first line is the head. */
 export function printCells([head, ...lines]: readonly string[][]): void {
   const widths = head!.map((_, column) => Math.max(3, ...[head!, ...lines].map((line) => line[column]!.length)));
   const print = (line: string[], pad = ' '): void =>

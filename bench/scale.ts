@@ -20,13 +20,13 @@ export const LARGE = 1_000_000;
 const RUNS = 3;
 const SECONDS = 1;
 
-/** A service with a history of so many artifacts. */
+/** A service with a history of this many artifacts. */
 export interface History {
   server: Server;
   artifacts: number;
 }
 
-/** The p95 of each query on a large history beside that on a small one, measured in turn. */
+/** Measures the p95 of each query on a large history beside that on a small one, in turn. */
 export class Scale {
   private readonly generator: LoadGenerator;
   private readonly small: History;
@@ -38,7 +38,7 @@ export class Scale {
     this.large = large;
   }
 
-  /** The worst of all, after printing each of them. */
+  /** Returns the worst of all, after printing each of them. */
   async row(): Promise<Row> {
     const results: { name: string; small: number; large: number; ratio: number }[] = [];
     for (const name of queriesOf(this.small.artifacts).keys()) {
@@ -91,7 +91,7 @@ export class Scale {
   }
 }
 
-/** Ten places, evenly over a history: as many different correlations, tags and time ranges. */
+/** Ten places, spread evenly over a history: as many different correlations, tags and time ranges. */
 const placesIn = (artifacts: number): number[] => Array.from({ length: 10 }, (_, place) => (place * artifacts) / 10);
 
 function queriesOf(artifacts: number): Map<string, LoadRequest[]> {

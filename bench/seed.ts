@@ -1,5 +1,5 @@
-// node seed.ts <database url> <artifacts>: writes a history into the program's own schema as publishing would have left it.
-// The counts are rolled up by the server that opens the database.
+// node seed.ts <database url> <artifacts>: writes a history into the program's schema as publishing would have written
+// it. The server that opens the database rolls up the counts.
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 import pg from 'pg';
@@ -62,7 +62,8 @@ async function intoPostgres(seed: (write: Write) => Promise<void>): Promise<void
     }
     await client.query('commit');
   });
-  // Positions go on behind those that were given here. What autovacuum does in the background of a running service is done at once.
+  // Continues the positions behind those that were assigned here. The vacuum that runs in the background of a service
+  // is done here immediately.
   await client.query(`select setval(pg_get_serial_sequence('artifacts', 'seq'), $1)`, [artifacts]);
   await client.query('vacuum (analyze)');
   await client.end();

@@ -22,7 +22,7 @@ export class SnapshotHolder {
     return new SnapshotHolder(client, url);
   }
 
-  /** Ends it; how many dead rows of `executions` there were then. Throws where it had not held its snapshot. */
+  /** Ends it, and returns how many dead rows `executions` had then. Throws if it had lost its snapshot. */
   async end(): Promise<number> {
     const { rows } = await this.client.query<{ pid: number }>('select pg_backend_pid() as pid');
     const [seen] = await queryOnce<{ kept: number; state: string; age: number }>(

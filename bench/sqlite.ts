@@ -16,7 +16,7 @@ import { streamRow } from './streams.ts';
 import { Throughput } from './throughput.ts';
 import { webhookRows } from './webhooks.ts';
 
-/** What one process on a SQLite file does. */
+/** Measures one process on a SQLite file. */
 export async function sqliteRows(generator: LoadGenerator, folder: string): Promise<Row[]> {
   const echo = await Server.echo(folder);
   const rows: Row[] = [];

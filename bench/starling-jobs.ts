@@ -1,5 +1,6 @@
-// node starling-jobs.ts <database url> <jobs> <workers>: publishes so many artifacts into the service, which is called in this
-// process, and sends how many executions per second ended, from the first publish to the end of the last.
+// node starling-jobs.ts <database url> <jobs> <workers>: publishes this many artifacts into the service, which is
+// called in this process, and sends how many executions per second finished, from the first publish to the end of the
+// last.
 import 'reflect-metadata';
 
 import { Injectable } from '@nestjs/common';
@@ -27,7 +28,7 @@ const [databaseUrl, jobs, workers] = [process.argv[2]!, Number(process.argv[3]),
 
 let executed = 0;
 
-/** What pg-boss' handler does: nothing. */
+/** Does nothing, like pg-boss' handler. */
 class Idler {
   async execute(): Promise<null> {
     executed += 1;
@@ -52,7 +53,7 @@ process.send!(await workOff(jobs));
 await app.close();
 process.disconnect();
 
-/** Executions per second. */
+/** Returns executions per second. */
 async function workOff(count: number): Promise<number> {
   const before = await ended();
   executed = 0;
@@ -60,7 +61,7 @@ async function workOff(count: number): Promise<number> {
   await inTurns(workers, count, publish);
   await eventually(`${count} executions have begun`, async () => executed >= count || undefined, 120_000, 2);
   await eventually(
-    `${count} executions have ended`,
+    `${count} executions have finished`,
     async () => (await ended()) - before >= count || undefined,
     120_000,
     2,

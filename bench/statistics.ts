@@ -1,4 +1,4 @@
-/** Of values in ascending order. */
+/** Returns a quantile of values in ascending order. */
 export const percentile = (sorted: readonly number[], share: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
 

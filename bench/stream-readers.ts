@@ -1,12 +1,12 @@
-// A process of its own: opens streams, says so, and when asked how late their entries came, answers with that.
+// A separate process: opens streams, reports that they are open, and returns the delays of their entries on request.
 import { connect } from 'node:net';
 
 import { percentile } from './statistics.ts';
 
 export interface StreamLags {
-  /** Entries that came, over all streams. */
+  /** Entries that arrived, over all streams. */
   entries: number;
-  /** Milliseconds from an artifact's making, before its commit, to its entry's coming. */
+  /** Milliseconds from an artifact's creation, before its commit, to its entry's arrival. */
   p50: number;
   p99: number;
 }

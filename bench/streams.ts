@@ -10,7 +10,7 @@ import type { StreamLags } from './stream-readers.ts';
 const STREAMS = 2_000;
 const PER_SECOND = 10;
 
-/** How late entries come to many streams at once, all of them asking for everything. */
+/** Measures the delay of entries to many streams without a filter. */
 export async function streamRow(folder: string, databaseUrl?: string, seconds = 20): Promise<Row> {
   const server = await Server.starling(folder, 'streams', {
     databaseUrl,

@@ -17,7 +17,10 @@ interface Work {
   aim: number;
 }
 
-/** Requests per second of the service beside those of the echo app, measured in turn, so that a slower moment hits both. */
+/**
+ * Measures requests per second of the service beside those of the echo app, in turn, so that a slower moment affects
+ * both.
+ */
 export class Throughput {
   private readonly generator: LoadGenerator;
   private readonly echo: Server;
@@ -105,7 +108,7 @@ export class Throughput {
     return this.generator.run({ url: server.url, requests, connections: CONNECTIONS, until: { seconds } });
   }
 
-  /** The p50 of one caller who waits for each answer. */
+  /** Returns the p50 of one caller that waits for each answer. */
   private async callAlone(server: Server, requests: LoadRequest[]): Promise<number> {
     const { p50 } = await this.generator.run({
       url: server.url,

@@ -1,4 +1,4 @@
-// A process of its own: takes webhooks, and says how many came and how late, of those since it was last asked.
+// A separate process: receives webhooks, and reports how many came since the last query, and how late.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -7,7 +7,7 @@ import { percentile } from './statistics.ts';
 
 export interface Received {
   deliveries: number;
-  /** From the making of the artifact to the whole of its webhook, in ms. */
+  /** From the creation of the artifact to the end of its webhook, in ms. */
   p50: number;
   p99: number;
 }
@@ -22,14 +22,14 @@ const server = createServer((request, response) => {
   });
 });
 
-process.on('message', (question: 'how many?' | 'begin anew') => {
+process.on('message', (question: 'how many?' | 'reset') => {
   lags.sort((a, b) => a - b);
   process.send!({
     deliveries: lags.length,
     p50: percentile(lags, 0.5),
     p99: percentile(lags, 0.99),
   } satisfies Received);
-  if (question === 'begin anew') lags = [];
+  if (question === 'reset') lags = [];
 });
 
 server.listen(0, '127.0.0.1', () => process.send!((server.address() as AddressInfo).port));

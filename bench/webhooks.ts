@@ -17,7 +17,7 @@ const BURST = 10_000;
 const STEADY_PER_SECOND = 200;
 const STEADY_SECONDS = 10;
 
-/** A service that tells one receiver of everything, beside one that tells nobody. */
+/** Starts a service that sends everything to one receiver, beside one without webhooks. */
 export async function webhookRows(
   generator: LoadGenerator,
   folder: string,
@@ -52,8 +52,8 @@ async function publishRow(publish: Publish, receiver: ChildProcess, on: Server, 
   const runs: { on: number; off: number }[] = [];
   for (let run = 0; run < RUNS; run += 1) {
     const without = await publish(off, { seconds: RUN_SECONDS });
-    const withThem = await publish(on, { seconds: RUN_SECONDS });
-    runs.push({ on: withThem.requestsPerSecond, off: without.requestsPerSecond });
+    const withWebhooks = await publish(on, { seconds: RUN_SECONDS });
+    runs.push({ on: withWebhooks.requestsPerSecond, off: without.requestsPerSecond });
     await allDelivered(receiver);
   }
   const here = median(runs.map((run) => run.on));
@@ -70,9 +70,9 @@ async function publishRow(publish: Publish, receiver: ChildProcess, on: Server, 
   };
 }
 
-/** From the first publish to the last receipt. */
+/** Measures from the first publish to the last receipt. */
 async function deliveryRow(publish: Publish, receiver: ChildProcess, on: Server): Promise<Row> {
-  await ask(receiver, 'begin anew');
+  await ask(receiver, 'reset');
   const started = performance.now();
   await publish(on, { requests: BURST });
   await eventually('everything was delivered', async () =>
@@ -92,7 +92,7 @@ async function deliveryRow(publish: Publish, receiver: ChildProcess, on: Server)
 }
 
 async function lagRow(receiver: ChildProcess, on: Server): Promise<Row> {
-  await ask(receiver, 'begin anew');
+  await ask(receiver, 'reset');
   const { path, headers, body } = post('/api/v1/artifacts', {
     type: 'Note',
     payload: { text: 'Where is parcel 4711?' },
@@ -122,17 +122,17 @@ async function lagRow(receiver: ChildProcess, on: Server): Promise<Row> {
   };
 }
 
-/** Resolves when nothing more has come for a moment; what came since it was last begun anew. */
+/** Resolves when nothing more has arrived for a moment, with the deliveries since it was last reset. */
 async function allDelivered(receiver: ChildProcess): Promise<Received> {
   for (let before = -1; ;) {
     const received = await ask(receiver, 'how many?');
-    if (received.deliveries === before) return ask(receiver, 'begin anew');
+    if (received.deliveries === before) return ask(receiver, 'reset');
     before = received.deliveries;
     await wait(500);
   }
 }
 
-async function ask(receiver: ChildProcess, question: 'how many?' | 'begin anew'): Promise<Received> {
+async function ask(receiver: ChildProcess, question: 'how many?' | 'reset'): Promise<Received> {
   receiver.send(question);
   const [received] = (await once(receiver, 'message')) as [Received];
   return received;

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 
 import { killAll } from './children.ts';
 
-/** Runs a bench with a folder of its own; afterwards, however it ended, the folder and every process that was started are gone. */
+/**
+ * Runs a bench with a separate folder; afterwards, in any case, the folder is deleted and every started process has
+ * ended.
+ */
 export async function inWorkspace(bench: (folder: string) => Promise<void>): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'starling-bench-'));
   const cleanUp = (): void => {
