@@ -1,9 +1,16 @@
-// Real: the files of the repository.
+// Reads the files of the repository.
 import { readFileSync } from 'node:fs';
 import { globSync } from 'node:fs';
 import { basename } from 'node:path';
 
-import { REPLACED, REPLACED_FILE_NAMES, type ReplacedWord } from './words.js';
+import {
+  REPLACED,
+  REPLACED_FILE_NAMES,
+  type ReplacedWord,
+  UNCLEAR_COMMENTS,
+  UNCLEAR_TEXTS,
+  type UnclearEnglish,
+} from './words.js';
 
 const SOURCES = globSync('src/**/*.ts').sort();
 const TEXTS = new Map(
@@ -27,8 +34,8 @@ function placesOf(word: ReplacedWord): string[] {
   });
 }
 
-describe('words that terms of the field have replaced', () => {
-  it.each(REPLACED.map((word) => [String(word.pattern), word] as const))('%s is not written any more', (_, word) => {
+describe('words that standard terms have replaced', () => {
+  it.each(REPLACED.map((word) => [String(word.pattern), word] as const))('%s is no longer used', (_, word) => {
     expect(word.example).toMatch(word.pattern);
     expect(placesOf(word)).toEqual([]);
   });
@@ -48,7 +55,49 @@ describe('names of source files', () => {
     expect([...byName.values()].filter((files) => files.length > 1)).toEqual([]);
   });
 
-  it('say what a file holds', () => {
+  it('say what a file contains', () => {
     expect(SOURCES.filter((file) => REPLACED_FILE_NAMES.test(basename(file)))).toEqual([]);
+  });
+});
+
+// words.ts quotes the texts that it rules out.
+const TESTS = globSync(['test/**/*.{ts,js}', 'bench/**/*.ts'], { exclude: ['test/words/words.ts'] })
+  .sort()
+  .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
+
+/** Matches a whole comment: a block, or line comments on consecutive lines. */
+const COMMENT = /\/\*\*[\s\S]*?\*\/|(?:(?<=^|\s)\/\/ .*(?:\n[ \t]*(?=\/\/ ))?)+/gm;
+/** Matches the title of a suite or a test, after the rows of its table if it has one. */
+const TITLE = /(?:\b(?:describe|it|test)|[\])])\(\s*(?<quote>['"`])(?<title>(?:(?!\k<quote>)[^\n\\]|\\.)*)\k<quote>,/g;
+
+const commentsIn = (text: string): string[] =>
+  [...text.matchAll(COMMENT)].map(([comment]) =>
+    comment
+      .replaceAll(/^\s*(?:\/\*\*|\*\/|\*(?!\/)|\/\/)|\*\/$/gm, ' ')
+      .replaceAll(/\s+/g, ' ')
+      .trim(),
+  );
+const titlesIn = (text: string): string[] => [...text.matchAll(TITLE)].map(({ groups }) => groups!.title!);
+
+describe('comments and titles of tests and of the bench', () => {
+  const found = ({ pattern, instead }: UnclearEnglish, textsIn: (text: string) => string[]): string[] =>
+    TESTS.flatMap(({ file, text }) =>
+      textsIn(text).flatMap((one) => (pattern.test(one) ? [`${file}: write ${instead}: ${one}`] : [])),
+    );
+
+  it.each(UNCLEAR_COMMENTS.map((rule) => [String(rule.pattern), rule] as const))('no comment matches %s', (_, rule) => {
+    expect(rule.example).toMatch(rule.pattern);
+    expect(found(rule, commentsIn)).toEqual([]);
+  });
+
+  it.each(UNCLEAR_TEXTS.map((rule) => [String(rule.pattern), rule] as const))('no text matches %s', (_, rule) => {
+    expect(rule.example).toMatch(rule.pattern);
+    expect(found(rule, (text) => [...commentsIn(text), ...titlesIn(text)])).toEqual([]);
+  });
+
+  it('are found in the files', () => {
+    const count = (textsIn: (text: string) => string[]): number => TESTS.flatMap(({ text }) => textsIn(text)).length;
+    expect(count(commentsIn)).toBeGreaterThan(1_000);
+    expect(count(titlesIn)).toBeGreaterThan(1_000);
   });
 });

@@ -1,13 +1,13 @@
-/** A word that a term of the field has replaced. */
+/** A word that a standard term has replaced. */
 export interface ReplacedWord {
   pattern: RegExp;
-  /** What to write instead. */
+  /** The term to write instead. */
   instead: string;
   /** A text that the pattern must find, so that a pattern that finds nothing fails. */
   example: string;
-  /** Where it is looked for; without it, in all texts. */
+  /** The files to search; all texts if absent. */
   within?: RegExp;
-  /** Files in which the word means something else. */
+  /** Files in which the word has another meaning. */
   except?: { file: RegExp; because: string }[];
 }
 
@@ -97,3 +97,46 @@ export const REPLACED: readonly ReplacedWord[] = [
 /** Names of files that say how something came about and not what it is. */
 export const REPLACED_FILE_NAMES =
   /^(?:given|written)-|^(?:known-state|own-transactions)\.ts$|^(?:mistakes|shape|kinds|turns|persist)\.ts$/;
+
+/** A pattern that comments and titles of tests and of the bench must not contain. */
+export interface UnclearEnglish {
+  pattern: RegExp;
+  /** The wording to use instead. */
+  instead: string;
+  /** A text that the pattern must find. */
+  example: string;
+}
+
+export const UNCLEAR_COMMENTS: readonly UnclearEnglish[] = [
+  {
+    pattern: /^(?:Of|What|Whoever|Those|Whether|Where|Real:|Faked:|Stood in for:)(?!\S)/,
+    instead: 'a sentence, such as "Returns the ...", "Uses the ..." or "The items of ..."',
+    example: 'Of all pages together, since a compiler takes long to start.',
+  },
+];
+
+export const UNCLEAR_TEXTS: readonly UnclearEnglish[] = [
+  {
+    pattern: /\b(?:nobody|somebody|anybody|everybody|whoever|whomever)\b/i,
+    instead: 'the role, such as the client, another process, no agent',
+    example: 'is delivered where nobody listens',
+  },
+  { pattern: /\banew\b/i, instead: 'again', example: 'settles it anew' },
+  {
+    pattern: /(?<!\bthere )\b(?:is|are|was|were) no (?!longer\b)/i,
+    instead: 'is not a ..., or has no ...',
+    example: 'a body that is no object',
+  },
+  {
+    pattern: /\b(?:is|are|was|were|been) told\b/i,
+    instead: 'receives, is notified or is reported',
+    example: 'the model is told',
+  },
+  { pattern: /\bgiven up\b/i, instead: 'aborted or abandoned', example: 'the call is given up' },
+  { pattern: /\bgo(?:es)? on\b/i, instead: 'continue', example: 'and the others go on' },
+  {
+    pattern: /\b(?:of (?:its|their) own|at once)\b/i,
+    instead: 'separate; immediately, together or in parallel',
+    example: 'a group of its own',
+  },
+];
