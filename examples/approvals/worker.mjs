@@ -1,4 +1,5 @@
-// A worker for the agent `reader`: claims executions, says that it is at them, and completes them. Needs Node 18 or later, and nothing else.
+// A worker for the agent `reader`: it claims executions, renews their leases, and completes them. It needs only Node.js 18
+// or later.
 //   STARLING_URL=http://127.0.0.1:8344 WORKER=worker-1 node worker.mjs
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -20,12 +21,13 @@ const unreachable = (error) => ({
   body: { detail: `${url} cannot be reached: ${error.cause?.message ?? error.message}` },
 });
 
-/** What this worker holds, by the ids of the executions; given back where it is told to stop. */
+/** The lease tokens of the executions that this worker has claimed, by execution id. It releases them when it stops. */
 const held = new Map();
+let claiming;
 let isStopping = false;
 
 async function work({ execution_id: id, lease_token, lease_until, inputs }) {
-  // A third of the lease: two heartbeats may get lost.
+  // Every third of the lease, so that two heartbeats may fail.
   const heartbeat = setInterval(
     () => post(`${id}/heartbeat`, { lease_token }).catch(() => {}),
     Math.max((Date.parse(lease_until) - Date.now()) / 3, 100),
@@ -42,17 +44,22 @@ async function work({ execution_id: id, lease_token, lease_until, inputs }) {
   }
 }
 
-/** Somebody else begins at once with what this worker would not get done. */
+/** Releases the claimed executions, so that another worker gets them immediately and not when the leases expire. */
 async function stop() {
   if (isStopping) return;
   isStopping = true;
+  // An answer that is on its way may bring executions. A claim that still waits for work is not waited for.
+  await Promise.race([claiming, sleep(1_000)]);
   await Promise.all([...held].map(([id, lease_token]) => end(id, 'release', { lease_token })));
   process.exit(0);
 }
 
 for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, stop);
 
-/** Until the service has answered: the same lease may say the same twice. A 409 says that the execution is somebody else's by now. */
+/**
+ * Repeats the request until the service answers, which is safe with the same lease token. A 409 says that another worker
+ * has the execution now.
+ */
 async function end(id, how, body) {
   for (;;) {
     const answer = await post(`${id}/${how}`, body).catch(unreachable);
@@ -63,13 +70,18 @@ async function end(id, how, body) {
   }
 }
 
-while (!isStopping) {
+async function claim() {
   const { status, body } = await post('claim', { agents: ['reader'], wait: 20, claimed_by: name }).catch(unreachable);
   if (status === 200) {
     for (const { execution_id, lease_token } of body.executions) held.set(execution_id, lease_token);
-    for (const execution of body.executions) await work(execution);
-  } else {
-    console.log(name, 'claim', status, body.detail);
-    await sleep(1_000);
+    return body.executions;
   }
+  console.log(name, 'claim', status, body.detail);
+  await sleep(1_000);
+  return [];
+}
+
+while (!isStopping) {
+  claiming = claim();
+  for (const execution of await claiming) if (!isStopping) await work(execution);
 }
