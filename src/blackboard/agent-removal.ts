@@ -19,8 +19,10 @@ import { Leases } from './execution/leases.js';
 import { Outcomes } from './execution/outcomes.js';
 import { GroupErrors } from './joins/group-errors.js';
 import { GroupsWithoutSubscription } from './joins/groups-without-subscription.js';
-import { lockKeyOf, type WaitingGroup, WaitingGroups } from './joins/waiting-groups.js';
-import type { SubscriptionPlace } from './matching/subscription-numbers.js';
+import { findGroup, findMembers, type WaitingGroup } from './joins/join-group-rows.js';
+import { lockKeyOf } from './joins/lock-keys.js';
+import { WaitingGroups } from './joins/waiting-groups.js';
+import type { SubscriptionPlace } from './matching/subscription-rows.js';
 import { Presence } from './presence/presence.js';
 import { PROCESSES, Processes } from './processes/processes.js';
 import type { Ended } from './publishing/blackboard.js';
@@ -140,10 +142,10 @@ export class AgentRemoval {
   /** False if the group has ended already, or a process with its subscription has started. */
   private async failGroup(tx: Transaction, { id, ...place }: WaitingGroup): Promise<boolean> {
     await tx.lock([PROCESSES, lockKeyOf(place)]);
-    const group = await this.groups.find(tx.db, id);
+    const group = await findGroup(tx.db, id);
     if (!group || (await this.processes.known(tx.db)).hasSubscription(group)) return false;
     const changes = this.tracker.begin(tx, this.clock.now());
-    const members = await this.groups.members(tx, id);
+    const members = await findMembers(tx.db, { groupId: id });
     const message = `no process has the subscription of ${group.agent} that these artifacts waited for; a request ended the wait`;
     await this.groups.release(tx, changes, group, members);
     await this.groupErrors.write(tx, changes, { agent: group.agent, errorType: ERROR_TYPE, message }, members);

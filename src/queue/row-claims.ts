@@ -1,15 +1,11 @@
 import { randomUUID } from 'node:crypto';
 
-import { sql } from 'kysely';
-
 import type { Clock } from '../common/clock.js';
-import { dialectOf, locking } from '../database/dialects/dialect.js';
-import { preparedWithList } from '../database/prepared.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import { findNextRetry, releaseDueRetries, takingLeases } from './leased-rows.js';
 import type { LeasedRow, LeasedTable } from './leased-table.js';
 import { ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
-import { isInState } from './state-predicate.js';
 
 /**
  * A lease to take or renew: the process that holds it, and its end (epoch ms). `owner` is null if a worker outside of
@@ -50,7 +46,7 @@ export interface ClaimRules<Input> {
  */
 export class RowClaims<Row extends LeasedRow, Input> {
   readonly ready: ReadyRows<Row>;
-  private readonly takeLease: ReturnType<typeof leaseTaking>;
+  private readonly takeLeases: ReturnType<typeof takingLeases>;
 
   constructor(
     private readonly table: LeasedTable,
@@ -60,7 +56,7 @@ export class RowClaims<Row extends LeasedRow, Input> {
     unitOfWork: UnitOfWork,
   ) {
     this.ready = new ReadyRows(table, prioritiesOf, clock, unitOfWork);
-    this.takeLease = leaseTaking(table);
+    this.takeLeases = takingLeases(table);
   }
 
   async claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<Claimed<Row, Input>> {
@@ -108,28 +104,12 @@ export class RowClaims<Row extends LeasedRow, Input> {
 
   /** Makes due retries claimable. Returns their queues. */
   async releaseRetries(tx: Transaction, now: number): Promise<string[]> {
-    const rows = await tx.db
-      .updateTable(this.table.name)
-      .set({ available_at: null })
-      .where('state', '=', sql.lit('pending' as const))
-      .where('available_at', 'is not', null)
-      .where('available_at', '<=', now)
-      .returning(`${this.table.queue} as queue`)
-      .execute();
-    return [...new Set(rows.map(({ queue }) => queue))];
+    return [...new Set(await releaseDueRetries(tx, this.table, now))];
   }
 
   /** When the next retry is due (epoch ms), or null if none waits. */
-  async nextRetry(reader: Reader): Promise<number | null> {
-    const row = await reader
-      .selectFrom(this.table.name)
-      .select('available_at')
-      .where('state', '=', sql.lit('pending' as const))
-      .where('available_at', 'is not', null)
-      .orderBy('available_at')
-      .limit(1)
-      .executeTakeFirst();
-    return row?.available_at ?? null;
+  nextRetry(reader: Reader): Promise<number | null> {
+    return findNextRetry(reader, this.table);
   }
 
   private async take(
@@ -143,37 +123,12 @@ export class RowClaims<Row extends LeasedRow, Input> {
     const leaseToken = randomUUID();
     const ids = chosen.map(({ id }) => id);
     const [leased, inputs] = await Promise.all([
-      this.takeLease(tx.db, { leaseToken, ...lease, now }, ids),
+      this.takeLeases(tx.db, { leaseToken, ...lease, now }, ids),
       this.rules.inputsOf(tx, ids),
     ]);
     const ours = new Set(leased.map(({ id }) => id));
     return { rows: chosen.filter(({ id }) => ours.has(id)), ours, leaseToken, inputs };
   }
 }
-
-/** Leaves out rows that have ended since they were found, and rows that another transaction has locked. */
-const leaseTaking = (table: LeasedTable) =>
-  preparedWithList<Lease & { leaseToken: string; now: number }, string, { id: string }>((db, place, ids) => {
-    const ready = db
-      .selectFrom(table.name)
-      .select('id')
-      .where('id', 'in', ids)
-      .where(isInState('pending'))
-      .where('available_at', 'is', null);
-    return db
-      .updateTable(table.name)
-      .set(({ fn, ref }) => ({
-        state: 'running',
-        lease_token: place('leaseToken'),
-        claim: dialectOf(db).nextClaim,
-        lease_owner: place('owner'),
-        lease_until: place('until'),
-        // The start of the first attempt: later attempts keep it.
-        started_at: fn.coalesce(ref('started_at'), place('now')),
-        attempt_started_at: place('now'),
-      }))
-      .where('id', 'in', locking(db, ready, { wait: false }))
-      .returning('id');
-  });
 
 const byPriority = (one: LeasedRow, other: LeasedRow): number => other.priority - one.priority || one.seq - other.seq;

@@ -1,13 +1,10 @@
-import { sql } from 'kysely';
-
 import type { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
-import { locking } from '../database/dialects/dialect.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { forEachInTransaction } from './for-each-in-transaction.js';
-import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
+import { endLeases, findLostLeases, type LostLease, NO_LEASE, renewLeases, replaceLostLease } from './leased-rows.js';
+import type { LeasedRow, LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
-import { isInState } from './state-predicate.js';
 
 /**
  * After this many lost leases a row is given up, because a row that crashes its process would otherwise do so forever.
@@ -17,11 +14,7 @@ export const MAX_LOST_LEASES = 10;
 export const TAKEN_AT_ONCE = 100;
 
 /** A row whose holder no longer renews its lease. */
-export type LostRow<Row extends LeasedRow> = Row & {
-  lease_token: string;
-  lease_owner: string | null;
-  lost_leases: number;
-};
+export type LostRow<Row extends LeasedRow> = Row & LostLease;
 
 /** The holder of leases, their duration (ms), and what follows when they are handed back or lost. */
 export interface Holder<Row extends LeasedRow> {
@@ -62,18 +55,8 @@ export class RowLeases<Row extends LeasedRow> {
   /** Renews the leases of these rows. Leases of other rows expire and are taken over, as if this process had ended. */
   async renew(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    const { owner, until } = this.next();
-    await this.unitOfWork.run(
-      (tx) =>
-        tx.db
-          .updateTable(this.table.name)
-          .set({ lease_until: until })
-          .where(isInState('running'))
-          .where('lease_owner', '=', owner)
-          .where('id', 'in', ids)
-          .execute(),
-      { relaxedDurability: true },
-    );
+    const lease = this.next();
+    await this.unitOfWork.run((tx) => renewLeases(tx, this.table, lease, ids), { relaxedDurability: true });
   }
 
   /**
@@ -96,40 +79,23 @@ export class RowLeases<Row extends LeasedRow> {
    * at the end of the shutdown grace period, and when it is unknown what was claimed.
    */
   async handBack(kept: readonly string[] = []): Promise<number> {
-    const handedBack = await this.unitOfWork.run((tx) =>
-      tx.db
-        .updateTable(this.table.name)
-        .set(WAITING_AGAIN)
-        .where('state', '=', sql.lit('running' as const))
-        .where('lease_owner', '=', this.holder.owner)
-        .$if(kept.length > 0, (held) => held.where('id', 'not in', kept))
-        .returning(`${this.table.queue} as queue`)
-        .execute(),
-    );
-    for (const queue of new Set(handedBack.map((row) => row.queue))) this.holder.returned(queue);
-    return handedBack.length;
+    const queues = await this.unitOfWork.run((tx) => endLeases(tx, this.table, this.holder.owner, kept));
+    for (const queue of new Set(queues)) this.holder.returned(queue);
+    return queues.length;
   }
 
   private async takeOverSome(
     tx: Transaction,
     leftToOthers: readonly string[],
   ): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
-    const { exclusive } = this.unitOfWork.dialect;
-    const lapsed = tx.db
-      .selectFrom(this.table.name)
-      .select([...columnsOf(this.table), 'lease_token', 'lease_owner', 'lost_leases'])
-      .where('state', '=', sql.lit('running' as const))
-      .where(({ eb, or }) => {
-        const lapsed = eb('lease_until', '<', this.clock.now());
-        return exclusive ? or([lapsed, eb('lease_owner', '!=', this.holder.owner)]) : lapsed;
-      })
-      .$if(leftToOthers.length > 0, (some) =>
-        some.where(({ eb, or }) =>
-          or([eb('lease_owner', 'is not', null), eb(this.table.queue, 'not in', leftToOthers)]),
-        ),
-      )
-      .limit(TAKEN_AT_ONCE);
-    const lost = await locking(tx.db, lapsed, { wait: false }).$castTo<LostRow<Row>>().execute();
+    const { owner } = this.holder;
+    const lost = await findLostLeases<Row>(tx, this.table, {
+      now: this.clock.now(),
+      // With SQLite there is no other process, so every other owner has ended.
+      onlyOwner: this.unitOfWork.dialect.exclusive ? owner : null,
+      leftToOthers,
+      limit: TAKEN_AT_ONCE,
+    });
     const givenUp: LostRow<Row>[] = [];
     for (const row of lost) {
       const again = { ...row, lost_leases: row.lost_leases + 1 };
@@ -142,7 +108,7 @@ export class RowLeases<Row extends LeasedRow> {
   }
 
   private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
-    await this.update(tx, lost, WAITING_AGAIN);
+    await replaceLostLease(tx, this.table, lost, NO_LEASE);
     tx.whenVisible(() => this.holder.returned(lost.queue));
   }
 
@@ -154,28 +120,7 @@ export class RowLeases<Row extends LeasedRow> {
   private async seize(tx: Transaction, lost: LostRow<Row>, owner: string | null): Promise<LostRow<Row>> {
     const { until } = this.next();
     const lease_token = newId();
-    await this.update(tx, lost, { lease_token, lease_owner: owner, lease_until: until });
+    await replaceLostLease(tx, this.table, lost, { lease_token, lease_owner: owner, lease_until: until });
     return { ...lost, lease_token };
   }
-
-  private async update(
-    tx: Transaction,
-    lost: LostRow<Row>,
-    lease: typeof WAITING_AGAIN | { lease_token: string; lease_owner: string | null; lease_until: number },
-  ): Promise<void> {
-    await tx.db
-      .updateTable(this.table.name)
-      .set({ ...lease, lost_leases: lost.lost_leases })
-      .where('id', '=', lost.id)
-      .where('lease_token', '=', lost.lease_token)
-      .execute();
-  }
 }
-
-const WAITING_AGAIN = {
-  state: 'pending',
-  available_at: null,
-  lease_token: null,
-  lease_owner: null,
-  lease_until: null,
-} as const;

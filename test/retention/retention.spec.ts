@@ -1,6 +1,6 @@
 // Uses the application, its database and HTTP. The test sets the clock and the time of a deletion.
 import { Cleanup } from '../../src/blackboard/retention/cleanup.js';
-import { SchedulerLocks } from '../../src/blackboard/retention/scheduler-locks.js';
+import { SchedulerLocks } from '../../src/blackboard/retention/scheduler-locks.repository.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
 import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';

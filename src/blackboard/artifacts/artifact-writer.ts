@@ -3,12 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonObject } from '../../common/json.js';
-import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { StoredArtifacts } from '../../pubsub/stored-artifacts.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
-import type { ArtifactRow } from './artifact.js';
+import { insertArtifact, insertTags } from './stored-artifact-rows.js';
 
 /** An artifact that is about to be stored. */
 export interface ArtifactDraft {
@@ -72,28 +71,3 @@ export class ArtifactWriter {
     changes.add({ seq, id: draft.id, correlation });
   }
 }
-
-const COLUMNS = [
-  'id',
-  'type',
-  'version',
-  'payload',
-  'produced_by',
-  'visibility',
-  'visibility_kind',
-  'tags',
-  'partition_key',
-  'correlation_id',
-  'execution_id',
-  'created_at',
-] as const;
-
-const insertArtifact = prepared<Omit<ArtifactRow, 'seq'>, { seq: number }>((db, place) =>
-  db
-    .insertInto('artifacts')
-    .values(places(place, COLUMNS))
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning('seq'),
-);
-
-const insertTags = preparedInsert('artifact_tags', ['tag', 'artifact_seq']);

@@ -2,13 +2,18 @@ import { Injectable } from '@nestjs/common';
 
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { locking } from '../../database/dialects/dialect.js';
-import { places, prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { isSameTrace, NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
+import {
+  insertCorrelation,
+  insertOrTouchCorrelation,
+  lockCorrelation,
+  REOPENED,
+  updateCorrelation,
+} from './correlation-rows.js';
 import { CorrelationSettled } from './correlation-settled.js';
 import type { TrackedCorrelation } from './tracked-correlation.js';
 
@@ -60,7 +65,7 @@ export class CorrelationChanges {
 
   /** Creates a correlation. DomainError `conflict` if the id is in use. */
   async create(id: string, background: boolean): Promise<TrackedCorrelation> {
-    const [row] = await make(this.tx.db, {
+    const [row] = await insertCorrelation(this.tx.db, {
       id,
       background: background ? 1 : 0,
       traceparent: this.cause.traceparent ?? this.beginTrace(id),
@@ -79,9 +84,11 @@ export class CorrelationChanges {
   async open(id: string): Promise<TrackedCorrelation> {
     const known = this.touched.get(id);
     if (known) return known;
-    const [row] = (await makeOrTouch(this.tx.db, { id, traceparent: this.cause.traceparent, now: this.now })) as [
-      TrackedCorrelation,
-    ];
+    const [row] = (await insertOrTouchCorrelation(this.tx.db, {
+      id,
+      traceparent: this.cause.traceparent,
+      now: this.now,
+    })) as [TrackedCorrelation];
     if (row.closed === 1) {
       throw new DomainError(
         'conflict',
@@ -119,7 +126,7 @@ export class CorrelationChanges {
   async find(id: string): Promise<TrackedCorrelation | undefined> {
     const known = this.touched.get(id);
     if (known) return known;
-    const [row] = await find(this.tx.db, { id });
+    const [row] = await lockCorrelation(this.tx.db, { id });
     if (row) this.touched.set(id, row);
     return row;
   }
@@ -173,7 +180,7 @@ export class CorrelationChanges {
       correlation.last_activity_at = this.now;
       if (correlation.state === 'active' && correlation.pending === 0)
         await this.settle(correlation, endState(correlation));
-      await write(this.tx.db, correlation);
+      await updateCorrelation(this.tx.db, correlation);
     }
   }
 
@@ -220,77 +227,3 @@ type EndState = Exclude<TrackedCorrelation['state'], 'active'>;
 /** `failed`: the correlation has an error, and its agents published nothing besides errors (docs/api.md, "Poll"). */
 export const endState = (counts: Pick<TrackedCorrelation, 'error_count' | 'output_count'>): 'completed' | 'failed' =>
   counts.error_count > 0 && counts.output_count === 0 ? 'failed' : 'completed';
-
-const REOPENED = {
-  state: 'active',
-  settled_at: null,
-  generation_executions: 0,
-  limited_agents: '[]',
-  deadline_at: null,
-} as const;
-
-const NEW_CORRELATION = {
-  ...REOPENED,
-  closed: 0,
-  generation: 1,
-  pending: 0,
-  artifact_count: 0,
-  error_count: 0,
-  output_count: 0,
-} as const;
-
-const CHANGEABLE = [
-  'state',
-  'closed',
-  'generation',
-  'pending',
-  'artifact_count',
-  'error_count',
-  'output_count',
-  'generation_executions',
-  'limited_agents',
-  'deadline_at',
-  'input_tokens',
-  'output_tokens',
-  'cost',
-  'last_activity_at',
-  'settled_at',
-] as const;
-
-const makeOrTouch = prepared<{ id: string; traceparent: string | null; now: number }, TrackedCorrelation>((db, place) =>
-  db
-    .insertInto('correlations')
-    .values({
-      id: place('id'),
-      ...NEW_CORRELATION,
-      traceparent: place('traceparent'),
-      started_at: place('now'),
-      last_activity_at: place('now'),
-    })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
-    .returningAll(),
-);
-
-const make = prepared<{ id: string; background: number; traceparent: string | null; now: number }, TrackedCorrelation>(
-  (db, place) =>
-    db
-      .insertInto('correlations')
-      .values({
-        id: place('id'),
-        ...NEW_CORRELATION,
-        background: place('background'),
-        traceparent: place('traceparent'),
-        started_at: place('now'),
-        last_activity_at: place('now'),
-      })
-      .onConflict((conflict) => conflict.column('id').doNothing())
-      .returningAll(),
-);
-
-const find = prepared<{ id: string }, TrackedCorrelation>((db, place) =>
-  locking(db, db.selectFrom('correlations').selectAll().where('id', '=', place('id')), { wait: true }),
-);
-
-const write = prepared<TrackedCorrelation, unknown>((db, place) =>
-  db.updateTable('correlations').set(places(place, CHANGEABLE)).where('id', '=', place('id')),
-);

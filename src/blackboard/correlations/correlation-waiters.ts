@@ -3,10 +3,9 @@ import { Interval } from '@nestjs/schedule';
 
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
-import type { CorrelationState } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { findState, findStates } from './correlation-rows.js';
 
 const LOOK_AGAIN_MS = 1_000;
 
@@ -96,11 +95,3 @@ export class CorrelationWaiters {
     if (waiting?.size === 0) this.waiters.delete(correlationId);
   }
 }
-
-const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; generation: number }>(
-  (db, _place, ids) => db.selectFrom('correlations').select(['id', 'state', 'generation']).where('id', 'in', ids),
-);
-
-const findState = prepared<{ correlationId: string }, { state: CorrelationState; generation: number }>((db, place) =>
-  db.selectFrom('correlations').select(['state', 'generation']).where('id', '=', place('correlationId')),
-);

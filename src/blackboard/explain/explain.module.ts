@@ -6,7 +6,7 @@ import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { Explanations } from './explanations.js';
-import { Records } from './records.js';
+import { Records } from './records.repository.js';
 import { RefusingErrors } from './refusing-errors.js';
 import { Traces } from './traces.js';
 

@@ -15,7 +15,7 @@ import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { Processes } from '../processes/processes.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
 import type { ArtifactExplanation, Explanation } from './explanation.js';
-import { type Recorded, Records } from './records.js';
+import { type Recorded, Records } from './records.repository.js';
 import { refused } from './refusals.js';
 import { type RefusingError, RefusingErrors } from './refusing-errors.js';
 import { ofError, storedFacts } from './stored-facts.js';

@@ -1,15 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
-import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { NO_FILTER } from '../queries/artifact-filter.js';
-import { matchingAlong, routesOf, spanOf, windows } from '../queries/artifact-paths.js';
+import { routesOf, spanOf } from '../queries/artifact-paths.js';
 import { narrowest } from '../queries/narrowest-route.js';
+import { windows } from '../queries/path-rows.js';
 import { groupsOfStored, sizeOf } from '../queries/stored-pieces.js';
 import { findPayloads } from '../queries/wire-rows.js';
+import { findErrorsWithoutExecution, type StoredError } from './records.repository.js';
 
 /** A WorkflowError that says why an agent was not run: a limit, an expired join, or a subscription that was removed. */
 export interface RefusingError {
@@ -56,11 +57,7 @@ export class RefusingErrors {
     const found: RefusingError[] = [];
     for (const path of paths) {
       for await (const window of windows(reader, path, spanOf(path), WINDOW)) {
-        const rows = await matchingAlong(reader, path, window, rest)
-          .select(['artifacts.seq', 'artifacts.id', sql<number>`octet_length(artifacts.payload)`.as('bytes')])
-          .where('artifacts.execution_id', 'is', null)
-          .where('artifacts.produced_by', '<>', EXTERNAL)
-          .execute();
+        const rows = await findErrorsWithoutExecution(reader, path, window, rest);
         found.push(...(await this.read(rows, artifactId, held)));
       }
     }
@@ -96,12 +93,6 @@ export class RefusingErrors {
     }
     return found;
   }
-}
-
-interface StoredError {
-  seq: number;
-  id: string;
-  bytes: number;
 }
 
 const refusingError = (id: string, payload: ErrorPayload, artifactId: string): RefusingError => ({

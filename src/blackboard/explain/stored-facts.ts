@@ -1,12 +1,12 @@
 import type { Subscription } from '../../catalog/definitions.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { isWindow } from '../joins/waiting-groups.js';
+import { isWindow } from '../joins/lock-keys.js';
 import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { KnownWork } from '../processes/known-work.js';
 import type { Explanation } from './explanation.js';
 import { heldUntil } from './held-until.js';
-import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.js';
+import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.repository.js';
 import type { RefusingError } from './refusing-errors.js';
 
 /**

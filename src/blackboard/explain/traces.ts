@@ -4,6 +4,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { findCorrelation } from '../correlations/correlation-rows.js';
 import { countsOf } from '../correlations/tracked-correlation.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { heldUntil } from './held-until.js';
@@ -66,11 +67,7 @@ export class Traces {
     hold: (characters: number) => void,
   ): Promise<Trace | undefined> {
     const { reader } = this.unitOfWork;
-    const correlation = await reader
-      .selectFrom('correlations')
-      .selectAll()
-      .where('id', '=', correlationId)
-      .executeTakeFirst();
+    const correlation = await findCorrelation(reader, correlationId);
     if (!correlation) return undefined;
     const found = await findArtifacts(reader, correlationId, after, limit + 1);
     const rows = found.slice(0, limit);

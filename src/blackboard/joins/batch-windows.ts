@@ -5,7 +5,9 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
-import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups, WINDOW_KEY } from './waiting-groups.js';
+import { findGroupAfter, findMembers, type Member, type WaitingGroup } from './join-group-rows.js';
+import { WINDOW_KEY } from './lock-keys.js';
+import { type Arrival, ownerOf, WaitingGroups } from './waiting-groups.js';
 
 /** Batch windows collect artifacts of any correlation until there are `size`, or until `timeout` after the first. */
 @Injectable()
@@ -37,7 +39,7 @@ export class BatchWindows {
 
   /** Adds one execution with all artifacts of the window, in the correlation of the newest one. */
   async close(tx: Transaction, changes: CorrelationChanges, window: WaitingGroup): Promise<void> {
-    const members = await this.groups.members(tx, window.id);
+    const members = await findMembers(tx.db, { groupId: window.id });
     await this.enqueue(tx, changes, this.numbers.find(window)!, members);
     // The execution counts as pending before the window's count is removed, so the correlation does not settle in
     // between.
@@ -51,7 +53,7 @@ export class BatchWindows {
     changes: CorrelationChanges,
     arrival: Arrival,
   ): Promise<WaitingGroup | undefined> {
-    const window = await findWindow(tx, arrival);
+    const window = await findGroupAfter(tx, arrival, 0);
     if (!window || window.closes_at === null || window.closes_at > changes.now) return window;
     await this.close(tx, changes, window);
     return undefined;
@@ -67,14 +69,3 @@ export class BatchWindows {
     await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
   }
 }
-
-const findWindow = (tx: Transaction, arrival: Arrival): Promise<WaitingGroup | undefined> =>
-  tx.db
-    .selectFrom('join_groups')
-    .selectAll()
-    .where('agent', '=', arrival.agent)
-    .where('subscription', '=', arrival.subscription)
-    .where('key', '=', arrival.key)
-    .orderBy('ordinal')
-    .limit(1)
-    .executeTakeFirst();

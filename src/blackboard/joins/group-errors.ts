@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
+import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { artifactIds } from '../scheduling/execution-queue.js';
 import { WorkflowErrors, type WorkflowFailure } from '../scheduling/workflow-errors.js';
-import type { Member } from './waiting-groups.js';
+import type { Member } from './join-group-rows.js';
 
 /** Writes the errors of groups that end without an execution. */
 @Injectable()
@@ -20,16 +20,13 @@ export class GroupErrors {
   ): Promise<void> {
     for (const [correlationId, own] of Map.groupBy(members, ({ correlation_id }) => correlation_id)) {
       if ((await changes.find(correlationId))?.state !== 'active') continue;
-      const inputArtifactIds = await artifactIds(
-        tx,
-        own.map(({ artifact_seq }) => artifact_seq),
-      );
+      const seqs = own.map(({ artifact_seq }) => artifact_seq);
       await this.errors.write(tx, changes, {
         ...failure,
         correlationId,
         executionId: null,
         attempts: 0,
-        inputArtifactIds,
+        inputArtifactIds: await findArtifactIds(tx, seqs),
         silent: false,
       });
     }

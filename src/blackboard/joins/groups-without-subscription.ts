@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 
 import { throttled } from '../../common/background-work.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
-import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
+import { findAwaited, type SubscriptionPlace } from '../matching/subscription-rows.js';
 import { Processes } from '../processes/processes.js';
-import { isAmong } from '../scheduling/timer-queue.js';
+import { countGroups } from './join-group-rows.js';
 
 /** Join groups and batch windows that wait for subscriptions that no live process has. */
 @Injectable()
@@ -23,31 +23,14 @@ export class GroupsWithoutSubscription {
   async count(): Promise<ReadonlyMap<string, number>> {
     const places = await this.find();
     if (places.length === 0) return new Map();
-    const counts = await this.unitOfWork.reader
-      .selectFrom('join_groups')
-      .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
-      .where(isAmong(places))
-      .groupBy('agent')
-      .orderBy('agent')
-      .execute();
+    const counts = await countGroups(this.unitOfWork.reader, places);
     return new Map(counts.map(({ agent, count }) => [agent, count]));
   }
 
   async find(db: Reader = this.unitOfWork.reader): Promise<readonly SubscriptionPlace[]> {
-    const waiting = await db
-      .selectFrom('subscriptions')
-      .select(['agent', 'number as subscription'])
-      .where(({ exists, selectFrom }) =>
-        exists(
-          selectFrom('join_groups')
-            .select('join_groups.id')
-            .whereRef('join_groups.agent', '=', 'subscriptions.agent')
-            .whereRef('join_groups.subscription', '=', 'subscriptions.number'),
-        ),
-      )
-      .execute();
-    if (waiting.length === 0) return [];
+    const awaited = await findAwaited(db);
+    if (awaited.length === 0) return [];
     const known = await this.processes.known(db);
-    return waiting.filter((place) => !known.hasSubscription(place));
+    return awaited.filter((place) => !known.hasSubscription(place));
   }
 }

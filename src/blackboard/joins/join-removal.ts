@@ -1,21 +1,22 @@
 import { Injectable } from '@nestjs/common';
 
-import { places, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
+import { findMembers, type Member, type WaitingGroup } from './join-group-rows.js';
 import {
-  correlationsOf,
-  isWindow,
-  lockKeyOf,
-  type Member,
-  ownerOf,
-  type WaitingGroup,
-  WaitingGroups,
-} from './waiting-groups.js';
-
-/** A member together with its group. */
-type Joined = WaitingGroup & Member;
+  deleteMember,
+  findFirstArrival,
+  findJoinedAt,
+  findJoinedOf,
+  findKeysOf,
+  findMovable,
+  type Joined,
+  moveMember,
+  shiftMembers,
+} from './joined-member-rows.js';
+import { isWindow, lockKeyOf } from './lock-keys.js';
+import { correlationsOf, ownerOf, WaitingGroups } from './waiting-groups.js';
 
 /** A group and the members that belong to it. */
 interface Place {
@@ -46,21 +47,21 @@ export class JoinRemoval {
 
   /** The lock keys of the groups in which artifacts of these correlations wait. */
   async lockKeys(db: Reader, correlationIds: readonly string[]): Promise<string[]> {
-    return (await findKeys(db, {}, correlationIds)).map(lockKeyOf);
+    return (await findKeysOf(db, {}, correlationIds)).map(lockKeyOf);
   }
 
   async removeCorrelation(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
-    await this.takeOut(tx, changes, await findOwn(tx.db, { correlationId }), correlationId);
+    await this.takeOut(tx, changes, await findJoinedOf(tx.db, { correlationId }), correlationId);
   }
 
   /** Locks the keys under which these artifacts wait. */
   async holdArtifacts(tx: Transaction, seqs: readonly number[]): Promise<void> {
-    await tx.lock((await findWaiting(tx.db, {}, seqs)).map(lockKeyOf));
+    await tx.lock((await findJoinedAt(tx.db, {}, seqs)).map(lockKeyOf));
   }
 
   /** Removes artifacts from groups that wait without a time limit. The caller has called `holdArtifacts`. */
   async removeArtifacts(tx: Transaction, changes: CorrelationChanges, seqs: readonly number[]): Promise<void> {
-    await this.takeOut(tx, changes, await findWaiting(tx.db, {}, seqs), null);
+    await this.takeOut(tx, changes, await findJoinedAt(tx.db, {}, seqs), null);
   }
 
   /** `owner`: the correlation whose completed groups are removed too. */
@@ -88,7 +89,7 @@ export class JoinRemoval {
 
   // A completed group belongs to the correlation of its newest artifact, as its execution would. Other groups stay.
   private async dropUndecided(tx: Transaction, group: WaitingGroup, correlationId: string | null): Promise<void> {
-    if (ownerOf(await this.groups.members(tx, group.id)) !== correlationId) return;
+    if (ownerOf(await findMembers(tx.db, { groupId: group.id })) !== correlationId) return;
     await this.timers.cancel(tx, 'judge', group.id);
     await this.groups.remove(tx, group.id);
   }
@@ -97,14 +98,14 @@ export class JoinRemoval {
   private async closeGaps(tx: Transaction, gone: Joined[]): Promise<void> {
     const window = gone[0]!;
     for (const [index, { position }] of gone.entries()) {
-      await shift(tx.db, {
+      await shiftMembers(tx.db, {
         id: window.id,
         after: position,
         before: gone[index + 1]?.position ?? window.size,
         by: index + 1,
       });
     }
-    const [first] = await findFirst(tx.db, window);
+    const [first] = await findFirstArrival(tx.db, window);
     await this.groups.resize(tx, window, window.size - gone.length, first!.arrived_at);
   }
 
@@ -128,7 +129,7 @@ export class JoinRemoval {
     members.sort((one, other) => one.arrived_at - other.arrived_at || one.artifact_seq - other.artifact_seq);
     for (const [position, member] of members.entries()) {
       if (member.group_id === group.id && member.position === position) continue;
-      await move(tx.db, { ...member, group_id: group.id, ordinal: group.ordinal, position });
+      await moveMember(tx.db, { ...member, group_id: group.id, ordinal: group.ordinal, position });
     }
     await this.groups.resize(tx, group, members.length, members[0]!.arrived_at);
   }
@@ -165,103 +166,3 @@ async function recount(changes: CorrelationChanges, before: Place[], after: Plac
     if (difference !== 0) (await changes.get(id)).pending += difference;
   }
 }
-
-const OF_MEMBER = ['artifact_seq', 'group_id', 'position', 'type', 'correlation_id', 'arrived_at'] as const;
-
-const findKeys = preparedWithList<object, string, Pick<WaitingGroup, 'agent' | 'subscription' | 'key'>>(
-  (db, _place, correlationIds) =>
-    db
-      .selectFrom('join_arrivals')
-      .select(['agent', 'subscription', 'key'])
-      .distinct()
-      .where('correlation_id', 'in', correlationIds),
-);
-
-const findOwn = prepared<{ correlationId: string }, Joined>((db, place) =>
-  db
-    .selectFrom('join_arrivals')
-    .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
-    .selectAll('join_groups')
-    .select(OF_MEMBER)
-    .where('correlation_id', '=', place('correlationId'))
-    .orderBy('join_groups.ordinal')
-    .orderBy('position'),
-);
-
-const findWaiting = preparedWithList<object, number, Joined>((db, _place, seqs) =>
-  db
-    .selectFrom('artifacts')
-    .innerJoin('join_arrivals', (join) =>
-      join
-        .onRef('join_arrivals.correlation_id', '=', 'artifacts.correlation_id')
-        .onRef('join_arrivals.artifact_seq', '=', 'artifacts.seq'),
-    )
-    .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
-    .selectAll('join_groups')
-    .select([
-      'join_arrivals.artifact_seq',
-      'join_arrivals.group_id',
-      'join_arrivals.position',
-      'join_arrivals.type',
-      'join_arrivals.correlation_id',
-      'join_arrivals.arrived_at',
-    ])
-    .where('artifacts.seq', 'in', seqs)
-    .orderBy('join_groups.ordinal')
-    .orderBy('join_arrivals.position'),
-);
-
-/**
- * The members of a key's groups from `ordinal` on, in order. The sequence ends with groups of one member, all of the
- * same type. Only as many of these are read as there may be gaps before them; the others do not change.
- */
-const findMovable = prepared<
-  Pick<WaitingGroup, 'agent' | 'subscription' | 'key' | 'ordinal'> & { gone: number },
-  Joined
->((db, place) => {
-  const groups = db
-    .selectFrom('join_groups')
-    .where('join_groups.agent', '=', place('agent'))
-    .where('join_groups.subscription', '=', place('subscription'))
-    .where('join_groups.key', '=', place('key'))
-    .where('join_groups.ordinal', '>=', place('ordinal'))
-    .where('state', '=', 'waiting')
-    .orderBy('join_groups.ordinal');
-  const firstToStay = groups.select('join_groups.ordinal').where('size', '=', 1).limit(1).offset(place('gone'));
-  return groups
-    .innerJoin('join_arrivals', 'join_arrivals.group_id', 'join_groups.id')
-    .selectAll('join_groups')
-    .select(OF_MEMBER)
-    .where(({ eb, fn, lit }) => eb('join_groups.ordinal', '<', fn.coalesce(firstToStay, lit(Number.MAX_SAFE_INTEGER))))
-    .orderBy('position');
-});
-
-const findFirst = prepared<Pick<WaitingGroup, 'id'>, Pick<Member, 'arrived_at'>>((db, place) =>
-  db.selectFrom('join_arrivals').select('arrived_at').where('group_id', '=', place('id')).orderBy('position').limit(1),
-);
-
-const deleteMember = prepared<Member, unknown>((db, place) =>
-  db
-    .deleteFrom('join_arrivals')
-    .where('agent', '=', place('agent'))
-    .where('subscription', '=', place('subscription'))
-    .where('artifact_seq', '=', place('artifact_seq')),
-);
-
-const move = prepared<Member, unknown>((db, place) =>
-  db
-    .updateTable('join_arrivals')
-    .set(places(place, ['group_id', 'ordinal', 'position']))
-    .where('agent', '=', place('agent'))
-    .where('subscription', '=', place('subscription'))
-    .where('artifact_seq', '=', place('artifact_seq')),
-);
-
-const shift = prepared<{ id: string; after: number; before: number; by: number }, unknown>((db, place) =>
-  db
-    .updateTable('join_arrivals')
-    .set(({ eb }) => ({ position: eb('position', '-', place('by')) }))
-    .where('group_id', '=', place('id'))
-    .where('position', '>', place('after'))
-    .where('position', '<', place('before')),
-);

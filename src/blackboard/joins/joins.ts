@@ -8,7 +8,8 @@ import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { GroupErrors } from './group-errors.js';
-import { type Arrival, type Member, ownerOf, type WaitingGroup, WaitingGroups } from './waiting-groups.js';
+import { findGroupAfter, findLastOrdinalWith, findMembers, type Member, type WaitingGroup } from './join-group-rows.js';
+import { type Arrival, ownerOf, WaitingGroups } from './waiting-groups.js';
 
 /**
  * Joins: a group belongs to (subscription, key) and is complete when it has one artifact of every type. An arrival goes
@@ -38,7 +39,7 @@ export class Joins {
     await this.groups.join(tx, changes, group, arrival);
     if (group.size < subscription.types.length) return;
 
-    const members = await this.groups.members(tx, group.id);
+    const members = await findMembers(tx.db, { groupId: group.id });
     await this.groups.stopWaiting(tx, changes, group, members);
     if (subscription.where === null) {
       await this.enqueue(tx, changes, subscription, members);
@@ -54,7 +55,7 @@ export class Joins {
 
   /** Ends a completed group after its `where` has been evaluated. */
   async judged(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, passes: boolean): Promise<void> {
-    const members = await this.groups.members(tx, group.id);
+    const members = await findMembers(tx.db, { groupId: group.id });
     (await changes.get(ownerOf(members))).pending -= 1;
     if (passes) await this.enqueue(tx, changes, this.numbers.find(group)!, members);
     await this.groups.remove(tx, group.id);
@@ -64,7 +65,7 @@ export class Joins {
    * Removes a group whose time has passed, and writes one WorkflowError into each correlation with an artifact in it.
    */
   async expire(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup): Promise<void> {
-    const members = await this.groups.members(tx, group.id);
+    const members = await findMembers(tx.db, { groupId: group.id });
     const message = `${group.agent} waited for ${this.missingTypes(group, members)} and the join's window ended`;
     await this.groups.release(tx, changes, group, members);
     await this.groupErrors.write(tx, changes, { agent: group.agent, errorType: 'join_expired', message }, members);
@@ -78,7 +79,7 @@ export class Joins {
     arrival: Arrival,
   ): Promise<WaitingGroup | undefined> {
     for (;;) {
-      const group = await oldestGroupLacking(tx, arrival);
+      const group = await findGroupAfter(tx, arrival, await findLastOrdinalWith(tx, arrival, arrival.type));
       if (!group || group.closes_at === null || group.closes_at > changes.now) return group;
       await this.expire(tx, changes, group);
     }
@@ -99,27 +100,4 @@ export class Joins {
     const inputs = inOrderOfTypes(subscription, members).map((member) => member.artifact_seq);
     await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
   }
-}
-
-async function oldestGroupLacking(tx: Transaction, arrival: Arrival): Promise<WaitingGroup | undefined> {
-  const last = await tx.db
-    .selectFrom('join_arrivals')
-    .select('ordinal')
-    .where('agent', '=', arrival.agent)
-    .where('subscription', '=', arrival.subscription)
-    .where('key', '=', arrival.key)
-    .where('type', '=', arrival.type)
-    .orderBy('ordinal', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return tx.db
-    .selectFrom('join_groups')
-    .selectAll()
-    .where('agent', '=', arrival.agent)
-    .where('subscription', '=', arrival.subscription)
-    .where('key', '=', arrival.key)
-    .where('ordinal', '>', last?.ordinal ?? 0)
-    .orderBy('ordinal')
-    .limit(1)
-    .executeTakeFirst();
 }

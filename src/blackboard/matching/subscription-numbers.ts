@@ -4,13 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isJoin } from './matcher.js';
-
-/** A subscription as the database refers to it. */
-export interface SubscriptionPlace {
-  agent: string;
-  /** Its number among the agent's subscriptions. */
-  subscription: number;
-}
+import { findSubscriptions, insertSubscription, type SubscriptionPlace, updateIdentity } from './subscription-rows.js';
 
 interface Numbered extends SubscriptionPlace {
   configured: Subscription;
@@ -71,23 +65,17 @@ async function numberAll(tx: Transaction, byAgent: readonly Subscription[][]): P
 }
 
 /** Numbers the subscriptions of one agent. */
-async function numberSome({ db }: Transaction, subscriptions: readonly Subscription[]): Promise<Numbered[]> {
+async function numberSome(tx: Transaction, subscriptions: readonly Subscription[]): Promise<Numbered[]> {
   const { agent } = subscriptions[0]!;
-  const known = await db.selectFrom('subscriptions').selectAll().where('agent', '=', agent).execute();
+  const known = await findSubscriptions(tx, agent);
   const numbered: Numbered[] = [];
   for (const { identity, configured } of identified(subscriptions)) {
     const row =
       known.find((each) => each.identity === identity) ??
       known.find((each) => each.identity === placeIdentity(configured));
     const number = row?.number ?? freeNumber(known, configured);
-    if (!row) await db.insertInto('subscriptions').values({ agent, number, identity }).execute();
-    else if (row.identity !== identity)
-      await db
-        .updateTable('subscriptions')
-        .set({ identity })
-        .where('agent', '=', agent)
-        .where('number', '=', number)
-        .execute();
+    if (!row) await insertSubscription(tx, { agent, number, identity });
+    else if (row.identity !== identity) await updateIdentity(tx, { agent, number, identity });
     if (row) row.identity = identity;
     else known.push({ agent, number, identity });
     numbered.push({ agent, subscription: number, configured });

@@ -1,4 +1,4 @@
-import type { SubscriptionPlace } from '../matching/subscription-numbers.js';
+import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 
 /** The agents and subscriptions of one process. */
 export interface Configured {

@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
@@ -7,12 +6,20 @@ import { newId } from '../../common/ids.js';
 import { Role } from '../../common/role.js';
 import { VERSION } from '../../common/version.js';
 import { Settings } from '../../config/settings.js';
-import type { WorkersTable } from '../../database/schema.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { type Configured, KnownWork } from './known-work.js';
+import {
+  deleteExpiredProcesses,
+  deleteProcess,
+  findOthers,
+  findProcesses,
+  insertProcess,
+  type ProcessRow,
+  renewProcess,
+} from './process-rows.js';
 
 /** Lock name. A process locks it to register, and to act on the fact that no process has an agent or a subscription. */
 export const PROCESSES = 'processes';
@@ -49,27 +56,21 @@ export class Processes {
   }
 
   async leave(): Promise<void> {
-    await this.unitOfWork.run(({ db }) => db.deleteFrom('workers').where('id', '=', this.own).execute());
+    await this.unitOfWork.run((tx) => deleteProcess(tx, this.own));
     this.signals.processesChanged.publishElsewhere(null);
   }
 
   /** The live processes, in the order in which they started. */
-  async all(): Promise<Selectable<WorkersTable>[]> {
+  async all(): Promise<ProcessRow[]> {
     const now = this.clock.now();
-    const rows = this.unitOfWork.reader.selectFrom('workers').selectAll().orderBy('id');
-    if (!this.unitOfWork.dialect.exclusive) return rows.where('seen_until', '>', now).execute();
-    return (await rows.execute()).map((row) => ({ ...row, seen_at: now }));
+    if (!this.unitOfWork.dialect.exclusive) return findProcesses(this.unitOfWork.reader, now);
+    return (await findProcesses(this.unitOfWork.reader, null)).map((row) => ({ ...row, seen_at: now }));
   }
 
   async known(db: Reader = this.unitOfWork.reader): Promise<KnownWork> {
     const own: Configured = { worker: this.role.worker, agents: this.agents, subscriptions: this.subscriptions };
     if (this.unitOfWork.dialect.exclusive) return new KnownWork(own, []);
-    const others = await db
-      .selectFrom('workers')
-      .select(['roles', 'agents', 'subscriptions'])
-      .where('seen_until', '>', this.clock.now())
-      .where('id', '<>', this.own)
-      .execute();
+    const others = await findOthers(db, this.own, this.clock.now());
     return new KnownWork(own, others.map(configuredOf));
   }
 
@@ -82,16 +83,11 @@ export class Processes {
     // With SQLite there is no other process that could ask.
     if (this.unitOfWork.dialect.exclusive) return true;
     const now = this.clock.now();
-    return this.unitOfWork.run(async ({ db }) => {
-      const { numUpdatedRows } = await db
-        .updateTable('workers')
-        .set({ seen_at: now, seen_until: now + this.settings.leaseMs })
-        .where('id', '=', this.own)
-        // After it has expired, other processes have acted as if this one had ended, so it must register again.
-        .where('seen_until', '>', now)
-        .executeTakeFirst();
-      await db.deleteFrom('workers').where('seen_until', '<=', now).execute();
-      return numUpdatedRows > 0n;
+    return this.unitOfWork.run(async (tx) => {
+      // After it has expired, other processes have acted as if this one had ended, so it must register again.
+      const isRenewed = await renewProcess(tx, this.own, now, now + this.settings.leaseMs);
+      await deleteExpiredProcesses(tx, now);
+      return isRenewed;
     });
   }
 
@@ -100,24 +96,18 @@ export class Processes {
     const now = this.clock.now();
     this.startedAt ??= now;
     // With SQLite only one process has the database, so all other rows belong to processes that have ended.
-    await tx.db
-      .deleteFrom('workers')
-      .$if(!this.unitOfWork.dialect.exclusive, (rows) => rows.where('seen_until', '<=', now))
-      .execute();
-    await tx.db
-      .insertInto('workers')
-      .values({
-        id: this.own,
-        agents: JSON.stringify(this.agents),
-        subscriptions: JSON.stringify(this.subscriptions),
-        roles: JSON.stringify(rolesOf(this.role)),
-        version: VERSION,
-        configuration: this.catalog.digest,
-        started_at: this.startedAt,
-        seen_at: now,
-        seen_until: now + this.settings.leaseMs,
-      })
-      .execute();
+    await deleteExpiredProcesses(tx, this.unitOfWork.dialect.exclusive ? null : now);
+    await insertProcess(tx, {
+      id: this.own,
+      agents: JSON.stringify(this.agents),
+      subscriptions: JSON.stringify(this.subscriptions),
+      roles: JSON.stringify(rolesOf(this.role)),
+      version: VERSION,
+      configuration: this.catalog.digest,
+      started_at: this.startedAt,
+      seen_at: now,
+      seen_until: now + this.settings.leaseMs,
+    });
   }
 
   /** Without the worker role a process runs no agents, but clients can claim the work of external ones through it. */
@@ -142,7 +132,7 @@ const configuredOf = ({
   roles,
   agents,
   subscriptions,
-}: Pick<Selectable<WorkersTable>, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
+}: Pick<ProcessRow, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
   worker: roles === null || (JSON.parse(roles) as string[]).includes('worker'),
   agents: JSON.parse(agents) as string[],
   subscriptions: subscriptions === null ? null : (JSON.parse(subscriptions) as Record<string, number[]>),

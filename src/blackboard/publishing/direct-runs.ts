@@ -6,7 +6,7 @@ import type { JsonObject } from '../../common/json.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { CorrelationWaiters } from '../correlations/correlation-waiters.js';
-import { findOutputs } from '../queries/execution-artifacts.js';
+import { findOutputs } from '../queries/execution-artifact-rows.js';
 import type { Item } from '../queries/stored-pieces.js';
 import { StoredTexts } from '../queries/stored-texts.js';
 import type { DirectRun } from './blackboard.js';

@@ -1,14 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import { type Selectable, sql } from 'kysely';
 
-import { amongFound } from '../../database/dialects/dialect.js';
-import type { ActivityHoursTable } from '../../database/schema.js';
-import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { moveOn, positionOf } from './rollup-position.js';
-
-type Hour = Selectable<ActivityHoursTable>;
-
-const USED = ['input_tokens', 'output_tokens', 'cost'] as const;
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type ActivityHour, addToHours, deleteActivity, findActivity } from './activity-rows.js';
+import { moveOn, positionOf } from './rollup-rows.js';
 
 const STEP = 1_000;
 
@@ -22,7 +16,7 @@ export class ActivityRollup {
     const final = await this.unitOfWork.finalPosition('activity');
     return this.unitOfWork.run(async (tx) => {
       const from = await positionOf(tx, 'activity');
-      const rows = await rowsBetween(tx, from, final);
+      const rows = await findActivity(tx, from, final, STEP);
       const to = rows.at(-1)?.seq;
       if (to === undefined) return false;
       if (await moveOn(tx, 'activity', { from, to })) await addToHours(tx, sumByHour(rows));
@@ -35,34 +29,14 @@ export class ActivityRollup {
    * step, because deleted rows slow down the next scans for a while.
    */
   clear(): Promise<boolean> {
-    return this.unitOfWork.run(async (tx) => {
-      const rolledUp = tx.db
-        .selectFrom('activity')
-        .select('seq')
-        .where('seq', '<=', await positionOf(tx, 'activity'))
-        .orderBy('seq')
-        .limit(STEP);
-      const { numDeletedRows } = await tx.db
-        .deleteFrom('activity')
-        .where(amongFound(tx.db, 'seq', rolledUp))
-        .executeTakeFirst();
-      return numDeletedRows === BigInt(STEP);
-    });
+    return this.unitOfWork.run(
+      async (tx) => (await deleteActivity(tx, await positionOf(tx, 'activity'), STEP)) === STEP,
+    );
   }
 }
 
-const rowsBetween = (tx: Transaction, from: number, to: number): Promise<(Hour & { seq: number })[]> =>
-  tx.db
-    .selectFrom('activity')
-    .select(['seq', 'agent', 'hour', 'executions', 'failures', 'artifacts_consumed', 'artifacts_produced', ...USED])
-    .where('seq', '>', from)
-    .where('seq', '<=', to)
-    .orderBy('seq')
-    .limit(STEP)
-    .execute();
-
-function sumByHour(rows: readonly Hour[]): Hour[] {
-  const sums = new Map<string, Hour>();
+function sumByHour(rows: readonly ActivityHour[]): ActivityHour[] {
+  const sums = new Map<string, ActivityHour>();
   for (const row of rows) {
     const name = `${row.hour} ${row.agent}`;
     const sum = sums.get(name);
@@ -90,7 +64,7 @@ const hourOf = ({
   input_tokens,
   output_tokens,
   cost,
-}: Hour): Hour => ({
+}: ActivityHour): ActivityHour => ({
   agent,
   hour,
   executions,
@@ -101,21 +75,3 @@ const hourOf = ({
   output_tokens,
   cost,
 });
-
-async function addToHours(tx: Transaction, hours: Hour[]): Promise<void> {
-  await tx.db
-    .insertInto('activity_hours')
-    .values(hours)
-    .onConflict((conflict) =>
-      conflict.columns(['agent', 'hour']).doUpdateSet((eb) => ({
-        executions: eb('activity_hours.executions', '+', eb.ref('excluded.executions')),
-        failures: eb('activity_hours.failures', '+', eb.ref('excluded.failures')),
-        artifacts_consumed: eb('activity_hours.artifacts_consumed', '+', eb.ref('excluded.artifacts_consumed')),
-        artifacts_produced: eb('activity_hours.artifacts_produced', '+', eb.ref('excluded.artifacts_produced')),
-        input_tokens: eb('activity_hours.input_tokens', '+', eb.ref('excluded.input_tokens')),
-        output_tokens: eb('activity_hours.output_tokens', '+', eb.ref('excluded.output_tokens')),
-        cost: sql<number | null>`coalesce(activity_hours.cost + excluded.cost, activity_hours.cost, excluded.cost)`,
-      })),
-    )
-    .execute();
-}

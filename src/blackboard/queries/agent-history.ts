@@ -1,19 +1,13 @@
 import { Injectable } from '@nestjs/common';
 
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { ActivityTotals, type HourOfActivity } from './activity-totals.js';
+import { ActivityTotals, type HourOfActivity } from './activity-totals.repository.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
-import { matchingAlong, type Path, type Route, routesOf, spanOf, type Window, windows } from './artifact-paths.js';
+import { type Route, routesOf, spanOf } from './artifact-paths.js';
+import { countConsumed, countProduced, type Involved } from './execution-artifact-rows.js';
 import { narrowest } from './narrowest-route.js';
+import { windows } from './path-rows.js';
 import { PositionSet } from './position-set.js';
-
-/** An execution and how many artifacts it consumed or produced in one window of a walk. */
-interface Involved {
-  seq: number;
-  state: string;
-  ended_at: number | null;
-  artifacts: number;
-}
 
 const WINDOW = 2_000;
 const HOUR_MS = 3_600_000;
@@ -49,22 +43,9 @@ export class AgentHistory {
     const { paths, rest } = await narrowest(reader, [...routesOf(filter), byConsumer]);
     for (const path of paths) {
       for await (const window of windows(reader, path, spanOf(path), WINDOW)) {
-        yield await this.consumedIn(path, window, agent, rest);
+        yield await countConsumed(reader, path, window, rest, agent);
       }
     }
-  }
-
-  private consumedIn(path: Path, window: Window, agent: string, filter: ArtifactFilter): Promise<Involved[]> {
-    return matchingAlong(this.unitOfWork.reader, path, window, filter)
-      .crossJoin('consumptions')
-      .whereRef('consumptions.artifact_seq', '=', 'artifacts.seq')
-      .where('consumptions.consumer', '=', agent)
-      .crossJoin('executions')
-      .whereRef('executions.id', '=', 'consumptions.execution_id')
-      .select(['executions.seq', 'executions.state', 'executions.ended_at'])
-      .select((eb) => eb.fn.countAll<number>().as('artifacts'))
-      .groupBy(['executions.seq', 'executions.state', 'executions.ended_at'])
-      .execute();
   }
 
   private async *produced(agent: string, filter: ArtifactFilter): AsyncGenerator<Involved[]> {
@@ -73,19 +54,9 @@ export class AgentHistory {
     const { paths, rest } = await narrowest(reader, routesOf({ ...filter, producers: [agent] }));
     for (const path of paths) {
       for await (const window of windows(reader, path, spanOf(path), WINDOW)) {
-        yield await this.producedIn(path, window, rest);
+        yield await countProduced(reader, path, window, rest);
       }
     }
-  }
-
-  private producedIn(path: Path, window: Window, filter: ArtifactFilter): Promise<Involved[]> {
-    return matchingAlong(this.unitOfWork.reader, path, window, filter)
-      .crossJoin('executions')
-      .whereRef('executions.id', '=', 'artifacts.execution_id')
-      .select(['executions.seq', 'executions.state', 'executions.ended_at'])
-      .select((eb) => eb.fn.countAll<number>().as('artifacts'))
-      .groupBy(['executions.seq', 'executions.state', 'executions.ended_at'])
-      .execute();
   }
 }
 

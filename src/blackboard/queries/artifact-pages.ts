@@ -1,21 +1,18 @@
 import type { Reader } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
 import {
-  along,
   EVERYTHING,
   isOrdered,
-  matchingAlong,
   type OrderedPath,
   type Path,
   type Route,
   routesOf,
   spanOf,
-  stepsAlong,
   type Window,
-  windows,
 } from './artifact-paths.js';
 import { artifactsAlong, artifactsAt, type PageRequest } from './artifact-rows.js';
 import { narrowest } from './narrowest-route.js';
+import { findFirstPositions, findMatchingPositions, windows } from './path-rows.js';
 import { PositionSet } from './position-set.js';
 import type { WireRow } from './wire-rows.js';
 
@@ -33,7 +30,9 @@ export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageReque
   if (paths.length === 1 && isOrdered(path)) return alongPath(db, path, page);
   // A merge counts through the whole offset in one query, so it is used only for short offsets.
   const canMerge = paths.every(isOrdered) && page.offset < SKIPPED;
-  const seqs = canMerge ? await mergePaths(db, paths, page) : await searchRoute(db, routes[0]!, page);
+  const seqs = canMerge
+    ? await findFirstPositions(db, paths, spanBehind(page), page)
+    : await searchRoute(db, routes[0]!, page);
   return artifactsAt(db, seqs, page);
 }
 
@@ -41,24 +40,6 @@ export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageReque
 async function alongPath(db: Reader, path: OrderedPath, page: PageRequest): Promise<WireRow[]> {
   const { span, offset } = await skip(db, path, page);
   return artifactsAlong(db, path, span, { ...page, offset });
-}
-
-/** Takes the first positions of each path and makes the page from the first of these. */
-async function mergePaths(db: Reader, paths: readonly Path[], page: PageRequest): Promise<number[]> {
-  const [first, ...others] = paths.map((path) =>
-    db
-      .selectFrom(
-        along(db, path, spanBehind(page))
-          .select('step.seq')
-          .orderBy('step.key', page.order)
-          .limit(page.offset + page.limit)
-          .as('part'),
-      )
-      .select('part.seq'),
-  );
-  const parts = others.reduce((all, part) => all.unionAll(part), first!);
-  const rows = await parts.orderBy('seq', page.order).limit(page.limit).offset(page.offset).execute();
-  return rows.map(({ seq }) => seq);
 }
 
 /** Skips most of a long offset window by window, so that no single query blocks the process while it counts. */
@@ -81,7 +62,8 @@ async function searchRoute(db: Reader, { paths, rest }: Route, page: PageRequest
   for (const path of paths) {
     let foundHere = 0;
     for await (const window of windows(db, path, searchSpan(path, page), WINDOW, page.order)) {
-      const seqs = await matchingPositions(db, path, window, rest, page, wanted);
+      const part = { span: spanBehind(page), order: page.order, limit: wanted };
+      const seqs = await findMatchingPositions(db, path, window, asksForNothing(rest) ? null : rest, part);
       seqs.forEach((seq) => found.add(seq));
       foundHere += seqs.length;
       // In a time range a later window can still hold an earlier position.
@@ -89,26 +71,6 @@ async function searchRoute(db: Reader, { paths, rest }: Route, page: PageRequest
     }
   }
   return found.page(page.order, page.offset, page.limit);
-}
-
-async function matchingPositions(
-  db: Reader,
-  path: Path,
-  window: Window,
-  filter: ArtifactFilter,
-  page: PageRequest,
-  limit: number,
-): Promise<number[]> {
-  const { low, high } = spanBehind(page);
-  const steps = asksForNothing(filter) ? stepsAlong(db, path, window) : matchingAlong(db, path, window, filter);
-  const rows = await steps
-    .select('steps.seq')
-    .where('steps.seq', '>', low)
-    .where('steps.seq', '<=', high)
-    .orderBy('steps.seq', page.order)
-    .limit(limit)
-    .execute();
-  return rows.map(({ seq }) => seq);
 }
 
 const searchSpan = (path: Path, page: PageRequest): Window => (isOrdered(path) ? spanBehind(page) : spanOf(path));

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
 
 import { EXTERNAL } from '../../catalog/definitions.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
@@ -55,6 +56,16 @@ export class ArtifactStore {
   async positions(filter: ArtifactFilter, page: Omit<PageRequest, 'most'>): Promise<number[]> {
     const rows = await pageOf(this.unitOfWork.reader, filter, { ...page, most: 0 });
     return rows.map(({ seq }) => seq);
+  }
+
+  /** Returns what is known of the artifact at a position without reading its payload. Throws if none is stored there. */
+  async headAt(seq: number): Promise<{ type: string; correlationId: string; payloadBytes: number }> {
+    return this.unitOfWork.reader
+      .selectFrom('artifacts')
+      .select(['type', 'correlation_id as correlationId'])
+      .select(sql<number>`octet_length(payload)`.as('payloadBytes'))
+      .where('seq', '=', seq)
+      .executeTakeFirstOrThrow();
   }
 
   /** Returns the artifacts in the order of `seqs`, without those that retention has deleted. */

@@ -2,11 +2,14 @@ import { Injectable } from '@nestjs/common';
 
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { findCorrelation } from '../correlations/correlation-rows.js';
+import { countsOf } from '../correlations/tracked-correlation.js';
+import { everPublished, kindsByRollup, totalByRollup } from './artifact-count-rows.js';
 import { type ArtifactFilter, asksForKindOnly, NO_FILTER } from './artifact-filter.js';
-import { along, matchingAlong, type Path, routesOf, spanOf, type Window, windows } from './artifact-paths.js';
-import { type ArtifactSummary, type KindCount, SummaryCounts } from './artifact-summary.js';
+import { type Path, routesOf, spanOf, type Window } from './artifact-paths.js';
+import { type ArtifactSummary, SummaryCounts } from './artifact-summary.js';
 import { narrowest } from './narrowest-route.js';
-import { everPublished, kindsByRollup, totalByRollup } from './rollup-counts.js';
+import { countAllSteps, countKinds, countMatching, windows } from './path-rows.js';
 
 // Steps per query. Counting reads only an index; reading the artifacts too takes a few milliseconds.
 const COUNT_WINDOW = 20_000;
@@ -53,7 +56,7 @@ export class ArtifactTotals {
     const reservation = this.memory.reserve(0);
     try {
       for await (const [path, window, rest] of this.walk(filter, withTags ? TAGS_WINDOW : LOOK_WINDOW)) {
-        counts.addKinds(await this.kindsIn(path, window, rest, withTags));
+        counts.addKinds(await countKinds(this.unitOfWork.reader, path, window, rest, withTags));
         reservation.resize(counts.bytes);
       }
     } finally {
@@ -62,23 +65,15 @@ export class ArtifactTotals {
   }
 
   private async countCorrelation(id: string): Promise<number> {
-    const { reader } = this.unitOfWork;
-    const row = await reader
-      .selectFrom('correlations')
-      .select(['artifact_count', 'deleted_artifacts'])
-      .where('id', '=', id)
-      .executeTakeFirst();
-    return row ? row.artifact_count - row.deleted_artifacts : 0;
+    const correlation = await findCorrelation(this.unitOfWork.reader, id);
+    return correlation ? countsOf(correlation).artifact_count : 0;
   }
 
   private async countAlong(path: Path): Promise<number> {
     const { reader } = this.unitOfWork;
     let total = 0;
     for await (const window of windows(reader, path, spanOf(path), COUNT_WINDOW)) {
-      const { count } = await along(reader, path, window)
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow();
-      total += count;
+      total += await countAllSteps(reader, path, window);
     }
     return total;
   }
@@ -86,25 +81,9 @@ export class ArtifactTotals {
   private async countMatching(filter: ArtifactFilter): Promise<number> {
     let total = 0;
     for await (const [path, window, rest] of this.walk(filter, LOOK_WINDOW)) {
-      const { count } = await matchingAlong(this.unitOfWork.reader, path, window, rest)
-        .select((eb) => eb.fn.countAll<number>().as('count'))
-        .executeTakeFirstOrThrow();
-      total += count;
+      total += await countMatching(this.unitOfWork.reader, path, window, rest);
     }
     return total;
-  }
-
-  private kindsIn(path: Path, window: Window, filter: ArtifactFilter, withTags: boolean): Promise<KindCount[]> {
-    const kinds = matchingAlong(this.unitOfWork.reader, path, window, filter)
-      .select(['type', 'produced_by', 'visibility_kind'])
-      .select((eb) => [
-        eb.fn.countAll<number>().as('count'),
-        eb.fn.min('created_at').as('earliest_created_at'),
-        eb.fn.max('created_at').as('latest_created_at'),
-      ])
-      .groupBy(['type', 'produced_by', 'visibility_kind']);
-    // The artifacts' own lists are read: lookups in `artifact_tags` would double the time.
-    return withTags ? kinds.select('tags').groupBy('tags').execute() : kinds.execute();
   }
 
   /** Yields every window of the narrowest route, with the conditions that its artifacts must still meet. */

@@ -4,8 +4,9 @@ import { memoize, prepared, preparedWithList } from '../../database/prepared.js'
 import type { Reader } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { NO_FILTER } from './artifact-filter.js';
-import { along, type OrderedPath, type Path, routesOf, type Window } from './artifact-paths.js';
+import { type OrderedPath, type Path, routesOf, type Window } from './artifact-paths.js';
 import { narrowest } from './narrowest-route.js';
+import { findFirstPositions } from './path-rows.js';
 
 /** An artifact without its payload and tags, which can be large. */
 export type ChangelogRow = Pick<ArtifactRow, (typeof COLUMNS)[number] | 'visibility'>;
@@ -108,24 +109,10 @@ const visibilitiesAt = preparedWithList<object, number, { seq: number; visibilit
 );
 
 async function rowsAlong(db: Reader, paths: readonly Path[], window: Window, limit: number): Promise<FoundRow[]> {
-  if (paths.length > 1) return rowsAt(db, {}, await firstAlong(db, paths, window, limit));
+  if (paths.length > 1)
+    return rowsAt(db, {}, await findFirstPositions(db, paths, window, { order: 'asc', limit, offset: 0 }));
   const path = paths[0] as OrderedPath;
   return rowsBy(path.by)(db, { value: path.by === 'all' ? '' : path.value, ...window, limit });
-}
-
-/** Takes the first positions of each path and makes the page from the first of these. */
-async function firstAlong(db: Reader, paths: readonly Path[], window: Window, limit: number): Promise<number[]> {
-  const [first, ...others] = paths.map((path) =>
-    db
-      .selectFrom(along(db, path, window).select('step.seq').orderBy('step.key').limit(limit).as('part'))
-      .select('part.seq'),
-  );
-  const rows = await others
-    .reduce((all, part) => all.unionAll(part), first!)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
-  return rows.map(({ seq }) => seq);
 }
 
 interface Stretch extends Window {

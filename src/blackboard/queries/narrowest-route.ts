@@ -1,6 +1,7 @@
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import { along, type Path, type Route, spanOf } from './artifact-paths.js';
+import { type Route, spanOf } from './artifact-paths.js';
+import { countSteps } from './path-rows.js';
 
 /** Growing bounds make the cost of the comparison proportional to the narrowest route, however long the others are. */
 const BOUNDS = [100, 1_000, 10_000, 100_000] as const;
@@ -22,17 +23,9 @@ export async function narrowest(db: Reader, routes: readonly Route[]): Promise<R
 async function isShorterThan(db: Reader, route: Route, bound: number): Promise<boolean> {
   let length = 0;
   for (const path of route.paths) {
-    length += await lengthWithin(db, path, bound - length);
+    length += await countSteps(db, path, spanOf(path), bound - length);
     await yieldToEventLoop();
     if (length >= bound) return false;
   }
   return true;
-}
-
-async function lengthWithin(db: Reader, path: Path, bound: number): Promise<number> {
-  const { count } = await db
-    .selectFrom(along(db, path, spanOf(path)).select('step.seq').limit(bound).as('steps'))
-    .select((eb) => eb.fn.countAll<number>().as('count'))
-    .executeTakeFirstOrThrow();
-  return count;
 }

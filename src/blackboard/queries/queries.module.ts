@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { ActivityRollup } from './activity-rollup.js';
-import { ActivityTotals } from './activity-totals.js';
+import { ActivityTotals } from './activity-totals.repository.js';
 import { AgentHistory } from './agent-history.js';
 import { AgentReaders } from './agent-reader.js';
 import { ArtifactRollup } from './artifact-rollup.js';

@@ -5,7 +5,7 @@ import { yieldToEventLoop } from '../../common/event-loop.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { TextInParts, type TextPart } from '../../common/text-in-parts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { consumptionsOf } from './consumptions.js';
+import { consumptionsOf } from './consumption-rows.js';
 import { HeldText } from './held-text.js';
 import {
   addStored,

@@ -1,22 +1,20 @@
 import { Injectable } from '@nestjs/common';
-import { sql, type SqlBool } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { JoinRemoval } from '../joins/join-removal.js';
-import { WINDOW_KEY } from '../joins/waiting-groups.js';
-import { rolledUpTo } from '../queries/rollup-position.js';
 import { AT_ONCE, type Cleanup, type Deletion } from './cleanup.js';
-import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-counts.js';
+import {
+  deleteArtifacts,
+  deleteConsumptions,
+  deleteTags,
+  findingFreeArtifacts,
+  findKinds,
+  findOld,
+} from './deleted-artifact-rows.js';
+import { type ArtifactKind, countDeleted, type DeletedArtifact } from './deleted-count-rows.js';
 import { SettledCorrelations } from './settled-correlations.js';
-
-interface Old {
-  seq: number;
-  correlation_id: string;
-  created_at: number;
-}
 
 /**
  * Deletes artifacts that are older than their type's `retain`, with their tags and consumptions. It keeps all artifacts
@@ -27,6 +25,7 @@ interface Old {
 @Injectable()
 export class ArtifactDeletion implements Deletion {
   readonly name = 'artifacts';
+  private readonly findFree = findingFreeArtifacts((settledBy) => this.correlations.letsContentGo(settledBy));
 
   constructor(
     private readonly catalog: Catalog,
@@ -67,7 +66,7 @@ export class ArtifactDeletion implements Deletion {
       // This check needs no transaction, and many old artifacts may have to stay.
       const free = await this.findFree(
         reader,
-        cleanup,
+        { settledBy: cleanup.settledBy },
         old.map(({ seq }) => seq),
       );
       if (free.length > 0) deleted += await cleanup.step((tx) => this.deleteFree(tx, cleanup, kind, free));
@@ -95,7 +94,7 @@ export class ArtifactDeletion implements Deletion {
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ seq }) => seq);
     // Checked again with the locks held: this finds what has started to need an artifact meanwhile, and from here on
     // nothing new can.
-    const free = await this.findFree(tx.db, cleanup, candidates);
+    const free = await this.findFree(tx.db, { settledBy: cleanup.settledBy }, candidates);
     if (free.length === 0) return 0;
     const seqs = free.map(({ seq }) => seq);
     await this.joinRemoval.removeArtifacts(tx, this.tracker.begin(tx, cleanup.now), seqs);
@@ -106,93 +105,4 @@ export class ArtifactDeletion implements Deletion {
     await this.correlations.removeEmpty(tx, held);
     return free.length;
   }
-
-  private findFree(
-    db: UnitOfWork['reader'],
-    { settledBy }: Cleanup,
-    seqs: readonly number[],
-  ): Promise<DeletedArtifact[]> {
-    return this.free(db, { settledBy }, seqs);
-  }
-
-  // One statement sees one snapshot: an artifact that leaves a join or window becomes an execution's input in the same
-  // transaction. Artifacts that are not rolled up yet stay, because a running rollup may or may not count them.
-  private readonly free = preparedWithList<{ settledBy: number }, number, DeletedArtifact>((db, place, seqs) =>
-    db
-      .selectFrom('artifacts')
-      .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
-      .select(['artifacts.seq', 'artifacts.correlation_id'])
-      .where('artifacts.seq', 'in', seqs)
-      .where('artifacts.seq', '<=', rolledUpTo('artifacts'))
-      .where(this.correlations.letsContentGo(place('settledBy')))
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('join_arrivals')
-              .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
-              .select('join_arrivals.artifact_seq')
-              .whereRef('join_arrivals.correlation_id', '=', 'artifacts.correlation_id')
-              .whereRef('join_arrivals.artifact_seq', '=', 'artifacts.seq')
-              .where(NEEDS_ITS_MEMBERS),
-          ),
-        ),
-      )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(
-            selectFrom('execution_inputs')
-              .innerJoin('executions', 'executions.id', 'execution_inputs.execution_id')
-              .select('executions.seq')
-              .whereRef('execution_inputs.artifact_seq', '=', 'artifacts.seq')
-              .where(HAS_NOT_ENDED),
-          ),
-        ),
-      ),
-  );
 }
-
-// A join without a time limit may wait forever, so it does not keep its members. A batch window keeps them: it fills
-// with whatever comes next, and its size is bounded.
-const NEEDS_ITS_MEMBERS = sql<SqlBool>`(join_groups.closes_at is not null or join_groups.state <> 'waiting' or join_groups.key = ${sql.lit(WINDOW_KEY)})`;
-
-// Executions are found by their ids here: see queue/state-predicate.ts.
-const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending', 'running')`;
-
-/** Finds the kinds of a type that have something old, with the time of their earliest artifact. */
-const findKinds = prepared<{ type: string; cutoff: number }, ArtifactKind & { earliest_created_at: number }>(
-  (db, place) =>
-    db
-      .selectFrom('artifact_counts')
-      .select(['type', 'produced_by', 'visibility_kind', 'earliest_created_at'])
-      .where('type', '=', place('type'))
-      .where('earliest_created_at', '<=', place('cutoff')),
-);
-
-/** Finds the next artifacts of a kind, oldest first. */
-const findOld = prepared<ArtifactKind & { after: number; afterSeq: number; cutoff: number }, Old>((db, place) =>
-  db
-    .selectFrom('artifacts')
-    .select(['seq', 'correlation_id', 'created_at'])
-    .where('type', '=', place('type'))
-    .where('produced_by', '=', place('produced_by'))
-    .where('visibility_kind', '=', place('visibility_kind'))
-    .where(({ eb, refTuple, tuple }) =>
-      eb(refTuple('created_at', 'seq'), '>', tuple(place('after'), place('afterSeq'))),
-    )
-    .where('created_at', '<=', place('cutoff'))
-    .orderBy('created_at')
-    .orderBy('seq')
-    .limit(AT_ONCE),
-);
-
-const deleteTags = preparedWithList<object, number, unknown>((db, _place, seqs) =>
-  db.deleteFrom('artifact_tags').where('artifact_seq', 'in', seqs),
-);
-
-const deleteConsumptions = preparedWithList<object, number, unknown>((db, _place, seqs) =>
-  db.deleteFrom('consumptions').where('artifact_seq', 'in', seqs),
-);
-
-const deleteArtifacts = preparedWithList<object, number, unknown>((db, _place, seqs) =>
-  db.deleteFrom('artifacts').where('seq', 'in', seqs),
-);

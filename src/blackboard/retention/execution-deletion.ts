@@ -1,17 +1,19 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
 import { Settings } from '../../config/settings.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { AT_ONCE, type Cleanup, type Deletion } from './cleanup.js';
+import type { Cleanup, Deletion } from './cleanup.js';
+import {
+  deleteAttempts,
+  deleteExecutions,
+  deleteInputs,
+  deleteToolCalls,
+  type EndedExecution,
+  findExecutionsAfter,
+  findingFreeExecutions,
+} from './deleted-execution-rows.js';
+import { deleteUsage } from './deleted-usage-rows.js';
 import { SettledCorrelations } from './settled-correlations.js';
-import { deleteUsage } from './usage-deletion.js';
-
-interface Ended {
-  id: string;
-  correlation_id: string;
-}
 
 /**
  * Deletes executions that ended longer than `retain_executions` ago, with their inputs, attempts, model usage and tool
@@ -21,6 +23,7 @@ interface Ended {
 @Injectable()
 export class ExecutionDeletion implements Deletion {
   readonly name = 'executions';
+  private readonly findFree = findingFreeExecutions((settledBy) => this.correlations.letsContentGo(settledBy));
 
   constructor(
     private readonly settings: Settings,
@@ -32,9 +35,9 @@ export class ExecutionDeletion implements Deletion {
     const cutoff = cleanup.cutoff(this.settings.retainExecutionsMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
-    return cleanup.deleteEnded<Ended>(cutoff, {
-      next: (after) => findSome(reader, { after }),
-      due: (ids) => this.free(reader, { settledBy: cleanup.settledBy, cutoff }, ids),
+    return cleanup.deleteEnded<EndedExecution>(cutoff, {
+      next: (after) => findExecutionsAfter(reader, { after }),
+      due: (ids) => this.findFree(reader, { settledBy: cleanup.settledBy, cutoff }, ids),
       remove: (tx, free) => this.deleteFree(tx, cleanup, cutoff, free),
     });
   }
@@ -43,7 +46,7 @@ export class ExecutionDeletion implements Deletion {
     tx: Transaction,
     { settledBy }: Cleanup,
     cutoff: number,
-    found: readonly Ended[],
+    found: readonly EndedExecution[],
   ): Promise<number> {
     const held = await this.correlations.hold(
       tx,
@@ -51,7 +54,7 @@ export class ExecutionDeletion implements Deletion {
       settledBy,
     );
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
-    const free = await this.free(tx.db, { settledBy, cutoff }, candidates);
+    const free = await this.findFree(tx.db, { settledBy, cutoff }, candidates);
     const ids = free.map(({ id }) => id);
     await deleteInputs(tx.db, {}, ids);
     await deleteAttempts(tx.db, {}, ids);
@@ -61,40 +64,4 @@ export class ExecutionDeletion implements Deletion {
     await this.correlations.removeEmpty(tx, held);
     return free.length;
   }
-
-  private readonly free = preparedWithList<{ settledBy: number; cutoff: number }, string, Ended>((db, place, ids) =>
-    db
-      .selectFrom('executions')
-      .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
-      .select(['executions.id', 'executions.correlation_id'])
-      .where('executions.id', 'in', ids)
-      // As in queue/state-predicate.ts: a lookup by id must not use the partial indexes on ended executions.
-      .where(sql<number>`coalesce(executions.ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff'))
-      .where(this.correlations.letsContentGo(place('settledBy'))),
-  );
 }
-
-const findSome = prepared<{ after: number }, { seq: number; id: string; created_at: number }>((db, place) =>
-  db
-    .selectFrom('executions')
-    .select(['seq', 'id', 'created_at'])
-    .where('seq', '>', place('after'))
-    .orderBy('seq')
-    .limit(AT_ONCE),
-);
-
-const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('execution_inputs').where('execution_id', 'in', ids),
-);
-
-const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('execution_attempts').where('execution_id', 'in', ids),
-);
-
-const deleteToolCalls = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('tool_calls').where('execution_id', 'in', ids),
-);
-
-const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('executions').where('id', 'in', ids),
-);

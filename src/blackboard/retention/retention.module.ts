@@ -6,7 +6,7 @@ import { JoinsModule } from '../joins/joins.module.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
 import { ExecutionDeletion } from './execution-deletion.js';
 import { Retention } from './retention.js';
-import { SchedulerLocks } from './scheduler-locks.js';
+import { SchedulerLocks } from './scheduler-locks.repository.js';
 import { SettledCorrelations } from './settled-correlations.js';
 
 @Module({

@@ -10,7 +10,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
 import { Cleanup, type Deletion } from './cleanup.js';
 import { ExecutionDeletion } from './execution-deletion.js';
-import { SchedulerLocks } from './scheduler-locks.js';
+import { SchedulerLocks } from './scheduler-locks.repository.js';
 
 const TICK_MS = 10_000;
 const EVERY_MS = 600_000;

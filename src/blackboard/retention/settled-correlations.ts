@@ -1,13 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { type Expression, type ExpressionBuilder, expressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
+import { type Expression, expressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
 
-import { locking } from '../../database/dialects/dialect.js';
-import { preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { forgetUsage } from './usage-deletion.js';
-
-type Correlations = ExpressionBuilder<Schema, 'correlations'>;
+import { forgetUsage } from './deleted-usage-rows.js';
+import { type Correlations, deletingEmpty, findSettled, isSettled } from './settled-correlation-rows.js';
 
 export type CorrelationCondition = (correlations: Correlations) => Expression<SqlBool>;
 
@@ -25,6 +22,7 @@ export interface CorrelationUse {
 @Injectable()
 export class SettledCorrelations {
   private readonly uses: CorrelationUse[] = [];
+  private readonly deleteEmpty = deletingEmpty((eb) => eb.and(this.uses.map((use) => eb.not(use.names(eb)))));
 
   /** Call this when a feature starts, before the first cleanup. */
   add(use: CorrelationUse): void {
@@ -54,37 +52,4 @@ export class SettledCorrelations {
     await forgetUsage(tx, ids);
     for (const use of this.uses) await use.forget?.(tx, ids);
   }
-
-  // Built on first use, after all features have been added.
-  private readonly deleteEmpty = preparedWithList<object, string, { id: string }>((db, _place, ids) => {
-    const eb = expressionBuilder<Schema, 'correlations'>();
-    return db
-      .deleteFrom('correlations')
-      .where('id', 'in', ids)
-      .where(({ not, exists, selectFrom }) =>
-        not(exists(selectFrom('artifacts').select('seq').whereRef('artifacts.correlation_id', '=', 'correlations.id'))),
-      )
-      .where(({ not, exists, selectFrom }) =>
-        not(
-          exists(selectFrom('executions').select('seq').whereRef('executions.correlation_id', '=', 'correlations.id')),
-        ),
-      )
-      .where(eb.and(this.uses.map((use) => eb.not(use.names(eb)))))
-      .returning('id');
-  });
 }
-
-const isSettled = (eb: Correlations, settledBy: RawBuilder<number>): Expression<SqlBool> =>
-  eb.and([eb('correlations.state', '<>', 'active'), eb('correlations.settled_at', '<=', settledBy)]);
-
-const findSettled = preparedWithList<{ settledBy: number }, string, { id: string }>((db, place, ids) =>
-  locking(
-    db,
-    db
-      .selectFrom('correlations')
-      .select('id')
-      .where('id', 'in', ids)
-      .where(isSettled(expressionBuilder<Schema, 'correlations'>(), place('settledBy'))),
-    { wait: false },
-  ),
-);

@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { sql } from 'kysely';
 
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -10,6 +9,7 @@ import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-o
 import { Processes } from '../processes/processes.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
 import { KeptCount } from './kept-count.js';
+import { countWaitingExecutions } from './waiting-rows.js';
 
 const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
@@ -77,7 +77,8 @@ export class Backlog {
 
   private async countAll(reader: Reader): Promise<number> {
     this.withoutAgent = await this.executionsWithoutAgent.count();
-    return countWaiting(reader, [...(await this.processes.known()).agents]);
+    const counts = await countWaitingExecutions(reader, [...(await this.processes.known()).agents]);
+    return [...counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
   private whyFull(pausedAgents: readonly string[]): string {
@@ -92,17 +93,4 @@ export class Backlog {
     const agents = listed([...this.withoutAgent.keys()], 'and');
     return `${this.countWithoutAgent} executions wait for agents that no process has, which is the most that this service keeps; start a process with ${agents}, or end them with POST /api/v1/executions/fail`;
   }
-}
-
-// Two queries, because each reads one partial index; one query for both would read the whole table.
-async function countWaiting(reader: Reader, agents: readonly string[]): Promise<number> {
-  if (agents.length === 0) return 0;
-  const waiting = reader
-    .selectFrom('executions')
-    .select((expression) => expression.fn.countAll<number>().as('count'))
-    .where('state', '=', sql.lit('pending' as const))
-    .where('agent', 'in', agents);
-  const ready = await waiting.where('available_at', 'is', null).executeTakeFirstOrThrow();
-  const retrying = await waiting.where('available_at', 'is not', null).executeTakeFirstOrThrow();
-  return ready.count + retrying.count;
 }

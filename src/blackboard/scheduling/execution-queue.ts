@@ -4,13 +4,14 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
-import { preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { Backlog } from './backlog.js';
+import { countInGeneration, insertExecutions, insertInputs } from './queued-execution-rows.js';
 import { TimerQueue } from './timer-queue.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
@@ -66,7 +67,7 @@ export class ExecutionQueue {
     const { subscription } = execution;
     const work = externalWork(this.catalog.agent(subscription.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
-    await insertExecution(tx.db, [
+    await insertExecutions(tx.db, [
       {
         id,
         agent: subscription.agent,
@@ -98,14 +99,7 @@ export class ExecutionQueue {
   private async limitReached(tx: Transaction, correlation: TrackedCorrelation, agent: string): Promise<boolean> {
     const limit = this.settings.maxExecutionsPerCorrelation;
     if (correlation.generation_executions < limit) return false;
-    const { count } = await tx.db
-      .selectFrom('executions')
-      .select((expression) => expression.fn.countAll<number>().as('count'))
-      .where('correlation_id', '=', correlation.id)
-      .where('agent', '=', agent)
-      .where('generation', '=', correlation.generation)
-      .executeTakeFirstOrThrow();
-    return count >= limit;
+    return (await countInGeneration(tx, correlation, agent)) >= limit;
   }
 
   private async reportLimit(
@@ -125,34 +119,8 @@ export class ExecutionQueue {
       correlationId: correlation.id,
       executionId: null,
       attempts: 0,
-      inputArtifactIds: await artifactIds(tx, execution.inputs),
+      inputArtifactIds: await findArtifactIds(tx, execution.inputs),
       silent: false,
     });
   }
 }
-
-export async function artifactIds(tx: Transaction, positions: number[]): Promise<string[]> {
-  const rows = await tx.db.selectFrom('artifacts').select(['seq', 'id']).where('seq', 'in', positions).execute();
-  const byPosition = new Map(rows.map(({ seq, id }) => [seq, id]));
-  return positions.map((position) => byPosition.get(position)!);
-}
-
-const insertExecution = preparedInsert('executions', [
-  'id',
-  'agent',
-  'subscription',
-  'correlation_id',
-  'generation',
-  'state',
-  'direct',
-  'batch',
-  'priority',
-  'attempt',
-  'lost_leases',
-  'traceparent',
-  'assignee',
-  'due_at',
-  'created_at',
-]);
-
-const insertInputs = preparedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);

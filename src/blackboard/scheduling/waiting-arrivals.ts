@@ -1,12 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { sql } from 'kysely';
 
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
-import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { KeptCount } from './kept-count.js';
+import { countWaitingArrivals } from './waiting-rows.js';
 
 const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
@@ -26,7 +26,7 @@ export class WaitingArrivals {
     unitOfWork: UnitOfWork,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.waiting = new KeptCount('waiting artifacts', unitOfWork, logger, countWaiting);
+    this.waiting = new KeptCount('waiting artifacts', unitOfWork, logger, countWaitingArrivals);
   }
 
   get count(): number {
@@ -65,18 +65,4 @@ export class WaitingArrivals {
   recount(): Promise<void> {
     return this.waiting.recount();
   }
-}
-
-// Summing the sizes of groups reads fewer rows than counting their members.
-async function countWaiting(reader: Reader): Promise<number> {
-  const groups = reader
-    .selectFrom('join_groups')
-    .select(sql<number>`coalesce(sum(size), 0)`.as('count'))
-    .where('state', '=', 'waiting');
-  const releases = reader
-    .selectFrom('timers')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('kind', '=', 'release');
-  const counts = await Promise.all([groups.executeTakeFirstOrThrow(), releases.executeTakeFirstOrThrow()]);
-  return counts.reduce((sum, { count }) => sum + Number(count), 0);
 }

@@ -5,10 +5,10 @@ import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import type { LastingVisibility, Visibility } from '../../catalog/visibility.js';
 import { newId } from '../../common/ids.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { ArtifactWriter } from '../artifacts/artifact-writer.js';
 import { errorVisibility } from '../artifacts/error-visibility.js';
+import { findVisibilities } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { TimerQueue } from './timer-queue.js';
 
@@ -74,7 +74,7 @@ export class WorkflowErrors {
     { now }: CorrelationChanges,
     { agent, inputArtifactIds }: WorkflowFailure,
   ): Promise<LastingVisibility> {
-    const kinds = await visibilitiesAmong(tx.db, {}, inputArtifactIds);
+    const kinds = await findVisibilities(tx.db, {}, inputArtifactIds);
     const inputs = kinds.map(({ visibility, newest }) => ({
       visibility: JSON.parse(visibility) as Visibility,
       createdAt: newest,
@@ -82,12 +82,3 @@ export class WorkflowErrors {
     return errorVisibility(agent, inputs, now);
   }
 }
-
-/** The distinct visibilities of these artifacts, each with the creation time of the newest artifact that has it. */
-const visibilitiesAmong = preparedWithList<object, string, { visibility: string; newest: number }>((db, _place, ids) =>
-  db
-    .selectFrom('artifacts')
-    .select(({ fn }) => ['visibility', fn.max('created_at').as('newest')])
-    .where('id', 'in', ids)
-    .groupBy('visibility'),
-);

@@ -5,11 +5,13 @@ import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { isWindow, lockKeyOf, type WaitingGroup } from '../joins/waiting-groups.js';
-import { SubscriptionNumbers, type SubscriptionPlace } from '../matching/subscription-numbers.js';
+import { updateClosingTime, type WaitingGroup } from '../joins/join-group-rows.js';
+import { isWindow, lockKeyOf } from '../joins/lock-keys.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { PROCESSES, Processes } from '../processes/processes.js';
-import { isAmong, PARKED_AT, type Timer } from '../scheduling/timer-queue.js';
+import { findParkedGroups, parkTimer, type Timer, wakeDueTimers, wakeTimer } from '../scheduling/timer-rows.js';
 
 /** What a process must have to fire a timer: a subscription, or an agent if the timer belongs to no subscription. */
 export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null };
@@ -36,13 +38,7 @@ export class ParkedTimers {
     return this.unitOfWork.run(async (tx) => {
       // A process that starts at this moment is either known here, or it wakes this timer afterwards.
       await tx.lock([PROCESSES]);
-      if (isKnown(await this.processes.known(tx.db), needed)) return;
-      await tx.db
-        .updateTable('timers')
-        .set({ due_at: PARKED_AT, was_due_at: timer.was_due_at ?? timer.due_at })
-        .where('id', '=', timer.id)
-        .where('due_at', '=', timer.due_at)
-        .execute();
+      if (!isKnown(await this.processes.known(tx.db), needed)) await parkTimer(tx, timer);
     });
   }
 
@@ -53,12 +49,12 @@ export class ParkedTimers {
     while (places.length > 0 && woken === AT_ONCE)
       woken = await this.unitOfWork.run((tx) => this.wakeGroups(tx, places));
     const external = this.catalog.agents.filter(isExternal).map(({ name }) => name);
-    if (external.length > 0) await this.unitOfWork.run((tx) => wakeDue(tx, external));
+    if (external.length > 0) await this.unitOfWork.run((tx) => wakeDueTimers(tx, external));
     this.signals.timerSet.publish(this.clock.now());
   }
 
   private async wakeGroups(tx: Transaction, places: readonly SubscriptionPlace[]): Promise<number> {
-    const parked = await parkedGroups(tx, places);
+    const parked = await findParkedGroups(tx, places, AT_ONCE);
     await tx.lock(parked.map(lockKeyOf));
     for (const { timer, ...group } of parked) await this.wakeGroup(tx, timer, group);
     return parked.length;
@@ -72,47 +68,10 @@ export class ParkedTimers {
     const { id, opened_at, closes_at, state } = group;
     const again =
       state === 'waiting' && !isWindow(group) && closes_at !== null ? this.clock.now() + closes_at - opened_at : null;
-    const { numUpdatedRows } = await tx.db
-      .updateTable('timers')
-      .set(({ ref }) => ({ due_at: again ?? ref('was_due_at').$notNull(), was_due_at: again }))
-      .where('id', '=', timer)
-      .where('due_at', '=', PARKED_AT)
-      .executeTakeFirst();
-    if (again !== null && numUpdatedRows > 0n)
-      await tx.db.updateTable('join_groups').set({ closes_at: again }).where('id', '=', id).execute();
+    const isWoken = await wakeTimer(tx, timer, again);
+    if (isWoken && again !== null) await updateClosingTime(tx, id, again);
   }
 }
 
 const isKnown = (known: KnownWork, { agent, subscription }: NeededByTimer): boolean =>
   subscription === null ? known.hasWorkerOf(agent) : known.hasSubscription({ agent, subscription });
-
-const parkedGroups = (
-  tx: Transaction,
-  places: readonly SubscriptionPlace[],
-): Promise<(WaitingGroup & { timer: string })[]> =>
-  tx.db
-    .selectFrom('timers')
-    .innerJoin('join_groups', 'join_groups.id', 'timers.subject')
-    .selectAll('join_groups')
-    .select('timers.id as timer')
-    .where('timers.due_at', '=', PARKED_AT)
-    .where(isAmong(places))
-    .limit(AT_ONCE)
-    .execute();
-
-async function wakeDue(tx: Transaction, agents: readonly string[]): Promise<void> {
-  await tx.db
-    .updateTable('timers')
-    .set(({ ref }) => ({ due_at: ref('was_due_at').$notNull() }))
-    .where('due_at', '=', PARKED_AT)
-    .where('kind', '=', 'due')
-    .where(({ exists, selectFrom }) =>
-      exists(
-        selectFrom('executions')
-          .select('executions.id')
-          .whereRef('executions.id', '=', 'timers.subject')
-          .where('executions.agent', 'in', agents),
-      ),
-    )
-    .execute();
-}

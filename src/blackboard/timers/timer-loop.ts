@@ -1,6 +1,5 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { sql } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { RetryPolicy, Subscription } from '../../catalog/definitions.js';
@@ -9,26 +8,29 @@ import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
+import { artifactFromRow } from '../artifacts/artifact.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { Cancellation } from '../execution/cancellation.js';
 import { nextAttemptAt } from '../execution/retry.js';
 import { DueTimes } from '../external/due-times.js';
 import { BatchWindows } from '../joins/batch-windows.js';
+import { countMemberBytes, findGroup, findMemberArtifacts } from '../joins/join-group-rows.js';
 import { JoinRemoval } from '../joins/join-removal.js';
 import { Joins } from '../joins/joins.js';
-import { lockKeysOf } from '../joins/lock-keys.js';
-import { isWindow, lockKeyOf, WaitingGroups } from '../joins/waiting-groups.js';
+import { isWindow, lockKeyOf, lockKeysOf } from '../joins/lock-keys.js';
 import { inOrderOfTypes, type Triggered } from '../matching/matcher.js';
 import { Matching } from '../matching/matching.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { Processes } from '../processes/processes.js';
 import { Publisher } from '../publishing/publisher.js';
+import { ArtifactStore } from '../queries/artifact-store.js';
 import { generationOf } from '../scheduling/deadlines.js';
-import { type Timer, TimerQueue } from '../scheduling/timer-queue.js';
+import { findAgentOf } from '../scheduling/queued-execution-rows.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { findDueTimers, findNextDueTime, postponeTimer, type Timer } from '../scheduling/timer-rows.js';
 import { type NeededByTimer, ParkedTimers } from './parked-timers.js';
 import { TimerMemory } from './timer-memory.js';
 
@@ -84,7 +86,7 @@ export class TimerLoop {
     private readonly publisher: Publisher,
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
-    private readonly groups: WaitingGroups,
+    private readonly artifacts: ArtifactStore,
     private readonly joinRemoval: JoinRemoval,
     private readonly cancellation: Cancellation,
     private readonly dueTimes: DueTimes,
@@ -151,14 +153,14 @@ export class TimerLoop {
       for (;;) {
         // Read in each round, because a process with more agents may have started since.
         known = await this.processes.known();
-        const due = await this.timers.due(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, known);
+        const due = await findDueTimers(this.unitOfWork.reader, this.clock.now(), FIRED_AT_ONCE, known);
         if (due.length === 0 || !this.working) break;
         // Expressions are evaluated in parallel; the transactions then run in the order of the timers.
         const prepared = await Promise.all(due.map((timer) => this.prepareOrStepBack(timer)));
         if (!this.working) break;
         await this.commitAll(prepared.filter((each) => each !== null));
       }
-      const next = await this.timers.next(this.unitOfWork.reader, known);
+      const next = await findNextDueTime(this.unitOfWork.reader, known);
       if (next !== null) this.arm(next);
     } catch (error) {
       this.logger.error({ err: error }, 'timers could not be fired; trying again');
@@ -203,7 +205,7 @@ export class TimerLoop {
     }
     const failures = timer.failures + 1;
     const nextTry = nextAttemptAt(RETRY, failures, this.clock.now(), Math.random());
-    if (!(await this.unitOfWork.run((tx) => this.timers.stepBack(tx, timer, nextTry)))) return;
+    if (!(await this.unitOfWork.run((tx) => postponeTimer(tx, timer, nextTry)))) return;
     this.telemetry.timerFailed(timer.kind);
     this.logger.error(
       { err: error, timer: timer.kind, failures, next_try: toTimestamp(nextTry) },
@@ -238,16 +240,8 @@ export class TimerLoop {
   }
 
   private async prepareRelease(seq: number): Promise<Work> {
-    const {
-      type,
-      correlation_id: correlationId,
-      bytes,
-    } = await this.unitOfWork.reader
-      .selectFrom('artifacts')
-      .select(['type', 'correlation_id', PAYLOAD_BYTES.as('bytes')])
-      .where('seq', '=', seq)
-      .executeTakeFirstOrThrow();
-    const triggered = await this.memory.forPayloads(bytes, () => this.triggeredBy(seq));
+    const { type, correlationId, payloadBytes } = await this.artifacts.headAt(seq);
+    const triggered = await this.memory.forPayloads(payloadBytes, () => this.triggeredBy(seq));
     const run: Work['run'] = async (tx, changes) => {
       await this.publisher.react(tx, changes, { seq, type, correlationId }, triggered);
       (await changes.get(correlationId)).pending -= 1;
@@ -256,34 +250,29 @@ export class TimerLoop {
   }
 
   private async triggeredBy(seq: number): Promise<Triggered[]> {
-    const row: ArtifactRow = await this.unitOfWork.reader
-      .selectFrom('artifacts')
-      .selectAll()
-      .where('seq', '=', seq)
-      .executeTakeFirstOrThrow();
-    const artifact = artifactFromRow(row);
-    return this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row.created_at });
+    const [row] = await this.artifacts.at([seq]);
+    const artifact = artifactFromRow(row!);
+    return this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row!.created_at });
   }
 
   private async prepareJudgement(groupId: string): Promise<Work | NotHere> {
     const { reader } = this.unitOfWork;
-    const group = await this.groups.find(reader, groupId);
+    const group = await findGroup(reader, groupId);
     if (!group) return NOTHING;
     const subscription = this.numbers.find(group);
     if (!subscription) return { needs: group };
-    const sizes = await membersOf(reader, groupId).select(PAYLOAD_BYTES.as('bytes')).execute();
-    const bytes = sizes.reduce((sum, size) => sum + size.bytes, 0);
+    const bytes = await countMemberBytes(reader, groupId);
     const passes = await this.memory.forPayloads(bytes, () => this.passes(subscription, groupId));
     return { lockKeys: [lockKeyOf(group)], run: (tx, changes) => this.joins.judged(tx, changes, group, passes) };
   }
 
   private async passes(subscription: Subscription, groupId: string): Promise<boolean> {
-    const inputs = await membersOf(this.unitOfWork.reader, groupId).selectAll('artifacts').execute();
+    const inputs = await findMemberArtifacts(this.unitOfWork.reader, groupId);
     return this.matching.groupPasses(subscription, inOrderOfTypes(subscription, inputs).map(artifactFromRow));
   }
 
   private async prepareClosing(groupId: string): Promise<Work | NotHere> {
-    const group = await this.groups.find(this.unitOfWork.reader, groupId);
+    const group = await findGroup(this.unitOfWork.reader, groupId);
     if (!group) return NOTHING;
     if (!this.numbers.find(group)) return { needs: group };
     return { lockKeys: [lockKeyOf(group)], run: (tx, changes) => this.close(tx, changes, groupId) };
@@ -299,11 +288,7 @@ export class TimerLoop {
   }
 
   private async prepareDue({ subject: id, due_at, was_due_at }: Timer): Promise<Work | NotHere> {
-    const execution = await this.unitOfWork.reader
-      .selectFrom('executions')
-      .select(['agent', 'correlation_id'])
-      .where('id', '=', id)
-      .executeTakeFirst();
+    const execution = await findAgentOf(this.unitOfWork.reader, id);
     if (!execution) return NOTHING;
     if (!this.catalog.agent(execution.agent)) return { needs: { agent: execution.agent, subscription: null } };
     return {
@@ -314,17 +299,9 @@ export class TimerLoop {
   }
 
   private async close(tx: Transaction, changes: CorrelationChanges, groupId: string): Promise<void> {
-    const group = await this.groups.find(tx.db, groupId);
+    const group = await findGroup(tx.db, groupId);
     if (!group) return;
     if (isWindow(group)) await this.windows.close(tx, changes, group);
     else await this.joins.expire(tx, changes, group);
   }
 }
-
-const PAYLOAD_BYTES = sql<number>`octet_length(artifacts.payload)`;
-
-const membersOf = (db: Reader, groupId: string) =>
-  db
-    .selectFrom('join_arrivals')
-    .innerJoin('artifacts', 'artifacts.seq', 'join_arrivals.artifact_seq')
-    .where('join_arrivals.group_id', '=', groupId);

@@ -9,6 +9,7 @@ import { JoinsModule } from '../joins/joins.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
+import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { ParkedTimers } from './parked-timers.js';
 import { TimerLoop } from './timer-loop.js';
@@ -24,6 +25,7 @@ import { TimerMemory } from './timer-memory.js';
     LiveProcessesModule,
     MatchingModule,
     PublishingModule,
+    QueriesModule,
     SchedulingModule,
     SignalsModule,
   ],

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Blackboard } from '../../blackboard/publishing/blackboard.js';
-import type { HourOfActivity } from '../../blackboard/queries/activity-totals.js';
+import type { HourOfActivity } from '../../blackboard/queries/activity-totals.repository.js';
 import { AgentHistory } from '../../blackboard/queries/agent-history.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { Catalog } from '../../catalog/catalog.js';

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Blackboard } from '../../blackboard/publishing/blackboard.js';
-import { findInputs, findOutputs } from '../../blackboard/queries/execution-artifacts.js';
+import { findInputs, findOutputs } from '../../blackboard/queries/execution-artifact-rows.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
 import { type FindRows, StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import type { WireRow } from '../../blackboard/queries/wire-rows.js';

@@ -5,7 +5,7 @@ import { InputMemory } from '../../blackboard/execution/input-memory.js';
 import { OpenExternalWork } from '../../blackboard/external/open-external-work.js';
 import { GroupsWithoutSubscription } from '../../blackboard/joins/groups-without-subscription.js';
 import { Blackboard } from '../../blackboard/publishing/blackboard.js';
-import { ActivityTotals } from '../../blackboard/queries/activity-totals.js';
+import { ActivityTotals } from '../../blackboard/queries/activity-totals.repository.js';
 import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
 import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
 import { Catalog } from '../../catalog/catalog.js';

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
-import { rolledUpTo } from './rollup-position.js';
+import { rolledUpTo } from './rollup-rows.js';
 
 /** Activity of an agent in one hour. */
 export interface HourOfActivity {

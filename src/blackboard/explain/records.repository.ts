@@ -1,10 +1,14 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
+import { EXTERNAL } from '../../catalog/definitions.js';
 import type { CorrelationState, ExecutionsTable, JoinGroupsTable } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
-import { WINDOW_KEY } from '../joins/waiting-groups.js';
+import { WINDOW_KEY } from '../joins/lock-keys.js';
+import type { ArtifactFilter } from '../queries/artifact-filter.js';
+import type { Path, Window } from '../queries/artifact-paths.js';
+import { matchingAlong } from '../queries/path-rows.js';
 
 type ExecutionColumn =
   | 'id'
@@ -164,3 +168,24 @@ async function directRunOf(reader: Reader, { execution_id }: ArtifactRow): Promi
     .executeTakeFirst();
   return execution?.direct === 1 ? execution.agent : null;
 }
+
+/** A WorkflowError that belongs to no execution. */
+export interface StoredError {
+  seq: number;
+  id: string;
+  /** Bytes of its payload. */
+  bytes: number;
+}
+
+/** Finds the WorkflowErrors on a path and in a window that match a filter and belong to no execution. */
+export const findErrorsWithoutExecution = (
+  reader: Reader,
+  path: Path,
+  window: Window,
+  filter: ArtifactFilter,
+): Promise<StoredError[]> =>
+  matchingAlong(reader, path, window, filter)
+    .select(['artifacts.seq', 'artifacts.id', sql<number>`octet_length(artifacts.payload)`.as('bytes')])
+    .where('artifacts.execution_id', 'is', null)
+    .where('artifacts.produced_by', '<>', EXTERNAL)
+    .execute();

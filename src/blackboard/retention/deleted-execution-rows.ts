@@ -1,0 +1,53 @@
+import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
+
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import { AT_ONCE } from './cleanup.js';
+
+/** An execution that has ended. */
+export interface EndedExecution {
+  id: string;
+  correlation_id: string;
+}
+
+/** Finds the next executions after a position, in the order in which they were made. */
+export const findExecutionsAfter = prepared<{ after: number }, { seq: number; id: string; created_at: number }>(
+  (db, place) =>
+    db
+      .selectFrom('executions')
+      .select(['seq', 'id', 'created_at'])
+      .where('seq', '>', place('after'))
+      .orderBy('seq')
+      .limit(AT_ONCE),
+);
+
+export const deleteInputs = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('execution_inputs').where('execution_id', 'in', ids),
+);
+
+export const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('execution_attempts').where('execution_id', 'in', ids),
+);
+
+export const deleteToolCalls = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('tool_calls').where('execution_id', 'in', ids),
+);
+
+export const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('executions').where('id', 'in', ids),
+);
+
+/**
+ * Makes a query for those executions that ended at or before `cutoff` and whose correlation meets the condition. The
+ * condition is built on first use.
+ */
+export const findingFreeExecutions = (letsContentGo: (settledBy: RawBuilder<number>) => Expression<SqlBool>) =>
+  preparedWithList<{ settledBy: number; cutoff: number }, string, EndedExecution>((db, place, ids) =>
+    db
+      .selectFrom('executions')
+      .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
+      .select(['executions.id', 'executions.correlation_id'])
+      .where('executions.id', 'in', ids)
+      // As in `isInState`: a lookup by id must not use the partial indexes on ended executions.
+      .where(sql<number>`coalesce(executions.ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff'))
+      .where(letsContentGo(place('settledBy'))),
+  );

@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+
+import type { Reader } from '../../database/unit-of-work.js';
+import { isInState } from '../../queue/state-predicate.js';
+import { countReleases } from './timer-rows.js';
+
+/**
+ * Finds the agents that executions wait for. The query jumps from one agent to the next in the index of the queue, so
+ * its time does not depend on how many executions wait. The second part reads every execution that waits for a retry,
+ * which are few.
+ */
+export async function findAwaitedAgents(db: Reader): Promise<string[]> {
+  const { rows } = await sql<{ agent: string }>`
+    with recursive waiting(agent) as (
+      select min(agent) from executions where state = 'pending' and available_at is null
+      union all
+      select (select min(executions.agent) from executions where executions.agent > waiting.agent and state = 'pending' and available_at is null)
+      from waiting where waiting.agent is not null
+    )
+    select agent from waiting where agent is not null
+    union
+    select agent from executions where state = 'pending' and available_at is not null`.execute(db);
+  return rows.map(({ agent }) => agent);
+}
+
+/** Finds those of the agents that executions of a correlation wait for. */
+export async function findAwaitedAgentsIn(
+  db: Reader,
+  correlationId: string,
+  agents: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .selectFrom('executions')
+    .select('agent')
+    .distinct()
+    .where('correlation_id', '=', correlationId)
+    .where('agent', 'in', agents)
+    .where(isInState('pending'))
+    .execute();
+  return rows.map(({ agent }) => agent);
+}
+
+/** Counts the waiting executions of each of these agents. Agents without any are left out. */
+export async function countWaitingExecutions(
+  db: Reader,
+  agents: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const counts = new Map<string, number>();
+  if (agents.length === 0) return counts;
+  const waiting = db
+    .selectFrom('executions')
+    .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('state', '=', sql.lit('pending' as const))
+    .where('agent', 'in', agents)
+    .groupBy('agent');
+  // Two queries, because each reads one partial index; one query for both would read the whole table.
+  const ready = await waiting.where('available_at', 'is', null).execute();
+  const retrying = await waiting.where('available_at', 'is not', null).execute();
+  for (const { agent, count } of [...ready, ...retrying]) counts.set(agent, (counts.get(agent) ?? 0) + count);
+  return counts;
+}
+
+/** Counts the artifacts that wait in joins, in batch windows or for their release. */
+export async function countWaitingArrivals(db: Reader): Promise<number> {
+  // Summing the sizes of groups reads fewer rows than counting their members.
+  const groups = db
+    .selectFrom('join_groups')
+    .select(sql<number>`coalesce(sum(size), 0)`.as('count'))
+    .where('state', '=', 'waiting');
+  const [inGroups, releases] = await Promise.all([groups.executeTakeFirstOrThrow(), countReleases(db)]);
+  return Number(inGroups.count) + releases;
+}

@@ -1,0 +1,164 @@
+import { sql } from 'kysely';
+
+import { dialectOf, locking } from '../database/dialects/dialect.js';
+import { preparedWithList } from '../database/prepared.js';
+import type { Reader, Transaction } from '../database/unit-of-work.js';
+import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
+import { isInState } from './state-predicate.js';
+
+/** The columns of a row with a lease that is no longer renewed. */
+export interface LostLease {
+  lease_token: string;
+  lease_owner: string | null;
+  lost_leases: number;
+}
+
+/** The lease of a row that waits again. */
+export const NO_LEASE = {
+  state: 'pending',
+  available_at: null,
+  lease_token: null,
+  lease_owner: null,
+  lease_until: null,
+} as const;
+
+interface Taken {
+  leaseToken: string;
+  owner: string | null;
+  until: number;
+  now: number;
+}
+
+/**
+ * Makes a query that leases those rows of a table that are ready. It leaves out rows that have ended since they were
+ * found, and rows that another transaction has locked.
+ */
+export const takingLeases = (table: LeasedTable) =>
+  preparedWithList<Taken, string, { id: string }>((db, place, ids) => {
+    const ready = db
+      .selectFrom(table.name)
+      .select('id')
+      .where('id', 'in', ids)
+      .where(isInState('pending'))
+      .where('available_at', 'is', null);
+    return db
+      .updateTable(table.name)
+      .set(({ fn, ref }) => ({
+        state: 'running',
+        lease_token: place('leaseToken'),
+        claim: dialectOf(db).nextClaim,
+        lease_owner: place('owner'),
+        lease_until: place('until'),
+        // The start of the first attempt: later attempts keep it.
+        started_at: fn.coalesce(ref('started_at'), place('now')),
+        attempt_started_at: place('now'),
+      }))
+      .where('id', 'in', locking(db, ready, { wait: false }))
+      .returning('id');
+  });
+
+/** Renews the leases of those of the rows that the owner holds, until that time (epoch ms). */
+export async function renewLeases(
+  { db }: Transaction,
+  table: LeasedTable,
+  { owner, until }: { owner: string; until: number },
+  ids: readonly string[],
+): Promise<void> {
+  await db
+    .updateTable(table.name)
+    .set({ lease_until: until })
+    .where(isInState('running'))
+    .where('lease_owner', '=', owner)
+    .where('id', 'in', ids)
+    .execute();
+}
+
+/** Ends the leases of an owner, except those of the rows `kept`. Returns the queue of each row. */
+export async function endLeases(
+  { db }: Transaction,
+  table: LeasedTable,
+  owner: string,
+  kept: readonly string[],
+): Promise<string[]> {
+  const rows = await db
+    .updateTable(table.name)
+    .set(NO_LEASE)
+    .where('state', '=', sql.lit('running' as const))
+    .where('lease_owner', '=', owner)
+    .$if(kept.length > 0, (held) => held.where('id', 'not in', kept))
+    .returning(`${table.queue} as queue`)
+    .execute();
+  return rows.map(({ queue }) => queue);
+}
+
+export interface LostLeases {
+  /** Epoch ms. Leases that end before it have expired. */
+  now: number;
+  /** If set, the leases of all other owners are lost too. */
+  onlyOwner: string | null;
+  /** Leases without an owner in these queues are left out. */
+  leftToOthers: readonly string[];
+  limit: number;
+}
+
+/** Finds and locks rows with lost leases, without those that another transaction has locked. */
+export function findLostLeases<Row extends LeasedRow>(
+  { db }: Transaction,
+  table: LeasedTable,
+  { now, onlyOwner, leftToOthers, limit }: LostLeases,
+): Promise<(Row & LostLease)[]> {
+  const lost = db
+    .selectFrom(table.name)
+    .select([...columnsOf(table), 'lease_token', 'lease_owner', 'lost_leases'])
+    .where('state', '=', sql.lit('running' as const))
+    .where(({ eb, or }) => {
+      const expired = eb('lease_until', '<', now);
+      return onlyOwner === null ? expired : or([expired, eb('lease_owner', '!=', onlyOwner)]);
+    })
+    .$if(leftToOthers.length > 0, (some) =>
+      some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(table.queue, 'not in', leftToOthers)])),
+    )
+    .limit(limit);
+  return locking(db, lost, { wait: false }).$castTo<Row & LostLease>().execute();
+}
+
+/** Replaces a lost lease, and stores how many the row has lost. */
+export async function replaceLostLease(
+  { db }: Transaction,
+  table: LeasedTable,
+  lost: LeasedRow & LostLease,
+  lease: typeof NO_LEASE | { lease_token: string; lease_owner: string | null; lease_until: number },
+): Promise<void> {
+  await db
+    .updateTable(table.name)
+    .set({ ...lease, lost_leases: lost.lost_leases })
+    .where('id', '=', lost.id)
+    .where('lease_token', '=', lost.lease_token)
+    .execute();
+}
+
+/** Makes retries that are due at `now` (epoch ms) claimable. Returns the queue of each. */
+export async function releaseDueRetries({ db }: Transaction, table: LeasedTable, now: number): Promise<string[]> {
+  const rows = await db
+    .updateTable(table.name)
+    .set({ available_at: null })
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is not', null)
+    .where('available_at', '<=', now)
+    .returning(`${table.queue} as queue`)
+    .execute();
+  return rows.map(({ queue }) => queue);
+}
+
+/** Returns when the next retry is due (epoch ms), or null if none waits. */
+export async function findNextRetry(db: Reader, table: LeasedTable): Promise<number | null> {
+  const row = await db
+    .selectFrom(table.name)
+    .select('available_at')
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is not', null)
+    .orderBy('available_at')
+    .limit(1)
+    .executeTakeFirst();
+  return row?.available_at ?? null;
+}
