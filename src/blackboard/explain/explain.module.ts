@@ -6,13 +6,15 @@ import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { Explanations } from './explanations.js';
+import { MatcherExplanations } from './matcher-explanations.js';
 import { Records } from './records.repository.js';
 import { RefusingErrors } from './refusing-errors.js';
+import { StoredFacts } from './stored-facts.js';
 import { Traces } from './traces.js';
 
 @Module({
   imports: [DatabaseModule, LiveProcessesModule, MatchingModule, QueriesModule, SchedulingModule],
-  providers: [Explanations, Records, RefusingErrors, Traces],
+  providers: [Explanations, MatcherExplanations, Records, RefusingErrors, StoredFacts, Traces],
   exports: [Explanations, Traces],
 })
 export class ExplainModule {}

@@ -1,33 +1,39 @@
+import { Injectable } from '@nestjs/common';
+
 import type { Subscription } from '../../catalog/definitions.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { isWindow } from '../joins/lock-keys.js';
-import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { KnownWork } from '../processes/known-work.js';
+import { Processes } from '../processes/processes.js';
 import type { Explanation } from './explanation.js';
 import { heldUntil } from './held-until.js';
 import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.repository.js';
 import type { RefusingError } from './refusing-errors.js';
 
-/**
- * Stored data is decisive, whatever the current configuration says. Returns one fact for each execution and each
- * waiting group.
- */
-export function storedFacts(
-  { executions, groups }: Recorded,
-  numbers: SubscriptionNumbers,
-  known: KnownWork,
-): Explanation[] {
-  const waiting = groups.map((group) => ({ group, configured: numbers.find(group) }));
-  // Groups are read before executions, so a group may have become an execution meanwhile.
-  const stillWaiting = waiting.filter(
-    ({ group, configured }) =>
-      !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index),
-  );
-  return [
-    ...executions.map((execution) => ofExecution(execution, known)),
-    ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known)),
-  ];
+/** Says what stored data shows about an artifact. It is decisive, whatever the current configuration says. */
+@Injectable()
+export class StoredFacts {
+  constructor(
+    private readonly numbers: SubscriptionNumbers,
+    private readonly processes: Processes,
+  ) {}
+
+  /** Returns one fact for each execution and each waiting group. */
+  async of({ executions, groups }: Recorded): Promise<Explanation[]> {
+    const known = await this.processes.known();
+    const waiting = groups.map((group) => ({ group, configured: this.numbers.find(group) }));
+    // Groups are read before executions, so a group may have become an execution meanwhile.
+    const stillWaiting = waiting.filter(
+      ({ group, configured }) =>
+        !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index),
+    );
+    return [
+      ...executions.map((execution) => ofExecution(execution, known)),
+      ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known)),
+    ];
+  }
 }
 
 const ofExecution = (execution: ExecutionOfInput, known: KnownWork): Explanation => ({

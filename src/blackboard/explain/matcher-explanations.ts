@@ -1,0 +1,117 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Visibility } from '../../catalog/visibility.js';
+import { Clock } from '../../common/clock.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
+import { releaseTime } from '../artifacts/visibility-rules.js';
+import { isJoin, type Matchable, refusal } from '../matching/matcher.js';
+import { Matching } from '../matching/matching.js';
+import type { Explanation } from './explanation.js';
+import type { Recorded } from './records.repository.js';
+import { refused } from './refusals.js';
+import type { RefusingError } from './refusing-errors.js';
+import { ofError } from './stored-facts.js';
+
+/**
+ * Explains subscriptions about which nothing is stored: the matcher decides, with the current configuration, as it
+ * would have when the artifact was published.
+ */
+@Injectable()
+export class MatcherExplanations {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly matching: Matching,
+  ) {}
+
+  /** Returns the explanation for each of these subscriptions, which have no stored data. */
+  async of(
+    subscriptions: Subscription[],
+    row: ArtifactRow,
+    recorded: Recorded,
+    errors: RefusingError[],
+  ): Promise<[Subscription, Explanation][]> {
+    const matchable: Matchable = {
+      artifact: agentArtifactFromRow(row, row.payload),
+      visibility: JSON.parse(row.visibility) as Visibility,
+      createdAt: row.created_at,
+    };
+    // Matched at the time of its release, if that is later than now. Until then any other reason to refuse it is
+    // already final.
+    const at = Math.max(this.clock.now(), releaseTime(matchable.visibility, row.created_at) ?? 0);
+    const notOffered = whyNotOffered(recorded);
+    const asked =
+      notOffered === null
+        ? subscriptions
+        : subscriptions.filter((subscription) => refusal(subscription, matchable, this.catalog, at) === 'type');
+    const verdicts = new Map(
+      (await this.matching.verdicts(matchable, asked, at)).map((verdict) => [verdict.subscription, verdict]),
+    );
+    return subscriptions.map((subscription) => {
+      const verdict = verdicts.get(subscription);
+      if (!verdict) return [subscription, explanation(subscription, 'not_offered', notOffered!)];
+      if (verdict.kind !== 'triggered')
+        return [subscription, refused(verdict, matchable, this.catalog.agent(subscription.agent)!)];
+      return [subscription, whyNoExecution(subscription, recorded, errors)];
+    });
+  }
+}
+
+function whyNotOffered({ executions, directRunOf }: Recorded): string | null {
+  if (directRunOf !== null)
+    return `${directRunOf} published it in a direct run, and no agent reacts to the outputs of a direct run.`;
+  const invoked = executions.find((execution) => execution.invoked);
+  return invoked ? `It is the input of a run that named ${invoked.agent}, and no other agent reacts to it.` : null;
+}
+
+/** Explains why the matcher accepts the artifact and yet nothing is stored. */
+function whyNoExecution(
+  subscription: Subscription,
+  { releaseAt, correlation }: Recorded,
+  errors: RefusingError[],
+): Explanation {
+  if (releaseAt !== null) {
+    const until = toTimestamp(releaseAt);
+    return {
+      ...explanation(subscription, 'not_released', `It is not released yet: its subscriptions get it at ${until}.`),
+      until,
+    };
+  }
+  const error = takeError(errors, subscription);
+  if (error) return ofError(error, subscription.index);
+  if (correlation?.state === 'cancelled')
+    return explanation(subscription, 'cancelled', 'Its correlation was cancelled before the agent ran.');
+  if (isJoin(subscription) && subscription.where !== null) {
+    return explanation(
+      subscription,
+      'join_let_go',
+      'It joined a group whose where was not true, and the group was dropped.',
+    );
+  }
+  return explanation(
+    subscription,
+    'not_recorded',
+    'It would trigger the agent today, but nothing is stored about it. Either the subscription has changed, or its group ended with another correlation.',
+  );
+}
+
+/**
+ * A `limit` error applies to all subscriptions of an agent. An error that ended a group's waiting applies to one of
+ * those that wait.
+ */
+function takeError(errors: RefusingError[], subscription: Subscription): RefusingError | undefined {
+  const waits = isJoin(subscription) || subscription.batch !== null;
+  const error = errors.find(({ agent, errorType }) => agent === subscription.agent && (errorType === 'limit' || waits));
+  if (error && error.errorType !== 'limit') errors.splice(errors.indexOf(error), 1);
+  return error;
+}
+
+const explanation = ({ agent, index }: Subscription, verdict: Explanation['verdict'], detail: string): Explanation => ({
+  agent,
+  subscription: index,
+  verdict,
+  detail,
+});
