@@ -12,9 +12,7 @@ import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { PROCESSES, Processes } from '../processes/processes.js';
 import { findParkedGroups, parkTimer, type Timer, wakeDueTimers, wakeTimer } from '../scheduling/timer-rows.js';
-
-/** What a process must have to fire a timer: a subscription, or an agent if the timer belongs to no subscription. */
-export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null };
+import type { NeededByTimer } from './timer-handler.js';
 
 const AT_ONCE = 200;
 

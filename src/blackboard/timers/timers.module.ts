@@ -1,4 +1,4 @@
-import { Module } from '@nestjs/common';
+import { Module, type Type } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
@@ -11,9 +11,27 @@ import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
+import type { Timer } from '../scheduling/timer-rows.js';
+import { DueTimers } from './due-timers.js';
+import { FailedTimers } from './failed-timers.js';
+import { ArtifactRelease } from './handlers/artifact-release.js';
+import { CorrelationDeadline } from './handlers/correlation-deadline.js';
+import { ExecutionDueTime } from './handlers/execution-due-time.js';
+import { GroupTimeLimit } from './handlers/group-time-limit.js';
+import { JoinDecision } from './handlers/join-decision.js';
 import { ParkedTimers } from './parked-timers.js';
+import { TIMER_HANDLERS, type TimerHandler } from './timer-handler.js';
 import { TimerLoop } from './timer-loop.js';
 import { TimerMemory } from './timer-memory.js';
+
+/** A new kind of timer is a file in `handlers` and a line here. The kinds are those of the table `timers`. */
+const HANDLERS: Record<Timer['kind'], Type<TimerHandler>> = {
+  release: ArtifactRelease,
+  judge: JoinDecision,
+  close: GroupTimeLimit,
+  deadline: CorrelationDeadline,
+  due: ExecutionDueTime,
+};
 
 @Module({
   imports: [
@@ -29,7 +47,20 @@ import { TimerMemory } from './timer-memory.js';
     SchedulingModule,
     SignalsModule,
   ],
-  providers: [ParkedTimers, TimerLoop, TimerMemory],
+  providers: [
+    ...Object.values(HANDLERS),
+    {
+      provide: TIMER_HANDLERS,
+      useFactory: (...handlers: TimerHandler[]) =>
+        Object.fromEntries(Object.keys(HANDLERS).map((kind, index) => [kind, handlers[index]])),
+      inject: Object.values(HANDLERS),
+    },
+    DueTimers,
+    FailedTimers,
+    ParkedTimers,
+    TimerLoop,
+    TimerMemory,
+  ],
   exports: [ParkedTimers, TimerLoop],
 })
 export class TimersModule {}

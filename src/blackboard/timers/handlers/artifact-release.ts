@@ -1,0 +1,44 @@
+import { Injectable } from '@nestjs/common';
+
+import { artifactFromRow } from '../../artifacts/artifact.js';
+import { lockKeysOf } from '../../joins/lock-keys.js';
+import type { Triggered } from '../../matching/matcher.js';
+import { Matching } from '../../matching/matching.js';
+import { SubscriptionNumbers } from '../../matching/subscription-numbers.js';
+import { Publisher } from '../../publishing/publisher.js';
+import { ArtifactStore } from '../../queries/artifact-store.js';
+import type { Timer } from '../../scheduling/timer-rows.js';
+import type { TimerHandler, TimerWork } from '../timer-handler.js';
+import { TimerMemory } from '../timer-memory.js';
+
+/** Releases an artifact to its subscriptions. The subject is its position. */
+@Injectable()
+export class ArtifactRelease implements TimerHandler {
+  constructor(
+    private readonly artifacts: ArtifactStore,
+    private readonly matching: Matching,
+    private readonly numbers: SubscriptionNumbers,
+    private readonly publisher: Publisher,
+    private readonly memory: TimerMemory,
+  ) {}
+
+  async prepare({ subject }: Timer): Promise<TimerWork> {
+    const seq = Number(subject);
+    const { type, correlationId, payloadBytes } = await this.artifacts.headAt(seq);
+    const triggered = await this.memory.forPayloads(payloadBytes, () => this.triggeredBy(seq));
+    return {
+      lockKeys: lockKeysOf(triggered, this.numbers),
+      correlationId,
+      run: async (tx, changes) => {
+        await this.publisher.react(tx, changes, { seq, type, correlationId }, triggered);
+        (await changes.get(correlationId)).pending -= 1;
+      },
+    };
+  }
+
+  private async triggeredBy(seq: number): Promise<Triggered[]> {
+    const [row] = await this.artifacts.at([seq]);
+    const artifact = artifactFromRow(row!);
+    return this.matching.triggered({ artifact, visibility: artifact.visibility, createdAt: row!.created_at });
+  }
+}
