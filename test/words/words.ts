@@ -17,7 +17,7 @@ export const REPLACED: readonly ReplacedWord[] = [
     pattern: /\b(?:byLine|lineOf|claimLine|LineGroups|target-line)\b/,
     instead: 'queue, or lock key',
     example: 'slots.byLine',
-    except: [{ file: /yaml-source|load-catalog|diagnostics|csv-reader|batch-list/, because: 'lines of a text' }],
+    except: [{ file: /yaml-source|load-catalog|diagnostics|csv-reader|batch-commands/, because: 'lines of a text' }],
   },
   { pattern: /\b[lL]anes?\b|Lanes?\b/, instead: 'delivery group', example: 'holdLanes' },
   { pattern: /\b[iI]ntakes?(?:[A-Z]\w*)?\b|\bintake_/, instead: 'import', example: "status: 'intake'" },

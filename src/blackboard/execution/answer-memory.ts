@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
-import { EngineFailure } from '../../engines/answers.js';
+import { EngineFailure } from '../../engines/engine-answers.js';
 
 /** The share of `memory_budget`. */
 const SHARE_OF_BUDGET = 1 / 2;

@@ -12,7 +12,7 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json
 import { unknownFields } from '../../common/names-in-messages.js';
 import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
 import type { Settings } from '../../config/settings.js';
-import { ExplicitOutputs } from '../../engines/answers.js';
+import { ExplicitOutputs } from '../../engines/engine-answers.js';
 
 /** The most artifacts that one execution publishes. */
 export const MAX_OUTPUTS = 1_000;

@@ -1,7 +1,7 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import type { BatchListBody, ListedBatchBody } from '../../features/batches/dto/batch-list-body.js';
 import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
-import { batchRequest, type BatchRequestOptions, inTypedOptions } from './batch-request.js';
+import { batchRequest, type BatchRequestOptions, inTypedOptions } from './batch-options.js';
 import { follow, lookAt } from './follow-batch.js';
 import { count, summaryOf } from './progress.js';
 import { refuseUnwritable } from './results-file.js';

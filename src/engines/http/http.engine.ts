@@ -7,8 +7,8 @@ import { AddressRules, urlProblem } from '../../http-client/address-rules.js';
 import type { OutboundAnswer } from '../../http-client/outbound.js';
 import { OutboundError } from '../../http-client/outbound-error.js';
 import { webhookHeaders } from '../../http-client/signatures.js';
-import { EngineFailure } from '../answers.js';
 import type { Engine, EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
+import { EngineFailure } from '../engine-answers.js';
 import { answerOf } from './remote-answer.js';
 
 /** An http agent's `engine` object. */

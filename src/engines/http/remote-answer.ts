@@ -1,6 +1,6 @@
 import type { OutboundAnswer } from '../../http-client/outbound.js';
 import { retryAfter } from '../../http-client/retry-after.js';
-import { DeferredCompletion, EngineFailure, readAnswer } from '../answers.js';
+import { DeferredCompletion, EngineFailure, readAnswer } from '../engine-answers.js';
 
 const REQUEST_TIMEOUT = 408;
 const TOO_EARLY = 425;

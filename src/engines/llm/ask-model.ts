@@ -1,7 +1,7 @@
 import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 
 import type { JsonObject } from '../../common/json.js';
-import { EngineFailure } from '../answers.js';
+import { EngineFailure } from '../engine-answers.js';
 import { meteredModel } from './metered-model.js';
 import { describeModelError } from './model-error.js';
 import type { ModelSource } from './model-providers.js';

@@ -2,8 +2,8 @@ import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
-import { EngineFailure } from '../answers.js';
 import type { EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
+import { EngineFailure } from '../engine-answers.js';
 import { askModel, type ModelAnswer } from './ask-model.js';
 import {
   BOUND_WITH_BUDGET,

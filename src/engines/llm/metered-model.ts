@@ -1,6 +1,6 @@
 import type { LanguageModel, wrapLanguageModel } from 'ai';
 
-import { EngineFailure } from '../answers.js';
+import { EngineFailure } from '../engine-answers.js';
 import { hasGeneratedNothing } from './model-error.js';
 import { estimatedTokens, reportedUsage, type Tokens } from './tokens.js';
 

@@ -2,7 +2,7 @@ import type { APICallError, StreamProviderError } from 'ai';
 
 import { outboundErrorIn } from '../../http-client/outbound-error.js';
 import { retryAfter } from '../../http-client/retry-after.js';
-import { EngineFailure } from '../answers.js';
+import { EngineFailure } from '../engine-answers.js';
 import type { ModelSource } from './model-providers.js';
 import { withoutKey } from './without-key.js';
 

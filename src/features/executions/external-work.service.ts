@@ -12,7 +12,7 @@ import type { HeldRequest } from '../../common/held-request.js';
 import { lastFields } from '../../common/json.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { ExplicitOutputs } from '../../engines/answers.js';
+import { ExplicitOutputs } from '../../engines/engine-answers.js';
 import type { ClaimOneRequest, ClaimRequestBody } from './dto/claim-request-body.js';
 import type { LeaseBody } from './dto/held-execution-body.js';
 import type { CompleteRequest, FailRequest, LeaseRequest } from './dto/lease-requests.js';

@@ -1,8 +1,8 @@
 import type { ToolSet } from 'ai';
 
 import type { Clock } from '../../../common/clock.js';
-import { EngineFailure } from '../../answers.js';
 import type { EngineContext, ToolCallEnd } from '../../engine.js';
+import { EngineFailure } from '../../engine-answers.js';
 import type { ToolServer } from './tool-server.js';
 
 /** A server and the tools of it that an agent may use. */

@@ -3,7 +3,7 @@ import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 import type { JsonObject } from '../../../common/json.js';
 import { VERSION } from '../../../common/version.js';
-import { EngineFailure } from '../../answers.js';
+import { EngineFailure } from '../../engine-answers.js';
 import { isRefused, reasonOf } from '../model-error.js';
 
 /** An MCP server: a program to start, or a URL that serves Streamable HTTP. */
