@@ -3,8 +3,6 @@ import pg from 'pg';
 
 import { VERSION } from '../../src/common/version.js';
 import { POSTGRES } from '../../src/database/dialects/dialect.js';
-import { core } from '../../src/database/migrations/0001-core.js';
-import { runsAndBatches } from '../../src/database/migrations/0002-runs-and-batches.js';
 import { migrate, MIGRATIONS } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
 import { openDatabase } from '../../src/database/open-database.js';
@@ -12,12 +10,12 @@ import type { Schema } from '../../src/database/schema.js';
 import { StartError } from '../../src/database/start-error.js';
 import { Folder, runProgram } from '../cli/run-program.js';
 import { StartedProgram } from '../cli/started-program.js';
-import { ended, orders, send } from '../e2e/batch-board.js';
 import { Board } from '../e2e/board.js';
-import { Replicas, SERVER } from '../e2e/replica-boards.js';
+import { Replicas } from '../e2e/replica-boards.js';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { connected, queryOnce } from '../support/postgres-cluster.js';
+import { OF_EARLIER_BUILD, RECORDS_OF_EARLIER_BUILD } from './earlier-build.js';
 
 const CONFIG = `
 agents:
@@ -142,66 +140,22 @@ describe('migrations of a Postgres database', () => {
     expect(await schemaOf(url)).toEqual(await schemaOf(alone));
   });
 
-  it('upgrade an older schema with data in it, and the work continues', async () => {
-    const [made, url, alone] = [await empty(), await empty(), await empty()];
-    const replicas = new Replicas();
-    try {
-      const before = await replicas.start(CONFIG, { role: SERVER, settings: { databaseUrl: made } });
-      const messages = await Promise.all(orders(5).map((order) => before.publish('Message', order)));
-      const hidden = await before.publish('Message', { n: 5 }, { visibility: { kind: 'After', ttl: 'PT0.1S' } });
-      const halves = await before.publish('Left', { n: 6 });
-      const batch = await send(before, 'echo', orders(4));
-
-      expect(await migrate(kyselyOn(url), POSTGRES, [core, runsAndBatches])).toEqual([
-        '0001-core',
-        '0002-runs-and-batches',
-      ]);
-      await copy(made, url);
-      const after = await replicas.start(CONFIG, { settings: { databaseUrl: url } });
-      await open(alone);
-      expect(await schemaOf(url)).toEqual(await schemaOf(alone));
-
-      for (const [n, id] of [...messages, hidden].entries()) {
-        expect(await after.ended(id)).toMatchObject({ state: 'completed', artifact_count: 2 });
-        expect((await after.artifacts(id)).map(({ type, payload }) => [type, payload.n])).toEqual([
-          ['Message', n],
-          ['Echo', n],
-        ]);
-      }
-      expect(await ended(after, batch)).toMatchObject({
-        status: 'completed',
-        total_items: 4,
-        completed_items: 4,
-        failed_items: 0,
-      });
-      await after.publish('Right', { n: 7 }, { correlation: halves });
-      await after.ended(halves);
-      expect(await after.types(halves)).toEqual(['Left', 'Right', 'Pair']);
-    } finally {
-      await replicas.close();
-    }
-  });
-
-  /** Copies every row into the columns that exist in both databases. */
-  async function copy(from: string, to: string): Promise<void> {
-    await connected(to, async (client) => {
-      const { rows: tables } = await client.query<{ name: string }>(
-        `select relname as name from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname not like 'kysely_%' and relname <> 'program_versions'`,
-      );
-      for (const { name } of tables) {
-        const [{ rows }] = (await queryOnce<{ rows: string }>(
-          from,
-          `select coalesce(json_agg(row), '[]')::text as rows from ${name} as row`,
-        )) as [{ rows: string }];
-        await client.query(`insert into ${name} select * from json_populate_recordset(null::${name}, $1)`, [rows]);
-      }
-      const { rows: counted } = await client.query<{ name: string }>(
-        `select table_name as name from information_schema.columns where is_identity = 'YES' and table_schema = 'public'`,
-      );
-      for (const { name } of counted)
-        await client.query(`select setval(pg_get_serial_sequence('${name}', 'seq'), max(seq)) from ${name}`);
-    });
-  }
+  it.each([
+    ['with other migrations', RECORDS_OF_EARLIER_BUILD],
+    ['without recorded migrations', ['drop table program_versions', 'drop table kysely_migration']],
+  ])(
+    'refuse a database of an earlier build %s with one line that says what to do, and do not change it',
+    async (_, changes) => {
+      const url = await empty();
+      await open(url);
+      for (const change of changes) await queryOnce(url, change);
+      const schema = await schemaOf(url);
+      await expect(openDatabase(url)).rejects.toThrow(new StartError(OF_EARLIER_BUILD));
+      expect(await schemaOf(url)).toEqual(schema);
+      const { code, stderr } = await runProgram(['migrate'], { env: { DATABASE_URL: url } });
+      expect({ code, stderr }).toEqual({ code: 1, stderr: `${OF_EARLIER_BUILD}\n` });
+    },
+  );
 
   it('that fail halfway leave nothing behind, and can be run again', async () => {
     const url = await empty();

@@ -2,12 +2,11 @@ import { sql } from 'kysely';
 
 import { VERSION } from '../../src/common/version.js';
 import { SQLITE } from '../../src/database/dialects/dialect.js';
-import { core } from '../../src/database/migrations/0001-core.js';
-import { changedConfigurations } from '../../src/database/migrations/0016-changed-configurations.js';
 import { migrate, MIGRATIONS } from '../../src/database/migrations/migrate.js';
 import type { NumberedMigration } from '../../src/database/migrations/migration.js';
 import { StartError } from '../../src/database/start-error.js';
 import { runProgram } from '../cli/run-program.js';
+import { OF_EARLIER_BUILD, RECORDS_OF_EARLIER_BUILD } from './earlier-build.js';
 import { Files } from './files.js';
 
 /** A step after all existing ones, as a newer program would add it. */
@@ -51,64 +50,25 @@ describe('migrations of a SQLite file', () => {
     );
   });
 
-  it('upgrade an older schema with data in it', async () => {
-    const db = freshWriter();
-    expect(await migrate(db, SQLITE, [core])).toEqual(['0001-core']);
-    await db.insertInto('rollups').values({ name: 'artifact_counts', up_to_seq: 12 }).execute();
+  it.each([
+    ['with other migrations', RECORDS_OF_EARLIER_BUILD],
+    ['without recorded migrations', ['drop table program_versions', 'drop table kysely_migration']],
+  ])(
+    'refuse a database of an earlier build %s with one line that says what to do, and do not change it',
+    async (_, changes) => {
+      const path = files.path();
+      const database = files.open(path);
+      await migrate(database.writer, SQLITE);
+      for (const change of changes) await sql.raw(change).execute(database.writer);
+      const schema = await schemaOf(database.writer);
+      await expect(migrate(database.writer, SQLITE)).rejects.toThrow(new StartError(OF_EARLIER_BUILD));
+      expect(await schemaOf(database.writer)).toEqual(schema);
+      await database.close();
 
-    expect(await migrate(db, SQLITE)).toEqual(ours.slice(1));
-    expect(await db.selectFrom('rollups').selectAll().execute()).toEqual([{ name: 'artifact_counts', up_to_seq: 12 }]);
-    const fresh = freshWriter();
-    await migrate(fresh, SQLITE);
-    expect(await schemaOf(db)).toEqual(await schemaOf(fresh));
-  });
-
-  it('record the place of each subscription with waiting artifacts', async () => {
-    const db = freshWriter();
-    const before = MIGRATIONS.slice(0, MIGRATIONS.indexOf(changedConfigurations));
-    await migrate(db, SQLITE, before);
-    const group = {
-      agent: 'pairer',
-      key: '"order-1"',
-      state: 'waiting',
-      size: 1,
-      opened_at: 1,
-      closes_at: null,
-    } as const;
-    for (const [ordinal, subscription] of [2, 2, 0].entries()) {
-      await db
-        .insertInto('join_groups')
-        .values({ ...group, id: String(ordinal), ordinal, subscription })
-        .execute();
-    }
-
-    await migrate(db, SQLITE);
-    expect(await db.selectFrom('subscriptions').selectAll().orderBy('number').execute()).toEqual([
-      { agent: 'pairer', number: 0, identity: 'place 0' },
-      { agent: 'pairer', number: 2, identity: 'place 2' },
-    ]);
-  });
-
-  it('refuse a database of an earlier build with one line that says what to do, and leave it unchanged', async () => {
-    const path = files.path();
-    const database = files.open(path);
-    await migrate(database.writer, SQLITE);
-    await database.writer
-      .updateTable('program_versions')
-      .set({ migration: '0001-blackboard' })
-      .where('migration', '=', ours[0]!)
-      .execute();
-    const schema = await schemaOf(database.writer);
-    const refusal =
-      'an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build';
-    await expect(migrate(database.writer, SQLITE)).rejects.toThrow(new StartError(refusal));
-    expect(await schemaOf(database.writer)).toEqual(schema);
-    await database.close();
-
-    const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);
-    expect(code).toBe(1);
-    expect(stderr.trim().split('\n')).toEqual([expect.stringContaining(refusal)]);
-  });
+      const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${path}`]);
+      expect({ code, stderr }).toEqual({ code: 1, stderr: `${OF_EARLIER_BUILD}\n` });
+    },
+  );
 
   it('leave an up-to-date file unchanged whenever it is opened again', async () => {
     const path = files.path();

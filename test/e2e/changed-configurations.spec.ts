@@ -1,4 +1,3 @@
-import { changeStored } from '../faults/change-stored.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -99,17 +98,6 @@ describe('a partly filled join or batch window', () => {
     await restart(COLOURS);
     await board.publish('Right', {}, { correlation: sides });
     await restart(COLOURS, SIDES);
-    await board.publish('Right', {}, { correlation: sides });
-    await eventually('the join is complete', async () => (await pairs(sides)).length === 1);
-  });
-
-  it('continues after an upgrade from a version that identified subscriptions by their places', async () => {
-    await start(COLOURS, SIDES);
-    const sides = await board.publish('Left', {});
-    await board.close();
-    await changeStored(board.app.database.url, `update subscriptions set identity = 'place ' || number`);
-    await start(COLOURS, SIDES);
-    await restart(SIDES, COLOURS);
     await board.publish('Right', {}, { correlation: sides });
     await eventually('the join is complete', async () => (await pairs(sides)).length === 1);
   });

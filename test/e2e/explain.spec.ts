@@ -1,4 +1,3 @@
-import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import type { ExplanationBody, VerdictBody } from '../../src/features/artifacts/dto/explanation-body.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
@@ -437,23 +436,6 @@ describe('why an agent ran on an artifact, or did not', () => {
     const detail = 'looper published it in a direct run, and no agent reacts to the outputs of a direct run.';
     expect(await at('looper', output!.id)).toEqual([
       { agent: 'looper', subscription: 0, verdict: 'not_offered', detail },
-    ]);
-  });
-
-  it('covers executions without a stored subscription', async () => {
-    const { artifact, correlation } = await publish('Order', { n: 11 });
-    await board.ended(correlation);
-    const database = board.app.app.get(UnitOfWork, { strict: false });
-    await database.run((tx) =>
-      tx.db.updateTable('executions').set({ subscription: null }).where('correlation_id', '=', correlation).execute(),
-    );
-    expect(await at('plain', artifact)).toMatchObject([{ subscription: null, verdict: 'triggered' }]);
-    const chosen = (await at('choosy', artifact)).map(({ subscription, verdict }) => [subscription, verdict]);
-    expect(chosen).toEqual([
-      [null, 'triggered'],
-      [1, 'tag'],
-      [2, 'not_recorded'],
-      [3, 'where_error'],
     ]);
   });
 

@@ -77,9 +77,9 @@ describe('two processes with different configurations', () => {
   async function passTime(ms: number): Promise<void> {
     const end = clock.now() + ms;
     await eventually('time has passed', async () => {
-      const workers = await older.app.database.rows<{ seen_until: number }>('select seen_until from workers');
-      expect(workers).toHaveLength(2);
-      if (workers.every(({ seen_until }) => seen_until > clock.now() + 3 * MINUTE)) clock.advance(MINUTE);
+      const processes = await older.app.database.rows<{ seen_until: number }>('select seen_until from processes');
+      expect(processes).toHaveLength(2);
+      if (processes.every(({ seen_until }) => seen_until > clock.now() + 3 * MINUTE)) clock.advance(MINUTE);
       return clock.now() >= end;
     });
   }
@@ -335,7 +335,7 @@ describe('a process that vanishes with the only configuration that has an agent'
       await started('vanished', 2);
       const older = await start(OLD, clocks[1]);
       const registeredUntil = async (): Promise<number> =>
-        (await older.app.database.rows<{ until: number }>('select max(seen_until) as until from workers'))[0]!.until;
+        (await older.app.database.rows<{ until: number }>('select max(seen_until) as until from processes'))[0]!.until;
       const until = await registeredUntil();
       // A third of a lease, after which it checks the others.
       clocks[1].advance(LEASE_MS / 3);

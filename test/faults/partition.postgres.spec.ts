@@ -66,7 +66,7 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     observe(replica.url, 'publish', '/api/v1/artifacts', { type: 'Nap', payload: { n: (naps += 1), ms: 3_000 } });
 
   it('is replaced by the others, reports that it is not ready, and recovers by itself', async () => {
-    const [worker] = await database.rows<{ id: string }>('select id from workers');
+    const [worker] = await database.rows<{ id: string }>('select id from processes');
     const held = async (): Promise<number> =>
       (await database.rows(`select id from executions where state = 'running' and lease_owner = '${worker!.id}'`))
         .length;

@@ -26,9 +26,9 @@ export interface ReservedCall {
   agent: string;
   leaseToken: string;
   attempt: number;
-  model: string | null;
+  model: string;
   tokens: number | string;
-  input_tokens: number | string | null;
+  input_tokens: number | string;
   cost: number;
   /** The lease under which the execution runs now; null if it has none. */
   currentLease: string | null;

@@ -207,9 +207,9 @@ const asUsage = ({ model, input_tokens, output_tokens, cost, latency_ms }: Store
 
 /** The duration of such a call is not known, so it is 0. */
 const usageOf = ({ model, tokens, input_tokens, cost }: ReservedCall): AttemptUsage => {
-  const inputTokens = Number(input_tokens ?? 0);
+  const inputTokens = Number(input_tokens);
   return {
-    model: model ?? 'unknown',
+    model,
     inputTokens,
     outputTokens: Number(tokens) - inputTokens,
     cost: cost > 0 ? cost : null,

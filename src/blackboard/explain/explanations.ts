@@ -52,9 +52,7 @@ export class Explanations {
     const recorded = await this.records.of(row);
     const facts = await this.storedFacts.of(recorded);
     const subscriptions = this.catalog.agents.flatMap((agent) => agent.subscriptions);
-    const explained = new Map(
-      subscriptions.map((subscription) => [subscription, takeFact(facts, subscription, row.type)]),
-    );
+    const explained = new Map(subscriptions.map((subscription) => [subscription, takeFact(facts, subscription)]));
     const errors =
       recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id, held);
     const open = subscriptions.filter((subscription) => !explained.get(subscription));
@@ -74,18 +72,8 @@ export class Explanations {
   }
 }
 
-/**
- * Takes the stored fact of this subscription out of the list. Executions of earlier versions do not store their
- * subscription.
- */
-function takeFact(facts: Explanation[], { agent, index, types }: Subscription, type: string): Explanation | undefined {
-  const isOf = (fact: Explanation): boolean => {
-    if (fact.agent !== agent) return false;
-    return (
-      fact.subscription === index ||
-      (fact.subscription === null && fact.execution_id !== undefined && types.includes(type))
-    );
-  };
-  const place = facts.findIndex(isOf);
+/** Takes the stored fact of this subscription out of the list. */
+function takeFact(facts: Explanation[], { agent, index }: Subscription): Explanation | undefined {
+  const place = facts.findIndex((fact) => fact.agent === agent && fact.subscription === index);
   return place < 0 ? undefined : facts.splice(place, 1)[0];
 }

@@ -28,7 +28,7 @@ export interface TracedAttempt {
 export interface TracedExecution {
   id: string;
   agent: string;
-  subscription: number | null;
+  subscription: number;
   /** True if a caller named the agent, for a run or a direct run. */
   invoked: boolean;
   /** Another correlation's if a join or batch window spans several. */

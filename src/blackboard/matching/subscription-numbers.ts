@@ -4,7 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isJoin } from './matcher.js';
-import { findSubscriptions, insertSubscription, type SubscriptionPlace, updateIdentity } from './subscription-rows.js';
+import { findSubscriptions, insertSubscription, type SubscriptionPlace } from './subscription-rows.js';
 
 interface Numbered extends SubscriptionPlace {
   configured: Subscription;
@@ -70,27 +70,19 @@ async function numberSome(tx: Transaction, subscriptions: readonly Subscription[
   const known = await findSubscriptions(tx, agent);
   const numbered: Numbered[] = [];
   for (const { identity, configured } of identified(subscriptions)) {
-    const row =
-      known.find((each) => each.identity === identity) ??
-      known.find((each) => each.identity === placeIdentity(configured));
-    const number = row?.number ?? freeNumber(known, configured);
-    if (!row) await insertSubscription(tx, { agent, number, identity });
-    else if (row.identity !== identity) await updateIdentity(tx, { agent, number, identity });
-    if (row) row.identity = identity;
-    else known.push({ agent, number, identity });
+    const row = known.find((each) => each.identity === identity);
+    const number = row?.number ?? nextNumber(known);
+    if (!row) {
+      await insertSubscription(tx, { agent, number, identity });
+      known.push({ agent, number, identity });
+    }
     numbered.push({ agent, subscription: number, configured });
   }
   return numbered;
 }
 
-/** The identity that the migration gave to subscriptions of groups that are older than the numbers. */
-const placeIdentity = ({ index }: Subscription): string => `place ${index}`;
-
-/** The subscription's place if that number is free, because processes of versions without numbers use the place. */
-function freeNumber(known: readonly { number: number }[], { index }: Subscription): number {
-  const taken = known.map(({ number }) => number);
-  return taken.includes(index) ? Math.max(...taken) + 1 : index;
-}
+const nextNumber = (known: readonly { number: number }[]): number =>
+  Math.max(-1, ...known.map(({ number }) => number)) + 1;
 
 /**
  * The identity holds what decides which artifacts belong together. With another `where`, `within` or `size` a

@@ -19,15 +19,6 @@ export async function insertSubscription({ db }: Transaction, row: SubscriptionR
   await db.insertInto('subscriptions').values(row).execute();
 }
 
-export async function updateIdentity({ db }: Transaction, { agent, number, identity }: SubscriptionRow): Promise<void> {
-  await db
-    .updateTable('subscriptions')
-    .set({ identity })
-    .where('agent', '=', agent)
-    .where('number', '=', number)
-    .execute();
-}
-
 /** Finds the subscriptions of all processes in which artifacts wait. */
 export const findAwaited = (db: Reader): Promise<SubscriptionPlace[]> =>
   db

@@ -6,8 +6,8 @@ export interface Configured {
   worker: boolean;
   /** Without the worker role only its external agents, because people and programs claim their work through its API. */
   agents: readonly string[];
-  /** Agent → numbers of its subscriptions in which artifacts can wait; null for a process of an older version. */
-  subscriptions: Readonly<Record<string, readonly number[]>> | null;
+  /** Agent → numbers of its subscriptions in which artifacts can wait. */
+  subscriptions: Readonly<Record<string, readonly number[]>>;
 }
 
 /** The agents and subscriptions of all live processes, including this one. */
@@ -39,7 +39,7 @@ export class KnownWork {
   }
 
   hasSubscription({ agent, subscription }: SubscriptionPlace): boolean {
-    return this.all.some(({ subscriptions }) => subscriptions?.[agent]?.includes(subscription) ?? false);
+    return this.all.some(({ subscriptions }) => subscriptions[agent]?.includes(subscription) ?? false);
   }
 
   /** The agents that other workers have and this process does not have. */
@@ -51,10 +51,9 @@ export class KnownWork {
 
   /** Subscriptions that other processes have and this process does not have, although it has their agents. */
   get subscriptionsElsewhere(): SubscriptionPlace[] {
-    const all = this.others.flatMap(({ subscriptions }) => placesOf(subscriptions ?? {}));
+    const all = this.others.flatMap(({ subscriptions }) => placesOf(subscriptions));
     return all.filter(
-      ({ agent, subscription }) =>
-        this.ownAgents.has(agent) && !this.own.subscriptions?.[agent]?.includes(subscription),
+      ({ agent, subscription }) => this.ownAgents.has(agent) && !this.own.subscriptions[agent]?.includes(subscription),
     );
   }
 

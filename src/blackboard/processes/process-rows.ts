@@ -1,19 +1,19 @@
 import type { Selectable } from 'kysely';
 
-import type { WorkersTable } from '../../database/schema.js';
+import type { ProcessesTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
 /** The registration of a process. */
-export type ProcessRow = Selectable<WorkersTable>;
+export type ProcessRow = Selectable<ProcessesTable>;
 
 export async function insertProcess({ db }: Transaction, row: ProcessRow): Promise<void> {
-  await db.insertInto('workers').values(row).execute();
+  await db.insertInto('processes').values(row).execute();
 }
 
 /** Extends a registration that has not expired at `now` (epoch ms). Returns false if it has, or does not exist. */
 export async function renewProcess({ db }: Transaction, id: string, now: number, until: number): Promise<boolean> {
   const { numUpdatedRows } = await db
-    .updateTable('workers')
+    .updateTable('processes')
     .set({ seen_at: now, seen_until: until })
     .where('id', '=', id)
     .where('seen_until', '>', now)
@@ -22,13 +22,13 @@ export async function renewProcess({ db }: Transaction, id: string, now: number,
 }
 
 export async function deleteProcess({ db }: Transaction, id: string): Promise<void> {
-  await db.deleteFrom('workers').where('id', '=', id).execute();
+  await db.deleteFrom('processes').where('id', '=', id).execute();
 }
 
 /** Deletes the registrations that have expired at `now` (epoch ms). Null deletes all. */
 export async function deleteExpiredProcesses({ db }: Transaction, now: number | null): Promise<void> {
   await db
-    .deleteFrom('workers')
+    .deleteFrom('processes')
     .$if(now !== null, (rows) => rows.where('seen_until', '<=', now!))
     .execute();
 }
@@ -36,7 +36,7 @@ export async function deleteExpiredProcesses({ db }: Transaction, now: number | 
 /** Finds the registrations that have not expired at `now` (epoch ms), or all if that is null, oldest first. */
 export const findProcesses = (db: Reader, now: number | null): Promise<ProcessRow[]> =>
   db
-    .selectFrom('workers')
+    .selectFrom('processes')
     .selectAll()
     .$if(now !== null, (rows) => rows.where('seen_until', '>', now!))
     .orderBy('id')
@@ -49,7 +49,7 @@ export const findOthers = (
   now: number,
 ): Promise<Pick<ProcessRow, 'roles' | 'agents' | 'subscriptions'>[]> =>
   db
-    .selectFrom('workers')
+    .selectFrom('processes')
     .select(['roles', 'agents', 'subscriptions'])
     .where('seen_until', '>', now)
     .where('id', '<>', own)

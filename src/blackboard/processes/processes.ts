@@ -133,7 +133,7 @@ const configuredOf = ({
   agents,
   subscriptions,
 }: Pick<ProcessRow, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
-  worker: roles === null || (JSON.parse(roles) as string[]).includes('worker'),
+  worker: (JSON.parse(roles) as string[]).includes('worker'),
   agents: JSON.parse(agents) as string[],
-  subscriptions: subscriptions === null ? null : (JSON.parse(subscriptions) as Record<string, number[]>),
+  subscriptions: JSON.parse(subscriptions) as Record<string, number[]>,
 });

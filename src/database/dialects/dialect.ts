@@ -1,12 +1,4 @@
-import {
-  type ColumnDefinitionBuilder,
-  type Expression,
-  type Kysely,
-  type RawBuilder,
-  type SelectQueryBuilder,
-  sql,
-  type SqlBool,
-} from 'kysely';
+import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 
 import type { Schema } from '../schema.js';
 
@@ -20,44 +12,26 @@ export interface Dialect {
   readonly exclusive: boolean;
   /** True if a cross join joins its tables in the order of the query. */
   readonly joinsAsWritten: boolean;
-  /** Column type of a position that the database assigns in increasing order. */
-  readonly positionType: 'integer' | 'bigint';
-  position(column: ColumnDefinitionBuilder): ColumnDefinitionBuilder;
   /** The last position that a table has assigned, or 0. */
   lastPosition(table: keyof Schema): RawBuilder<number>;
   /** The next claim number, in increasing order. Null if only one process claims. */
   readonly nextClaim: RawBuilder<number | null>;
-  /** Configures a table whose rows change state often and are searched by it. */
-  prepareForChurn(db: Kysely<unknown>, table: keyof Schema): Promise<void>;
 }
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
   exclusive: true,
   joinsAsWritten: true,
-  // Only INTEGER PRIMARY KEY is the rowid. AUTOINCREMENT never assigns a deleted position again.
-  positionType: 'integer',
-  position: (column) => column.primaryKey().autoIncrement(),
   lastPosition: (table) => sql`coalesce((select seq from sqlite_sequence where name = ${table}), 0)`,
   nextClaim: sql.lit(null),
-  prepareForChurn: () => Promise.resolve(),
 };
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
   exclusive: false,
   joinsAsWritten: false,
-  positionType: 'bigint',
-  position: (column) => column.primaryKey().generatedByDefaultAsIdentity(),
   lastPosition: (table) => sql`coalesce(pg_sequence_last_value(pg_get_serial_sequence(${table}, 'seq')::regclass), 0)`,
   nextClaim: sql`nextval('execution_claims')`,
-  async prepareForChurn(db, table) {
-    // Vacuum and analyse run after a few thousand changes, not after a fifth of the whole history has changed, and
-    // vacuum does not pause. A plan that was made for an empty table is bad for a full one.
-    const settings =
-      'autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 5000, autovacuum_analyze_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0';
-    await sql`alter table ${sql.table(table)} set (${sql.raw(settings)})`.execute(db);
-  },
 };
 
 /** Kysely's adapters of both databases have this field. */

@@ -6,62 +6,23 @@ import type { Dialect } from '../dialects/dialect.js';
 import { wasGivenUp } from '../dialects/postgres-errors.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
-import { core } from './0001-core.js';
-import { runsAndBatches } from './0002-runs-and-batches.js';
-import { replicas } from './0003-replicas.js';
-import { webhooks } from './0004-webhooks.js';
-import { takingPart } from './0005-taking-part.js';
-import { retention } from './0006-retention.js';
-import { tracing } from './0007-tracing.js';
-import { reasons } from './0008-reasons.js';
-import { usage } from './0009-usage.js';
-import { failingTargets } from './0010-failing-targets.js';
-import { external } from './0011-external.js';
-import { assigned } from './0012-assigned.js';
-import { toolCalls } from './0013-tool-calls.js';
-import { failingTimers } from './0014-failing-timers.js';
-import { deletedUsage } from './0015-deleted-usage.js';
-import { changedConfigurations } from './0016-changed-configurations.js';
-import { budgetReservations } from './0017-budget-reservations.js';
-import { answerPieces } from './0018-answer-pieces.js';
-import { reservedCalls } from './0019-reserved-calls.js';
-import { storedBytes } from './0020-stored-bytes.js';
+import { initialSchema } from './0001-initial-schema.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
-export const MIGRATIONS: readonly NumberedMigration[] = [
-  core,
-  runsAndBatches,
-  replicas,
-  webhooks,
-  takingPart,
-  retention,
-  tracing,
-  reasons,
-  usage,
-  failingTargets,
-  external,
-  assigned,
-  toolCalls,
-  failingTimers,
-  deletedUsage,
-  changedConfigurations,
-  budgetReservations,
-  answerPieces,
-  reservedCalls,
-  storedBytes,
-];
+/** In the order of their names. A released migration does not change any more. */
+export const MIGRATIONS: readonly NumberedMigration[] = [initialSchema];
 
 /**
  * Migrates the schema to this version, under Kysely's migration lock and in one transaction. Returns the names of the
  * migrations that ran. Throws StartError if a newer version has made the schema incompatible, or if an unreleased build
- * made it, whose schema cannot be migrated.
+ * made it, whose schema cannot be migrated. Tests give `migrations` that do not exist yet.
  */
 export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations = MIGRATIONS): Promise<string[]> {
+  await refuseEarlierBuild(db, dialect);
   await recordVersions(db);
   const recorded = await refuseNewerSchema(db);
-  refuseEarlierBuild(recorded, migrations);
   const known = new Set(migrations.map(({ name }) => name));
   // A newer version has migrated the schema and declares this one compatible, so there is nothing to do.
   if (recorded.some(({ migration }) => !known.has(migration))) return [];
@@ -81,16 +42,29 @@ export async function migrate(db: Kysely<Schema>, dialect: Dialect, migrations =
   }
 }
 
-/** Refuses a database of an unreleased build: before the first release, the schema changed without migrations. */
-function refuseEarlierBuild(
-  recorded: readonly { migration: string }[],
-  migrations: readonly NumberedMigration[],
-): void {
-  const first = migrations[0]!.name;
-  if (recorded.length === 0 || recorded.some(({ migration }) => migration === first)) return;
+/**
+ * Refuses tables that no migration of this list made. Builds before the first release changed the schema without
+ * migrations, or with others.
+ */
+async function refuseEarlierBuild(db: Kysely<Schema>, dialect: Dialect): Promise<void> {
+  if (!(await hasTable(db, dialect, 'artifacts')) || (await hasInitialSchema(db, dialect))) return;
   throw new StartError(
-    'an earlier build of starling made this database, and this version cannot read it; use an empty database, or that build',
+    'an earlier build of starling or another program made the tables of this database; use an empty database, or that build',
   );
+}
+
+async function hasInitialSchema(db: Kysely<Schema>, dialect: Dialect): Promise<boolean> {
+  if (!(await hasTable(db, dialect, 'program_versions'))) return false;
+  const recorded = db.selectFrom('program_versions').select('migration').where('migration', '=', initialSchema.name);
+  return (await recorded.executeTakeFirst()) !== undefined;
+}
+
+async function hasTable(db: Kysely<Schema>, dialect: Dialect, table: keyof Schema): Promise<boolean> {
+  const found =
+    dialect.name === 'sqlite'
+      ? sql`select 1 from sqlite_schema where type = 'table' and name = ${table}`
+      : sql`select 1 from pg_tables where schemaname = current_schema() and tablename = ${table}`;
+  return (await found.execute(db)).rows.length > 0;
 }
 
 const withVersion = (migration: NumberedMigration, dialect: Dialect) => ({

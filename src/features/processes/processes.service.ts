@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 
 import { Processes } from '../../blackboard/processes/processes.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import type { WorkersTable } from '../../database/schema.js';
+import type { ProcessesTable } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ProcessBody, ProcessesBody } from './dto/processes-body.js';
 
@@ -28,18 +28,16 @@ export class ProcessesService {
   }
 }
 
-const processBody = (row: Selectable<WorkersTable>, running: readonly Running[]): ProcessBody => ({
+const processBody = (row: Selectable<ProcessesTable>, running: readonly Running[]): ProcessBody => ({
   id: row.id,
-  roles: row.roles === null ? null : (JSON.parse(row.roles) as string[]),
+  roles: JSON.parse(row.roles) as string[],
   version: row.version,
   configuration: row.configuration,
   agents: JSON.parse(row.agents) as string[],
   running: Object.fromEntries(running.map(({ agent, count }) => [agent, count])),
-  started_at: timestampOf(row.started_at),
-  last_heartbeat_at: timestampOf(row.seen_at),
+  started_at: toTimestamp(row.started_at),
+  last_heartbeat_at: toTimestamp(row.seen_at),
 });
-
-const timestampOf = (time: number | null): string | null => (time === null ? null : toTimestamp(time));
 
 /** Scans the partial index of running executions, whose size the concurrency limits of the processes bound. */
 const findRunning = (reader: Reader): Promise<Running[]> =>

@@ -54,12 +54,8 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty()
   agent!: string;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: "Index of the subscription in the agent's `consumes`; null where it was not stored",
-  })
-  subscription!: number | null;
+  @ApiProperty({ type: 'integer', description: "Index of the subscription in the agent's `consumes`" })
+  subscription!: number;
 
   @ApiProperty({ description: 'Whether a client started it: a run or a direct run' })
   invoked!: boolean;

@@ -7,23 +7,19 @@ export class ProcessBody {
   @ApiProperty({
     enum: ['server', 'worker'],
     isArray: true,
-    nullable: true,
-    description:
-      '`server` serves the API; `worker` runs executions. Nullable fields are null for a process of an older version',
+    description: '`server` serves the API; `worker` runs executions',
   })
-  roles!: string[] | null;
+  roles!: string[];
 
-  @ApiProperty({ type: String, nullable: true, description: 'Version of the program' })
-  version!: string | null;
+  @ApiProperty({ description: 'Version of the program' })
+  version!: string;
 
   @ApiProperty({
-    type: String,
-    nullable: true,
     description:
       'Digest of the configuration, without `server:` and without the values of variables. Equal digests mean equal ' +
       'configurations',
   })
-  configuration!: string | null;
+  configuration!: string;
 
   @ApiProperty({
     type: [String],
@@ -38,16 +34,14 @@ export class ProcessBody {
   })
   running!: Record<string, number>;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true })
-  started_at!: string | null;
+  @ApiProperty({ format: 'date-time' })
+  started_at!: string;
 
   @ApiProperty({
-    type: String,
     format: 'date-time',
-    nullable: true,
     description: 'Last heartbeat. A process that crashed is listed until its lease expires',
   })
-  last_heartbeat_at!: string | null;
+  last_heartbeat_at!: string;
 }
 
 export class ProcessesBody {

@@ -1,72 +1,67 @@
 import { type Kysely, sql } from 'kysely';
 
-import type { Dialect } from '../dialects/dialect.js';
-import type { NumberedMigration } from './migration.js';
+import type { Dialect } from '../../dialects/dialect.js';
+import { positionedTable, prepareForChurn, primaryKey, required } from '../table-parts.js';
 
 /** Webhook targets, their deliveries, and the result of each try. */
-export const webhooks: NumberedMigration = {
-  name: '0004-webhooks',
-  oldestProgram: '0.1.0',
-  async up(db, dialect) {
-    await createTargets(db);
-    await createDeliveries(db, dialect);
-    await createAttempts(db, dialect);
-    await dialect.prepareForChurn(db, 'deliveries');
-  },
-};
+export async function createWebhookTables(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
+  await createTargets(db);
+  await createDeliveries(db, dialect);
+  await indexDeliveries(db);
+  await createAttempts(db, dialect);
+}
 
 async function createTargets(db: Kysely<unknown>): Promise<void> {
   await db.schema
     .createTable('webhook_targets')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('url', 'text', (column) => column.notNull())
-    .addColumn('origin', 'text', (column) => column.notNull())
-    .addColumn('by', 'text', (column) => column.notNull())
+    .addColumn('id', 'text', primaryKey)
+    .addColumn('url', 'text', required)
+    .addColumn('origin', 'text', required)
+    .addColumn('by', 'text', required)
     .addColumn('secrets', 'text')
     .addColumn('fingerprint', 'text', (column) => column.notNull().unique())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('created_at', 'bigint', required)
+    .addColumn('failing_since', 'bigint')
     .execute();
   await db.schema
     .createTable('correlation_targets')
-    .addColumn('correlation_id', 'text', (column) => column.notNull())
-    .addColumn('target_id', 'text', (column) => column.notNull())
+    .addColumn('correlation_id', 'text', required)
+    .addColumn('target_id', 'text', required)
     .addPrimaryKeyConstraint('correlation_targets_pk', ['correlation_id', 'target_id'])
     .execute();
   await db.schema.createIndex('correlation_targets_by_target').on('correlation_targets').column('target_id').execute();
-  // Stored in the row that every publish locks anyway, so that correlations without targets need no query.
-  await db.schema
-    .alterTable('correlations')
-    .addColumn('webhook_targets', 'integer', (column) => column.notNull().defaultTo(0))
-    .execute();
 }
 
 async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  await db.schema
-    .createTable('deliveries')
-    .addColumn('seq', dialect.positionType, (column) => dialect.position(column))
-    .addColumn('id', 'text', (column) => column.notNull())
-    .addColumn('target_id', 'text', (column) => column.notNull())
-    .addColumn('queue', 'text', (column) => column.notNull())
-    .addColumn('correlation_id', 'text', (column) => column.notNull())
-    .addColumn('artifact_seq', 'bigint', (column) => column.notNull())
-    .addColumn('artifact_id', 'text', (column) => column.notNull())
-    .addColumn('sequence', 'bigint', (column) => column.notNull())
-    .addColumn('state', 'text', (column) => column.notNull())
-    .addColumn('priority', 'integer', (column) => column.notNull())
-    .addColumn('attempt', 'integer', (column) => column.notNull())
+  await positionedTable(db, dialect, 'deliveries')
+    .addColumn('id', 'text', required)
+    .addColumn('target_id', 'text', required)
+    .addColumn('queue', 'text', required)
+    .addColumn('correlation_id', 'text', required)
+    .addColumn('artifact_seq', 'bigint', required)
+    .addColumn('artifact_id', 'text', required)
+    .addColumn('sequence', 'bigint', required)
+    .addColumn('state', 'text', required)
+    .addColumn('priority', 'integer', required)
+    .addColumn('attempt', 'integer', required)
     .addColumn('attempt_started_at', 'bigint')
     .addColumn('available_at', 'bigint')
     .addColumn('lease_token', 'text')
     .addColumn('lease_owner', 'text')
     .addColumn('lease_until', 'bigint')
     .addColumn('claim', 'bigint')
-    .addColumn('lost_leases', 'integer', (column) => column.notNull())
-    .addColumn('created_at', 'bigint', (column) => column.notNull())
+    .addColumn('lost_leases', 'integer', required)
+    .addColumn('traceparent', 'text')
+    .addColumn('created_at', 'bigint', required)
     .addColumn('started_at', 'bigint')
     .addColumn('ended_at', 'bigint')
     .addColumn('last_status', 'integer')
     .addColumn('last_error', 'text')
     .execute();
+  await prepareForChurn(db, dialect, 'deliveries');
+}
+
+async function indexDeliveries(db: Kysely<unknown>): Promise<void> {
   await db.schema.createIndex('deliveries_by_id').on('deliveries').column('id').unique().execute();
   await db.schema.createIndex('deliveries_by_state').on('deliveries').columns(['state', 'seq']).execute();
   await db.schema.createIndex('deliveries_by_target').on('deliveries').columns(['target_id', 'seq']).execute();
@@ -83,6 +78,7 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
     .columns(['correlation_id', 'target_id', 'seq'])
     .where(sql<boolean>`ended_at is null`)
     .execute();
+  // The indexes of claims are partial, so that ended deliveries do not slow down claims.
   await db.schema
     .createIndex('deliveries_ready')
     .on('deliveries')
@@ -104,13 +100,11 @@ async function createDeliveries(db: Kysely<unknown>, dialect: Dialect): Promise<
 }
 
 async function createAttempts(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
-  await db.schema
-    .createTable('delivery_attempts')
-    .addColumn('seq', dialect.positionType, (column) => dialect.position(column))
-    .addColumn('delivery_id', 'text', (column) => column.notNull())
-    .addColumn('attempt', 'integer', (column) => column.notNull())
-    .addColumn('started_at', 'bigint', (column) => column.notNull())
-    .addColumn('duration_ms', 'bigint', (column) => column.notNull())
+  await positionedTable(db, dialect, 'delivery_attempts')
+    .addColumn('delivery_id', 'text', required)
+    .addColumn('attempt', 'integer', required)
+    .addColumn('started_at', 'bigint', required)
+    .addColumn('duration_ms', 'bigint', required)
     .addColumn('status', 'integer')
     .addColumn('error', 'text')
     .execute();

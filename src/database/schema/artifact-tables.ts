@@ -1,0 +1,103 @@
+import type { Generated } from 'kysely';
+
+import type { UsageSums } from './usage-tables.js';
+
+/** Artifacts, their counts, and the correlations that they belong to. */
+export interface ArtifactTables {
+  artifacts: ArtifactsTable;
+  artifact_tags: ArtifactTagsTable;
+  artifact_counts: ArtifactCountsTable;
+  artifact_deletions: ArtifactDeletionsTable;
+  rollups: RollupsTable;
+  correlations: CorrelationsTable;
+}
+
+export interface ArtifactsTable {
+  /** Position in commit order. */
+  seq: Generated<number>;
+  id: string;
+  type: string;
+  version: number;
+  payload: string;
+  produced_by: string;
+  /** JSON of the visibility object of the wire. */
+  visibility: string;
+  visibility_kind: string;
+  /** JSON list, for reading. `artifact_tags` is the index on it. */
+  tags: string;
+  partition_key: string | null;
+  correlation_id: string;
+  /** The execution that produced it. Null if a client published it. */
+  execution_id: string | null;
+  created_at: number;
+}
+
+export interface ArtifactTagsTable {
+  tag: string;
+  artifact_seq: number;
+}
+
+/**
+ * Rollup: counts of the artifacts up to the position `rollups.up_to_seq` of `artifacts`. A total adds the few artifacts
+ * after that position, so it never scans the table. Publishing does not write here.
+ */
+export interface ArtifactCountsTable {
+  type: string;
+  produced_by: string;
+  visibility_kind: string;
+  count: number;
+  earliest_created_at: number;
+  latest_created_at: number;
+}
+
+/**
+ * Counts of what retention has deleted, by type. Written in the transaction of the deletion, so that `count` and the
+ * remaining artifacts always add up.
+ */
+export interface ArtifactDeletionsTable {
+  type: string;
+  /** The highest deleted position. */
+  up_to_seq: number;
+  count: number;
+}
+
+export interface RollupsTable {
+  name: string;
+  up_to_seq: number;
+}
+
+export type CorrelationState = 'active' | 'completed' | 'failed' | 'cancelled';
+
+export interface CorrelationsTable extends UsageSums {
+  id: string;
+  state: CorrelationState;
+  /** 1 if nothing may be published into it any more. */
+  closed: number;
+  /** 1 if no client waits for it: its executions come after others of equal priority. */
+  background: Generated<number>;
+  /** Starts at 1. Publishing into a settled correlation begins the next generation; each settles once. */
+  generation: number;
+  /** How many executions, timed groups, undecided joins and releases keep it open. */
+  pending: number;
+  /** All artifacts ever published into it, including deleted ones. */
+  artifact_count: number;
+  error_count: number;
+  /** How many of them retention has deleted. */
+  deleted_artifacts: Generated<number>;
+  deleted_errors: Generated<number>;
+  /** Artifacts that agents produced, without errors. It decides between completed and failed. */
+  output_count: number;
+  /** Executions created in this generation. The cascade limit runs its query only if this exceeds the limit. */
+  generation_executions: number;
+  /** JSON list of the agents whose limit was reported in this generation. */
+  limited_agents: string;
+  /** When this generation is cancelled if it is still active (epoch ms). Null for never. */
+  deadline_at: number | null;
+  /** Number of webhook targets that clients have set for this correlation. */
+  webhook_targets: Generated<number>;
+  /** The parent of its trace (W3C Trace Context). Null if it is not traced. */
+  traceparent: string | null;
+  started_at: number;
+  last_activity_at: number;
+  settled_at: number | null;
+}

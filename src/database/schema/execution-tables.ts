@@ -1,0 +1,128 @@
+import type { Generated } from 'kysely';
+
+import type { UsageSums } from './usage-tables.js';
+
+/** Executions, their inputs and attempts, and the activity of agents. */
+export interface ExecutionTables {
+  executions: ExecutionsTable;
+  execution_attempts: ExecutionAttemptsTable;
+  agent_pauses: AgentPausesTable;
+  execution_inputs: ExecutionInputsTable;
+  consumptions: ConsumptionsTable;
+  activity: ActivityTable;
+  activity_hours: ActivityHoursTable;
+}
+
+export type ExecutionState = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
+
+export interface ExecutionsTable {
+  seq: Generated<number>;
+  id: string;
+  agent: string;
+  /**
+   * Index in the agent's `consumes` of the subscription that triggered it or, if a caller named the agent, that fits
+   * its inputs.
+   */
+  subscription: number;
+  correlation_id: string;
+  generation: number;
+  state: ExecutionState;
+  /** 1 for a direct run: no agent reacts to its outputs. */
+  direct: number;
+  /** Twice the priority of its subscription, minus one for background work. */
+  priority: number;
+  /** The current or next attempt, from 1 in each round. */
+  attempt: number;
+  /** How many times it was retried by hand after its final failure. */
+  round: Generated<number>;
+  /** Start of the current attempt, set by its last claim. Meaningless while it is pending. */
+  attempt_started_at: Generated<number | null>;
+  /** The time of a pending retry. Null if it may be claimed now. */
+  available_at: number | null;
+  /** Set while it runs. Every claim makes a new token, which guards the outcome. */
+  lease_token: string | null;
+  /** The process that runs it. Null if an external worker holds it, whose lease ends only with its time. */
+  lease_owner: string | null;
+  lease_until: number | null;
+  /** External agents only: the person or system that shall do the work. Null if anyone may. */
+  assignee: Generated<string | null>;
+  /** The name that the last external claimant gave, or null. */
+  claimed_by: Generated<string | null>;
+  /**
+   * The lease under which an external worker ended its last attempt, or `released` and the released lease. It lets the
+   * worker repeat its request.
+   */
+  ended_lease: Generated<string | null>;
+  /** When it escalates or fails if it has not ended (epoch ms). Null for never. */
+  due_at: Generated<number | null>;
+  /** When it escalated (epoch ms). */
+  escalated_at: Generated<number | null>;
+  /** The number of its last claim, in increasing order over all processes. Null if only one process claims. */
+  claim: Generated<number | null>;
+  lost_leases: number;
+  /** The span that caused it, in the trace of its correlation. Null if it is not traced. */
+  traceparent: string | null;
+  /** 1 if the agent receives its inputs as a list: the execution of a batch window. */
+  batch: number;
+  created_at: number;
+  started_at: number | null;
+  ended_at: number | null;
+  error_type: string | null;
+  error_message: string | null;
+}
+
+/** An attempt that failed and was followed by another one. The execution's row has the data of its last attempt. */
+export interface ExecutionAttemptsTable {
+  execution_id: string;
+  /** The value of `executions.round` at the time. */
+  round: number;
+  attempt: number;
+  /** Null if no engine was started because its agent was removed. */
+  started_at: number | null;
+  ended_at: number;
+  error_type: string;
+  error_message: string;
+}
+
+/** Agents whose executions wait until they are resumed. */
+export interface AgentPausesTable {
+  agent: string;
+  paused_at: number;
+}
+
+export interface ExecutionInputsTable {
+  execution_id: string;
+  position: number;
+  artifact_seq: number;
+}
+
+export interface ConsumptionsTable {
+  artifact_seq: number;
+  execution_id: string;
+  consumer: string;
+  consumed_at: number;
+}
+
+/**
+ * One row for each ended execution and for the model usage of each attempt. A background step adds them up in
+ * `activity_hours` and then deletes them.
+ */
+export interface ActivityTable extends UsageSums {
+  seq: Generated<number>;
+  agent: string;
+  /** Epoch ms of the hour's start. */
+  hour: number;
+  executions: number;
+  failures: number;
+  artifacts_consumed: number;
+  artifacts_produced: number;
+}
+
+export interface ActivityHoursTable extends UsageSums {
+  agent: string;
+  hour: number;
+  executions: number;
+  failures: number;
+  artifacts_consumed: number;
+  artifacts_produced: number;
+}

@@ -1,0 +1,69 @@
+import type { Generated } from 'kysely';
+
+/** Work that waits: joins, batch windows and timers. */
+export interface WaitingTables {
+  subscriptions: SubscriptionsTable;
+  join_groups: JoinGroupsTable;
+  join_arrivals: JoinArrivalsTable;
+  timers: TimersTable;
+}
+
+/**
+ * Every subscription of any configuration so far in which artifacts can wait. Waiting artifacts refer to it by number.
+ */
+export interface SubscriptionsTable {
+  agent: string;
+  /** The value of `join_groups.subscription`. */
+  number: number;
+  /** Two subscriptions with the same identity are the same one in different configurations. */
+  identity: string;
+}
+
+/** Artifacts that wait together: for the other types of a join, or for a batch window to fill. */
+export interface JoinGroupsTable {
+  id: string;
+  agent: string;
+  /** The value of `subscriptions.number`. */
+  subscription: number;
+  /** JSON of the join key; empty for a batch window. */
+  key: string;
+  /** Increases within (agent, subscription, key): first in, first out. */
+  ordinal: number;
+  /** `complete`: all artifacts are there, and `where` is not evaluated yet. */
+  state: 'waiting' | 'complete';
+  size: number;
+  opened_at: number;
+  /** Null if it waits without a limit. It then does not keep its correlation open. */
+  closes_at: number | null;
+}
+
+export interface JoinArrivalsTable {
+  agent: string;
+  subscription: number;
+  artifact_seq: number;
+  group_id: string;
+  key: string;
+  ordinal: number;
+  /** Index in the group, in the order of arrival. */
+  position: number;
+  type: string;
+  correlation_id: string;
+  arrived_at: number;
+}
+
+/**
+ * Work that is due at a time and is not an execution: an artifact to release to its subscriptions, the `where` of a
+ * join group to evaluate, the time limit of a group, the deadline of a correlation, or the due time of an execution.
+ */
+export interface TimersTable {
+  id: string;
+  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due';
+  /** Epoch ms. After a failure, the time of the next try. */
+  due_at: number;
+  /** The artifact's seq, the group's id, the correlation's generation and id, or the execution's id. */
+  subject: string;
+  /** Number of failed tries. */
+  failures: Generated<number>;
+  /** The original `due_at`. Null if no try has failed. */
+  was_due_at: number | null;
+}
