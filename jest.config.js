@@ -31,7 +31,17 @@ const chosen = process.env.STARLING_TEST_DATABASE;
 const inShares = process.argv.slice(2).every((argument) => argument.startsWith('-'));
 
 /** Suites that use any database can run on both. A suite about SQLite, or about Postgres, says so in its name. */
-const ON_A_DATABASE = ['attack', 'batches', 'blackboard', 'contract', 'e2e', 'faults', 'idempotency', 'retention'];
+const ON_A_DATABASE = [
+  'attack',
+  'batches',
+  'blackboard',
+  'contract',
+  'database/upgrade',
+  'e2e',
+  'faults',
+  'idempotency',
+  'retention',
+];
 
 /** `npm test` runs every suite once: those that use SQLite there run on Postgres with `npm run test:postgres`. */
 const onPostgresToo = inShares && !chosen ? [] : ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`);

@@ -8,6 +8,7 @@ import { StartError } from '../../src/database/start-error.js';
 import { runProgram } from '../cli/run-program.js';
 import { OF_EARLIER_BUILD, RECORDS_OF_EARLIER_BUILD } from './earlier-build.js';
 import { Files } from './files.js';
+import { DUMPS, schemaIn } from './upgrade/dump.js';
 
 /** A step after all existing ones, as a newer program would add it. */
 const later = (parts: Partial<NumberedMigration> = {}): NumberedMigration => ({
@@ -48,6 +49,13 @@ describe('migrations of a SQLite file', () => {
     expect(await db.selectFrom('program_versions').select(['migration', 'oldest_program']).execute()).toEqual(
       MIGRATIONS.map(({ name, oldestProgram }) => ({ migration: name, oldest_program: oldestProgram })),
     );
+  });
+
+  it.each(DUMPS)('create the same schema as when %s was released', async (name) => {
+    const db = freshWriter();
+    const upToThis = MIGRATIONS.filter((migration) => migration.name <= name);
+    await migrate(db, SQLITE, upToThis);
+    expect((await schemaOf(db)).toSorted()).toEqual(schemaIn(name).toSorted());
   });
 
   it.each([

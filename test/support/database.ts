@@ -52,9 +52,13 @@ async function sqliteIn(folder: string): Promise<TestDatabase> {
   return { url: `sqlite:${path}`, look, rows: (query) => look((rows) => rows(query)), drop: async () => undefined };
 }
 
-async function postgresOf(folder: string): Promise<TestDatabase> {
+/** The same without tables: a database that was never migrated. */
+export const emptyDatabaseOf = (folder: string): Promise<TestDatabase> =>
+  TEST_DATABASE === 'postgres' ? postgresOf(folder, 'template0') : sqliteIn(folder);
+
+async function postgresOf(folder: string, template?: string): Promise<TestDatabase> {
   const name = nameOf(createHash('sha1').update(folder).digest('hex').slice(0, 16));
-  const template = await (migrated ??= migratedTemplate());
+  template ??= await (migrated ??= migratedTemplate());
   await onServer((server) => server.query(`create database ${name} template ${template}`).catch(unlessThere));
   const drop = (): Promise<void> =>
     onServer(async (server) => void (await server.query(`drop database if exists ${name} with (force)`)));
