@@ -35,7 +35,9 @@ describe('migrations of a SQLite file', () => {
   const freshWriter = () => files.open(files.path()).writer;
   const schemaOf = async (db: ReturnType<typeof freshWriter>) =>
     (
-      await sql<{ sql: string }>`select sql from sqlite_schema where sql is not null order by name`.execute(db)
+      await sql<{
+        sql: string;
+      }>`select sql from sqlite_schema where sql is not null and name not like 'sqlite_%' order by name`.execute(db)
     ).rows.map((row) => row.sql);
 
   it('create the whole schema from empty, and do nothing the second time', async () => {
