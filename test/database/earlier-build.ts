@@ -1,4 +1,4 @@
-/** What a database says that a build before the first release made. */
+/** The refusal of a database that a build before the first release made. */
 export const OF_EARLIER_BUILD =
   'an earlier build of starling or another program made the tables of this database; use an empty database, or that build';
 

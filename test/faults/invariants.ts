@@ -22,7 +22,7 @@ export const breachesIn = async (rows: Rows, ledger: Acknowledged): Promise<stri
   ...(await attempts(rows)),
 ];
 
-/** What must hold whichever agents the service has. */
+/** Checks that do not depend on the agents. */
 export const settledBreaches = async (rows: Rows): Promise<string[]> => [
   ...(await integrity(rows)),
   ...(await unended(rows)),

@@ -25,7 +25,7 @@ const NEXT: NumberedMigration = {
   },
 };
 
-/** Real: the built program as a process, its database, HTTP on both sides, SIGKILL. Only the next migration is made up. */
+/** Uses the built program as a process, real databases, HTTP on both sides and SIGKILL. Only the next migration is made up. */
 describe('an upgrade with work in flight', () => {
   let folder: ConfigurationFolder;
   let work: WorkInFlight;

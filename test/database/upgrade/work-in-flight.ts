@@ -23,7 +23,7 @@ const FINISHED: Record<string, string[]> = {
   late: ['Late', 'Greeting'],
 };
 
-/** What an external worker has of its claim. */
+/** The part of a claim's answer with which an external worker completes it. */
 export interface Claim {
   execution_id: string;
   lease_token: string;
@@ -61,7 +61,7 @@ export class WorkInFlight {
     return Service.start([...args, '--outbound-allow', '127.0.0.0/8'], { GATE: this.gate });
   }
 
-  /** Resolves when all of `IN_FLIGHT` is. What waits for a time comes last, because it does not wait for long. */
+  /** Resolves when all of `IN_FLIGHT` is stored. Timed work comes last, because it waits for a few seconds only. */
   async accept(service: Service): Promise<void> {
     this.receiver.on('/hook', () => undefined);
     for (let n = 0; n < JOBS; n += 1) await publish(service, `job-${n}`, 'Job', { payload: { n: n + 2 } });
