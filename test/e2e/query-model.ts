@@ -220,6 +220,7 @@ function matches(artifact: ModelArtifact, filter: ModelFilter): boolean {
 const executionRow = ({ id, agent, failed, endedAt }: ModelExecution) => ({
   id,
   agent,
+  subscription: 0,
   correlation_id: 'big',
   generation: 1,
   state: failed ? ('failed' as const) : ('completed' as const),
