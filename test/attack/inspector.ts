@@ -39,9 +39,17 @@ export class Inspector {
   /** Returns the MiB in use after a collection: objects, and buffers outside of the heap. */
   async liveMib(): Promise<number> {
     await this.ask('HeapProfiler.collectGarbage');
-    const expression = '(({ heapUsed, external }) => heapUsed + external)(process.memoryUsage())';
-    const { result } = await this.ask('Runtime.evaluate', { expression, returnByValue: true });
-    return Number(result?.result?.value) / MIB;
+    const { heapUsed, external } = await this.usage();
+    return heapUsed + external;
+  }
+
+  /** Memory of the process as it is, in MiB. */
+  async usage(): Promise<NodeJS.MemoryUsage> {
+    const { result } = await this.ask('Runtime.evaluate', {
+      expression: `Object.fromEntries(Object.entries(process.memoryUsage()).map(([name, bytes]) => [name, bytes / ${MIB}]))`,
+      returnByValue: true,
+    });
+    return result?.result?.value as NodeJS.MemoryUsage;
   }
 
   close(): void {

@@ -28,6 +28,8 @@ export class Pod {
   /** The preparations that attacks have made in its database. */
   readonly prepared = new Set<unknown>();
   private peakMib = 0;
+  /** Resident MiB every 20 ms, the newest last. */
+  private readonly resident: number[] = [];
   private readonly looking: NodeJS.Timeout;
 
   private constructor(
@@ -95,6 +97,17 @@ export class Pod {
     return this.inspector.liveMib();
   }
 
+  /** The resident memory in the last two seconds, in MiB. */
+  get lastResident(): string {
+    return this.resident.filter((_, index) => index % 5 === 0).join(' ');
+  }
+
+  /** Its memory in one line, in MiB. */
+  async memoryLine(): Promise<string> {
+    const usage = Object.entries(await this.inspector.usage());
+    return usage.map(([name, mib]) => `${name} ${Math.round(mib)}`).join(', ');
+  }
+
   /** Returns the MiB of the database files. */
   async storedMib(): Promise<number> {
     const [size] = await this.database.rows<{ bytes: number }>(
@@ -129,6 +142,8 @@ export class Pod {
   private look(): void {
     const mib = residentMib(this.pid);
     this.peakMib = Math.max(this.peakMib, mib);
+    this.resident.push(Math.round(mib));
+    if (this.resident.length > 100) this.resident.shift();
     if (mib > POD_MIB && this.isAlive) this.service.process.kill('SIGKILL');
   }
 }

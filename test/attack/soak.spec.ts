@@ -22,6 +22,7 @@ import { faults } from './withstand.js';
 const SECONDS = Number(process.env.STARLING_SOAK_SECONDS ?? 600);
 const ATTACKERS = 2;
 const MOST_GROWTH = 1.3;
+const NOTE_EVERY_MS = 1_000;
 const MOST_TO_FINISH_MS = 300_000;
 const ATTACKS: readonly Attack[] = [
   ANSWERS,
@@ -57,18 +58,28 @@ describe(`attacked at random for ${SECONDS} s`, () => {
 
       const found: string[] = [];
       const done: string[] = [];
+      const running = new Set<string>();
+      const began = Date.now();
+      const memory: string[] = [];
+      const note = (line: string): unknown =>
+        memory.push(`${((Date.now() - began) / 1_000).toFixed(1)} s: ${line}; ${[...running].join('; ')}`);
+      const noting = setInterval(() => void pod.memoryLine().then(note, () => undefined), NOTE_EVERY_MS);
       const until = Date.now() + SECONDS * 1_000;
       const attacker = async (): Promise<void> => {
         while (Date.now() < until && pod.isAlive) {
           const attack = ATTACKS[random.between(0, ATTACKS.length - 1)]!;
           done.push(attack.name);
+          running.add(attack.name);
           found.push(...faults(await attack.run(pod)).map((fault) => `${attack.name}: ${fault}`));
+          running.delete(attack.name);
         }
       };
-      await Promise.all(Array.from({ length: ATTACKERS }, attacker));
+      await Promise.all(Array.from({ length: ATTACKERS }, attacker)).finally(() => clearInterval(noting));
       if (!pod.isAlive)
         throw new Error(
-          `the process died, with ${Math.round(pod.mostMib)} MiB, after ${done.join('; ')}:\n${pod.lastOutput}`,
+          `the process died, with ${Math.round(pod.mostMib)} MiB (${pod.lastResident}), after ${done.join('; ')}:
+${memory.filter((_, index) => index % 20 === 0 || index >= memory.length - 20).join('\n')}
+${pod.lastOutput}`,
         );
 
       await clients.stop();
