@@ -60,7 +60,10 @@ export interface ConfigurationOptions {
   models?: Record<string, { input_per_million: number; output_per_million: number; max_output_tokens?: number }>;
   /** Maximum model usage of one correlation. Exceeding it ends the correlation. */
   budget?: BudgetOptions;
-  types?: Record<string, { version?: number; description?: string; schema?: JsonObject; retain?: string }>;
+  types?: Record<
+    string,
+    { version?: number; description?: string; schema?: JsonObject; defaults?: boolean; retain?: string }
+  >;
   agents?: Record<string, AgentOptions & { engine: { kind: string } & Record<string, unknown> }>;
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../common/json.js';
 import type { Budget } from './costs.js';
+import type { GrowthLimit } from './growth-limit.js';
 import type { Visibility } from './visibility.js';
 
 /** An artifact type: a name, a version and a JSON Schema for payloads. */
@@ -11,9 +12,12 @@ export interface ArtifactType {
   schema: JsonObject | null;
   /** Minimum time that its artifacts are kept (ms). Null keeps them forever. */
   retainMs: number | null;
-  /** Returns the problems of a payload with their paths, or null if it is valid. */
-  check(payload: unknown): string | null;
+  /** Fills in the defaults of the schema, if the type has this option, and checks the payload. Never changes `payload`. */
+  accept(payload: unknown, limit: GrowthLimit): AcceptedPayload;
 }
+
+/** `payload` is the same object if nothing was filled in. `problem` lists the problems with their paths. */
+export type AcceptedPayload = { payload: JsonObject } | { problem: string };
 
 /** Which artifacts trigger an agent. All defaults of the configuration are filled in. */
 export interface Subscription {

@@ -68,6 +68,16 @@ export class MemoryBudget {
     return reservation;
   }
 
+  /** Reserves `bytes` while `work` runs. Throws like `reserve`, before `work` begins. */
+  async during<Result>(bytes: number, work: () => Promise<Result>): Promise<Result> {
+    const reservation = this.reserve(bytes);
+    try {
+      return await work();
+    } finally {
+      reservation.release();
+    }
+  }
+
   /**
    * Like `reserve`, but returns null if `bytes` are not free, or if other reservations wait and this one is not small.
    */

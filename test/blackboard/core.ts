@@ -11,6 +11,7 @@ import { Blackboard } from '../../src/blackboard/publishing/blackboard.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Subscription } from '../../src/catalog/definitions.js';
 import { Clock, SystemClock } from '../../src/common/clock.js';
+import type { JsonObject } from '../../src/common/json.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import { LOGGER } from '../../src/common/logger.js';
 import { defaultMemoryBudget, MemoryBudget } from '../../src/common/memory-budget.js';
@@ -30,7 +31,7 @@ export const anyObject = (name: string): ArtifactType => ({
   description: '',
   schema: null,
   retainMs: null,
-  check: () => null,
+  accept: (payload) => ({ payload: payload as JsonObject }),
 });
 
 export const subscription = (

@@ -1,12 +1,15 @@
 import { checkOutputs, MAX_OUTPUTS, OutputError } from '../../src/blackboard/execution/outputs.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { ArtifactType } from '../../src/catalog/definitions.js';
+import type { JsonObject } from '../../src/common/json.js';
 import { agent, anyObject } from './core.js';
 
 const scored: ArtifactType = {
   ...anyObject('Scored'),
-  check: (payload) =>
-    typeof (payload as { score?: unknown }).score === 'number' ? null : 'payload.score: must be number',
+  accept: (payload) =>
+    typeof (payload as { score?: unknown }).score === 'number'
+      ? { payload: payload as JsonObject }
+      : { problem: 'payload.score: must be number' },
 };
 const LIMITS = { maxTtlMs: 30 * 86_400_000, bodyLimitBytes: 10_000 };
 const catalog = new Catalog(['Note', 'Task'].map(anyObject).concat(scored), []);

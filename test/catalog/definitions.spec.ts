@@ -1,4 +1,4 @@
-import { load } from './loading.js';
+import { load, problemOf } from './loading.js';
 
 // Every key of an agent except the join, which cannot be combined with a batch window.
 const EXAMPLE = `
@@ -127,8 +127,8 @@ describe('the catalog of a configuration', () => {
       ['Intent', 1],
     ]);
     expect(catalog.type('Ticket')!.schema).toBeNull();
-    expect(catalog.type('Ticket')!.check({ anything: [1] })).toBeNull();
-    expect(catalog.type('Ticket')!.check([1])).toBe('payload: must be object');
+    expect(problemOf(catalog.type('Ticket')!, { anything: [1] })).toBeNull();
+    expect(problemOf(catalog.type('Ticket')!, [1])).toBe('payload: must be object');
   });
 
   test('keeps artifacts for ever, or as long as their type says; WorkflowError accepts only that setting', async () => {
@@ -154,9 +154,9 @@ describe('the catalog of a configuration', () => {
       attempts: 3,
       input_artifact_ids: [id],
     };
-    expect(type.check(payload)).toBeNull();
-    expect(type.check({ ...payload, execution_id: null, attempts: 0 })).toBeNull();
-    expect(type.check({ ...payload, attempts: undefined })).toBe('payload.attempts: is required');
+    expect(problemOf(type, payload)).toBeNull();
+    expect(problemOf(type, { ...payload, execution_id: null, attempts: 0 })).toBeNull();
+    expect(problemOf(type, { ...payload, attempts: undefined })).toBe('payload.attempts: is required');
   });
 
   test('reads a JSON configuration file, accepts tabs and refuses repeated keys', async () => {
@@ -170,6 +170,6 @@ describe('the catalog of a configuration', () => {
     const { catalog } = await load(
       'types:\n  A: { schema: &s { type: object, required: [x] } }\n  B: { schema: *s }\n',
     );
-    expect(catalog.type('B')!.check({})).toBe('payload.x: is required');
+    expect(problemOf(catalog.type('B')!, {})).toBe('payload.x: is required');
   });
 });

@@ -1,4 +1,4 @@
-import { diagnosticsIn, load, problemTexts } from './loading.js';
+import { diagnosticsIn, load, problemOf, problemTexts } from './loading.js';
 
 const serverName = async (value: string, environment: Record<string, string>): Promise<unknown> =>
   (await load(`server: { server_name: ${value} }`, { environment })).server.server_name;
@@ -39,7 +39,7 @@ agents:
 `;
     const { catalog } = await load(text, { environment: { REGION: 'north' } });
     expect(catalog.agent('a')!.subscriptions[0]!.where).toBe('payload.region == "north"\n');
-    expect(catalog.type('T')!.check({ region: 'south' })).toBe('payload.region: must be "north"');
+    expect(problemOf(catalog.type('T')!, { region: 'south' })).toBe('payload.region: must be "north"');
   });
 
   test('a missing variable is reported once, with its place', async () => {

@@ -1,5 +1,7 @@
 import type { LoadedCatalog } from '../../src/catalog/configuration-file/load-catalog.js';
+import type { ArtifactType } from '../../src/catalog/definitions.js';
 import { CatalogError, type Diagnostic } from '../../src/catalog/diagnostics.js';
+import { GrowthLimit } from '../../src/catalog/growth-limit.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -44,3 +46,9 @@ export const problemTexts = async (text: string, given: Given = {}): Promise<str
 /** Returns one agent with an expression engine; `more` are further lines of it, indented by four spaces. */
 export const agent = (name: string, consumes: string, more = ''): string =>
   `  ${name}:\n    consumes: [${consumes}]\n    engine: { kind: expression, expression: payload }\n${more}`;
+
+/** The problem of a payload, or null if its type accepts it. */
+export function problemOf(type: ArtifactType, payload: unknown): string | null {
+  const accepted = type.accept(payload, new GrowthLimit(2 ** 20));
+  return 'problem' in accepted ? accepted.problem : null;
+}

@@ -1,5 +1,5 @@
 import type { ArtifactType } from '../../src/catalog/definitions.js';
-import { load } from './loading.js';
+import { load, problemOf } from './loading.js';
 
 async function typeWith(schema: object): Promise<ArtifactType> {
   const { catalog } = await load(JSON.stringify({ types: { T: { schema } } }));
@@ -79,7 +79,7 @@ describe("payloads and their type's schema", () => {
     ],
     ['an unknown keyword', { 'x-owner': 'us', properties: { a: { example: 1 } } }, { a: 1 }, null],
   ])('%s', async (_, schema, payload, expected) => {
-    expect((await typeWith(schema)).check(payload)).toBe(expected);
+    expect(problemOf(await typeWith(schema), payload)).toBe(expected);
   });
 
   test('accept draft-07 if $schema says so', async () => {
@@ -87,28 +87,28 @@ describe("payloads and their type's schema", () => {
       $schema: 'http://json-schema.org/draft-07/schema#',
       properties: { a: { items: [{ type: 'string' }] } },
     });
-    expect(type.check({ a: [1] })).toBe('payload.a[0]: must be string');
+    expect(problemOf(type, { a: [1] })).toBe('payload.a[0]: must be string');
   });
 
   test('report several errors together', async () => {
     const type = await typeWith({ required: ['a', 'b'], properties: { a: { type: 'string' } } });
-    expect(type.check({ a: 1 })).toBe('payload.b: is required; payload.a: must be string');
+    expect(problemOf(type, { a: 1 })).toBe('payload.b: is required; payload.a: must be string');
   });
 
   test('shorten a long list of errors', async () => {
     const type = await typeWith({ additionalProperties: { type: 'string' } });
     const payload = Object.fromEntries(Array.from({ length: 50 }, (_, position) => [`k${position}`, 1]));
-    const message = type.check(payload)!;
+    const message = problemOf(type, payload)!;
     expect(message.split('; ')).toHaveLength(11);
     expect(message).toMatch(/; and 40 more$/);
-    expect(type.check({ ['k'.repeat(5_000)]: 1 })!.length).toBeLessThan(1_100);
+    expect(problemOf(type, { ['k'.repeat(5_000)]: 1 })!.length).toBeLessThan(1_100);
   });
 
   test('refuse a large payload by its first error, without collecting half a million', async () => {
     const type = await typeWith({ properties: { a: { type: 'array', items: { type: 'string' } } } });
     const payload = { a: Array.from({ length: 500_000 }, () => 1) };
     const before = process.memoryUsage().heapUsed;
-    expect(type.check(payload)).toBe('payload.a[0]: must be string');
+    expect(problemOf(type, payload)).toBe('payload.a[0]: must be string');
     expect(process.memoryUsage().heapUsed - before).toBeLessThan(30_000_000);
   });
 
@@ -121,7 +121,7 @@ describe("payloads and their type's schema", () => {
     const { catalog } = await load(
       JSON.stringify({ types: { A: { schema }, B: { schema: { ...schema, required: ['a'] } } } }),
     );
-    expect(catalog.type('A')!.check({})).toBeNull();
-    expect(catalog.type('B')!.check({})).toBe('payload.a: is required');
+    expect(problemOf(catalog.type('A')!, {})).toBeNull();
+    expect(problemOf(catalog.type('B')!, {})).toBe('payload.a: is required');
   });
 });

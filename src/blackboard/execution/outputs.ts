@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
+import { GrowthLimit } from '../../catalog/growth-limit.js';
 import {
   describeVisibilityProblem,
   findTtlProblem,
@@ -23,6 +24,9 @@ const FIELDS_OF_OUTPUT = ['type', 'payload', 'tags', 'visibility'];
 /** The limits of the settings: the longest `ttl` of a visibility and the largest payload, the same as for a publish. */
 export type OutputLimits = Pick<Settings, 'maxTtlMs' | 'bodyLimitBytes'>;
 
+/** Keeps a small answer from growing into many large payloads. */
+type AnswerLimits = OutputLimits & { growth: GrowthLimit };
+
 export interface CheckedOutput {
   output: Output;
   type: ArtifactType;
@@ -43,8 +47,9 @@ export function checkOutputs(
   answer: unknown,
   agent: AgentDefinition,
   catalog: Catalog,
-  limits: OutputLimits,
+  outputLimits: OutputLimits,
 ): CheckedOutput[] {
+  const limits = { ...outputLimits, growth: new GrowthLimit(outputLimits.bodyLimitBytes) };
   if (answer === null || answer === undefined) return [];
   if (answer instanceof ExplicitOutputs) return checkExplicit(answer.outputs, agent, catalog, limits);
   if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
@@ -71,7 +76,7 @@ function checkExplicit(
   given: readonly unknown[],
   agent: AgentDefinition,
   catalog: Catalog,
-  limits: OutputLimits,
+  limits: AnswerLimits,
 ): CheckedOutput[] {
   refuseTooMany(given.length);
   return given.map((each, index) => {
@@ -87,7 +92,7 @@ function checkExplicit(
  * `{type, payload, tags?, visibility?}`. The tags are added to those of the agent's configuration; the visibility
  * replaces it.
  */
-function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput {
+function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limits: AnswerLimits): CheckedOutput {
   if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
   const [unknown] = unknownFields(given, FIELDS_OF_OUTPUT);
   if (unknown) throw new OutputError(`.${unknown.name}: ${unknown.problem}`);
@@ -121,22 +126,24 @@ function checkVisibility(given: JsonValue, { maxTtlMs }: OutputLimits): Visibili
 
 function checkOutput(
   output: Output,
-  payload: unknown,
+  given: unknown,
   catalog: Catalog,
-  { bodyLimitBytes }: OutputLimits,
+  { bodyLimitBytes, growth }: AnswerLimits,
 ): CheckedOutput {
-  const payloadText = asJsonText(output.type, payload);
+  const payloadText = asJsonText(output.type, given);
   const bytes = Buffer.byteLength(payloadText);
   if (bytes > bodyLimitBytes)
     throw new OutputError(`the payload of ${output.type} has ${bytes} bytes, and body_limit allows ${bodyLimitBytes}`);
   // The schema checks the stored JSON, and later agents see it; the engine's object may differ from it.
   const stored = JSON.parse(payloadText) as unknown;
   if (!isJsonObject(stored)) throw new OutputError(`the payload of ${output.type} must be an object`);
-  rememberText(stored, payloadText);
   const type = catalog.type(output.type)!;
-  const problem = type.check(stored);
-  if (problem !== null) throw new OutputError(`${output.type} refuses its payload: ${problem}`);
-  return { output, type, payload: stored, payloadText };
+  const accepted = type.accept(stored, growth);
+  if ('problem' in accepted) throw new OutputError(`${output.type} refuses its payload: ${accepted.problem}`);
+  const { payload } = accepted;
+  const acceptedText = payload === stored ? payloadText : JSON.stringify(payload);
+  rememberText(payload, acceptedText);
+  return { output, type, payload, payloadText: acceptedText };
 }
 
 function asJsonText(type: string, payload: unknown): string {

@@ -71,6 +71,8 @@ export interface Invocation {
   deadlineMs: number | null;
   /** The span of the request that it is prepared for. */
   cause: Span;
+  /** Memory that the defaults in its inputs take (bytes), besides that of the request. */
+  grownBytes: number;
 }
 
 /** The only interface through which features change the blackboard. */

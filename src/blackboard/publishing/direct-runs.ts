@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { CorrelationWaiters } from '../correlations/correlation-waiters.js';
@@ -18,6 +19,7 @@ import { Invocations } from './invocations.js';
 export class DirectRuns {
   constructor(
     private readonly clock: Clock,
+    private readonly memory: MemoryBudget,
     private readonly unitOfWork: UnitOfWork,
     private readonly tracker: CorrelationTracker,
     private readonly invocations: Invocations,
@@ -38,12 +40,14 @@ export class DirectRuns {
     );
     const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
     const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
-    const begun = await this.unitOfWork.run(async (tx) => {
-      const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
-      const { executionId, generation } = await this.invocations.begin(tx, changes, invocation);
-      await changes.save();
-      return { executionId, generation };
-    });
+    const begun = await this.memory.during(invocation.grownBytes, () =>
+      this.unitOfWork.run(async (tx) => {
+        const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
+        const { executionId, generation } = await this.invocations.begin(tx, changes, invocation);
+        await changes.save();
+        return { executionId, generation };
+      }),
+    );
     return { agent, correlationId, ...begun };
   }
 

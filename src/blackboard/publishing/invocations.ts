@@ -2,10 +2,12 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
+import { GrowthLimit } from '../../catalog/growth-limit.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
+import { Settings } from '../../config/settings.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { NO_SPAN, Tracing } from '../../observability/tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
@@ -14,7 +16,7 @@ import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import type { Invocation } from './blackboard.js';
-import { Publisher } from './publisher.js';
+import { grownMemory, Publisher } from './publisher.js';
 
 export interface NamedInput {
   type: string;
@@ -27,6 +29,7 @@ export interface NamedInput {
 @Injectable()
 export class Invocations {
   constructor(
+    private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly publisher: Publisher,
     private readonly writer: ArtifactWriter,
@@ -57,10 +60,14 @@ export class Invocations {
     }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
   ): Invocation {
     const ordered = isJoin(subscription) ? inOrderOfTypes(subscription, inputs) : inputs;
-    const drafts = ordered.map((input, index) => this.draft(input, correlationId, index === 0 ? firstId : newId()));
+    const limit = new GrowthLimit(this.settings.bodyLimitBytes);
+    const drafts = ordered.map((input, index) =>
+      this.draft(input, correlationId, index === 0 ? firstId : newId(), limit),
+    );
     // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
     const cause = background ? NO_SPAN : this.tracing.current();
-    return { subscription, drafts, correlationId, direct, background, deadlineMs, cause };
+    const grownBytes = grownMemory(limit);
+    return { subscription, drafts, correlationId, direct, background, deadlineMs, cause, grownBytes };
   }
 
   /** Stores inputs and execution in a new correlation. DomainError `conflict` if the correlation exists. */
@@ -88,9 +95,14 @@ export class Invocations {
     return { executionId, generation: correlation.generation };
   }
 
-  private draft({ type, payload, path }: NamedInput, correlationId: string, artifactId: string): ArtifactDraft {
+  private draft(
+    { type, payload, path }: NamedInput,
+    correlationId: string,
+    artifactId: string,
+    limit: GrowthLimit,
+  ): ArtifactDraft {
     try {
-      return this.publisher.draft({ artifactId, correlationId, type, payload, tags: [], partitionKey: null });
+      return this.publisher.draft({ artifactId, correlationId, type, payload, tags: [], partitionKey: null }, limit);
     } catch (error) {
       throw error instanceof DomainError ? new DomainError(error.code, `${path}: ${error.message}`) : error;
     }

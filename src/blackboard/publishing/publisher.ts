@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { EXTERNAL } from '../../catalog/definitions.js';
+import { GrowthLimit } from '../../catalog/growth-limit.js';
 import { describeVisibilityProblem, findTtlProblem } from '../../catalog/parse-visibility.js';
 import { unknownType } from '../../catalog/unknown-names.js';
 import { PUBLIC } from '../../catalog/visibility.js';
@@ -9,6 +10,7 @@ import { rememberText } from '../../cel/language/json-text.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -44,6 +46,7 @@ export interface MatchedArtifact {
 export class Publisher {
   constructor(
     private readonly settings: Settings,
+    private readonly memory: MemoryBudget,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -61,31 +64,10 @@ export class Publisher {
   ) {}
 
   /** Implements `Blackboard.publish`. */
-  async publish({ companion, ...publication }: Publication): Promise<Published> {
-    const draft = this.draft(publication);
-    // Checking and serializing a large payload takes long, and so does matching; other requests run between the two.
-    if (draft.payloadText.length > LARGE) await yieldToEventLoop();
-    const matched = await this.match(draft);
-    const cause = this.tracing.current();
-    return this.unitOfWork.run(async (tx) => {
-      await tx.lock([...this.lockKeys([matched]), ...(companion?.names ?? [])]);
-      const changes = this.tracker.begin(tx, this.clock.now(), cause);
-      const seq = await this.writer.insert(tx, matched.draft);
-      if (seq === null) return findPublished(tx, publication.artifactId);
-      const correlation = await changes.open(publication.correlationId);
-      await companion?.store(tx, correlation);
-      const { deadlineMs = null } = publication;
-      if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
-      await this.trigger(tx, changes, seq, matched);
-      this.arrivals.refuseExcess(tx);
-      await changes.save();
-      return {
-        artifactId: publication.artifactId,
-        correlationId: publication.correlationId,
-        seq,
-        generation: correlation.generation,
-      };
-    });
+  async publish(publication: Publication): Promise<Published> {
+    const limit = new GrowthLimit(this.settings.bodyLimitBytes);
+    const draft = this.draft(publication, limit);
+    return this.memory.during(grownMemory(limit), () => this.publishDraft(publication, draft));
   }
 
   /** The names that a transaction locks before it stores these artifacts. */
@@ -97,24 +79,28 @@ export class Publisher {
   }
 
   /**
-   * Checks a client's artifact. DomainError `invalid` if the type is unknown, the payload does not match its schema, or
-   * the `ttl` of the visibility is too long.
+   * Checks a client's artifact and fills in the defaults of its type, within `limit`. DomainError `invalid` if the type
+   * is unknown, the payload does not match its schema, or the `ttl` of the visibility is too long.
    */
-  draft(publication: Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>>): ArtifactDraft {
+  draft(
+    publication: Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>>,
+    limit: GrowthLimit,
+  ): ArtifactDraft {
     const type = this.catalog.type(publication.type);
     if (!type) throw new DomainError('invalid', unknownType(publication.type, this.catalog));
-    const problem = type.check(publication.payload);
-    if (problem !== null) throw new DomainError('invalid', problem);
+    const accepted = type.accept(publication.payload, limit);
+    if ('problem' in accepted) throw new DomainError('invalid', accepted.problem);
+    const { payload } = accepted;
     const visibility = publication.visibility ?? PUBLIC;
     const ttlProblem = findTtlProblem(visibility, this.settings.maxTtlMs);
     if (ttlProblem !== null) throw new DomainError('invalid', `visibility: ${describeVisibilityProblem(ttlProblem)}`);
-    const payloadText = JSON.stringify(publication.payload);
-    rememberText(publication.payload, payloadText);
+    const payloadText = JSON.stringify(payload);
+    rememberText(payload, payloadText);
     return {
       id: publication.artifactId,
       type: type.name,
       version: type.version,
-      payload: publication.payload,
+      payload,
       payloadText,
       producedBy: EXTERNAL,
       visibility,
@@ -179,6 +165,32 @@ export class Publisher {
     }
   }
 
+  private async publishDraft({ companion, ...publication }: Publication, draft: ArtifactDraft): Promise<Published> {
+    // Checking and serializing a large payload takes long, and so does matching; other requests run between the two.
+    if (draft.payloadText.length > LARGE) await yieldToEventLoop();
+    const matched = await this.match(draft);
+    const cause = this.tracing.current();
+    return this.unitOfWork.run(async (tx) => {
+      await tx.lock([...this.lockKeys([matched]), ...(companion?.names ?? [])]);
+      const changes = this.tracker.begin(tx, this.clock.now(), cause);
+      const seq = await this.writer.insert(tx, matched.draft);
+      if (seq === null) return findPublished(tx, publication.artifactId);
+      const correlation = await changes.open(publication.correlationId);
+      await companion?.store(tx, correlation);
+      const { deadlineMs = null } = publication;
+      if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
+      await this.trigger(tx, changes, seq, matched);
+      this.arrivals.refuseExcess(tx);
+      await changes.save();
+      return {
+        artifactId: publication.artifactId,
+        correlationId: publication.correlationId,
+        seq,
+        generation: correlation.generation,
+      };
+    });
+  }
+
   private async trigger(
     tx: Transaction,
     changes: CorrelationChanges,
@@ -195,6 +207,9 @@ export class Publisher {
     await this.react(tx, changes, { seq, type: draft.type, correlationId: draft.correlationId }, triggered);
   }
 }
+
+/** The memory of what defaults have added to payloads (bytes): their texts, and copies of the parts that changed. */
+export const grownMemory = ({ usedBytes }: GrowthLimit): number => 2 * usedBytes;
 
 /** Returns the artifact that an earlier request with the same idempotency key has published. */
 async function findPublished(tx: Transaction, artifactId: string): Promise<Published> {

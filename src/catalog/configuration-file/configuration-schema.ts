@@ -174,6 +174,11 @@ const typeSchema: JsonObject = {
       description: 'JSON Schema of the payload (draft 2020-12, or draft-07 if $schema says so)',
       type: 'object',
     },
+    defaults: {
+      description: 'Whether absent properties of a payload get the `default` of their schema',
+      type: 'boolean',
+      default: false,
+    },
   },
 };
 

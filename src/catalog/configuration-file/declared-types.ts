@@ -2,23 +2,30 @@ import { parseDuration } from '../../common/units.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
 import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import { type AgentDefinition, type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
-import type { Diagnostics } from '../diagnostics.js';
+import type { Diagnostics, Path } from '../diagnostics.js';
 import { declaredType, openType, workflowErrorType } from '../schemas/artifact-type.js';
+import { defaultProblems } from '../schemas/default-checks.js';
 import { compilePayloadSchema } from '../schemas/payload-schema.js';
+import { SchemaDefaults } from '../schemas/schema-defaults.js';
+import type { SchemaError } from '../schemas/schema-errors.js';
 import { checkDuration } from './duration-keys.js';
 
 type Declarations = NonNullable<Remaining<ConfigurationOptions>['types']>;
 
-/** Returns all types: declared ones, those that only agents mention, and WorkflowError. */
+/**
+ * Returns all types: declared ones, those that only agents mention, and WorkflowError. `bodyLimitBytes` is null if the
+ * setting is not valid.
+ */
 export function artifactTypes(
   declarations: Declarations,
   agents: readonly AgentDefinition[],
+  bodyLimitBytes: number | null,
   errors: Diagnostics,
 ): ArtifactType[] {
   const types = new Map<string, ArtifactType>();
   const budget = new PatternBudget();
   for (const [name, declaration] of Object.entries(declarations))
-    types.set(name, declare(name, declaration ?? {}, budget, errors));
+    types.set(name, declare(name, declaration ?? {}, { budget, bodyLimitBytes }, errors));
   if (!types.has(WORKFLOW_ERROR)) types.set(WORKFLOW_ERROR, workflowErrorType(null));
   for (const name of agents.flatMap(mentionedTypes)) {
     if (!types.has(name)) types.set(name, openType(name));
@@ -26,21 +33,42 @@ export function artifactTypes(
   return [...types.values()];
 }
 
+interface Limits {
+  budget: PatternBudget;
+  bodyLimitBytes: number | null;
+}
+
 function declare(
   name: string,
   declaration: NonNullable<Declarations[string]>,
-  budget: PatternBudget,
+  { budget, bodyLimitBytes }: Limits,
   errors: Diagnostics,
 ): ArtifactType {
-  const { version = 1, description = '', schema, retain } = declaration;
+  const { version = 1, description = '', schema, retain, defaults: hasDefaults = false } = declaration;
   checkDuration(retain, ['types', name, 'retain'], errors);
   const declared = { name, version, description, retainMs: retain === undefined ? null : parseDuration(retain) };
   if (name === WORKFLOW_ERROR) return declareWorkflowError(declaration, declared.retainMs, errors);
-  if (schema === undefined) return openType(name, declared);
+  if (schema === undefined) {
+    if (hasDefaults) errors.add(['types', name, 'defaults'], NO_DEFAULT);
+    return openType(name, declared);
+  }
+  const at = ['types', name, 'schema'];
   const compiled = compilePayloadSchema(schema, budget);
-  if ('validate' in compiled) return declaredType({ ...declared, schema }, compiled.validate);
-  for (const { path, message } of compiled.errors) errors.add(['types', name, 'schema', ...path], message);
-  return openType(name, declared);
+  if ('errors' in compiled) {
+    addProblems(compiled.errors, at, errors);
+    return openType(name, declared);
+  }
+  const defaults = hasDefaults ? new SchemaDefaults(schema, compiled.lookup) : null;
+  if (defaults?.list.length === 0) errors.add(['types', name, 'defaults'], NO_DEFAULT);
+  if (defaults && bodyLimitBytes !== null)
+    addProblems(defaultProblems(schema, defaults, compiled.lookup, bodyLimitBytes), at, errors);
+  return declaredType({ ...declared, schema }, compiled.validate, defaults);
+}
+
+const NO_DEFAULT = 'has no effect, because the schema has no default that can be filled in; remove it or add one';
+
+function addProblems(problems: readonly SchemaError[], at: Path, errors: Diagnostics): void {
+  for (const { path, message } of problems) errors.add([...at, ...path], message);
 }
 
 function declareWorkflowError(

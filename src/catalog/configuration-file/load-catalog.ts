@@ -55,7 +55,8 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const configuration = validateSchema<ConfigurationOptions>(source.value, schema, [], errors);
   const parsed = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], errors)];
   const server = configuration.server ?? {};
-  const agents = defineAgents(parsed, sources.settings(server)?.maxTtlMs ?? null, report);
+  const settings = sources.settings(server);
+  const agents = defineAgents(parsed, settings?.maxTtlMs ?? null, report);
   const digest = configurationDigest(
     source.spelled,
     (sources.classAgents ?? []).map(({ className, options }) => [className, options]),
@@ -65,7 +66,8 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
     budget: defineBudget(configuration.budget),
     digest,
   };
-  const catalog = new Catalog(artifactTypes(configuration.types ?? {}, agents, errors), agents, baseDirectory, further);
+  const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, errors);
+  const catalog = new Catalog(types, agents, baseDirectory, further);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(source.lineOf), server);
 

@@ -1,16 +1,29 @@
 import type { JsonObject } from '../../common/json.js';
 import { isJsonObject } from '../../common/json.js';
-import { type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
+import { type AcceptedPayload, type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
 import { formatPath } from '../diagnostics.js';
+import type { GrowthLimit } from '../growth-limit.js';
 import { compilePayloadSchema, type PayloadValidator } from './payload-schema.js';
+import type { SchemaDefaults } from './schema-defaults.js';
 import type { SchemaError } from './schema-errors.js';
 
 const MAX_ERRORS = 10;
 const MAX_LENGTH = 1_000;
 
-/** A declared type. `validate` checks its payloads. */
-export function declaredType(declared: Omit<ArtifactType, 'check'>, validate: PayloadValidator): ArtifactType {
-  return { ...declared, check: (payload) => (isJsonObject(payload) ? describe(validate(payload)) : NO_OBJECT) };
+/** A declared type. `validate` checks its payloads, after `defaults` are filled in. */
+export function declaredType(
+  declared: Omit<ArtifactType, 'accept'>,
+  validate: PayloadValidator,
+  defaults: SchemaDefaults | null = null,
+): ArtifactType {
+  const accept = (given: unknown, limit: GrowthLimit): AcceptedPayload => {
+    if (!isJsonObject(given)) return NO_OBJECT;
+    const filled = defaults ? defaults.fill(given, limit) : { value: given };
+    if ('problem' in filled) return { problem: `payload: ${filled.problem}` };
+    const problem = describe(validate(filled.value));
+    return problem === null ? { payload: filled.value } : { problem };
+  };
+  return { ...declared, accept };
 }
 
 /** A type without a schema, or one that only agents mention. Any object is valid. */
@@ -24,11 +37,11 @@ export function openType(
     description,
     schema: null,
     retainMs,
-    check: (payload) => (isJsonObject(payload) ? null : NO_OBJECT),
+    accept: (payload) => (isJsonObject(payload) ? { payload } : NO_OBJECT),
   };
 }
 
-const NO_OBJECT = 'payload: must be object';
+const NO_OBJECT = { problem: 'payload: must be object' };
 
 function describe(errors: SchemaError[]): string | null {
   if (errors.length === 0) return null;

@@ -1,12 +1,12 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import type { ArtifactType } from '../definitions.js';
-import { BY_NAME, DATA } from './schema-places.js';
+import { BY_NAME, DATA, pointerTo } from './schema-places.js';
 
 /** Returns the JSON Schema of a type's payloads for use in another schema at `path`, without its examples. */
 export function embeddedSchema({ schema, description }: ArtifactType, path: readonly (string | number)[]): JsonObject {
   const kept = Object.entries(schema ?? {}).filter(([key]) => key !== '$schema' && key !== 'examples');
   const own = { ...(description !== '' && { description }), type: 'object', ...Object.fromEntries(kept) } as JsonObject;
-  return moved(own, ['#', ...path.map(asPointer)].join('/'));
+  return moved(own, pointerTo(path));
 }
 
 /** Makes references inside a schema start from its new position. */
@@ -28,6 +28,3 @@ const isPointer = (reference: string): boolean => reference === '#' || reference
 
 const mapped = (object: JsonObject, change: (value: JsonValue, key: string) => JsonValue): JsonObject =>
   Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
-
-const asPointer = (key: string | number): string =>
-  encodeURIComponent(String(key).replaceAll('~', '~0').replaceAll('/', '~1'));

@@ -2,16 +2,27 @@ import { type Ajv, MissingRefError, type ValidateFunction } from 'ajv';
 
 import type { JsonObject } from '../../common/json.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
+import type { Path } from '../diagnostics.js';
 import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
 import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
-import { dynamicReferencesIn, patternPlacesIn, placesOf } from './schema-places.js';
+import { dynamicReferencesIn, patternPlacesIn, placesOf, pointerTo } from './schema-places.js';
 import { UniqueItems } from './unique-items.js';
 
 /** Returns the problems of a payload. Empty if it is valid. */
 export type PayloadValidator = (payload: unknown) => SchemaError[];
 
-export type CompiledSchema = { validate: PayloadValidator } | { errors: SchemaError[] };
+export type CompiledSchema = { validate: PayloadValidator; lookup: SchemaLookup } | { errors: SchemaError[] };
+
+/** What the parts of a compiled schema mean. */
+export interface SchemaLookup {
+  /** Returns the schema that the `$ref` of `part` leads to. */
+  target(part: JsonObject): unknown;
+  /** Returns a `pattern` of the schema. */
+  pattern(source: string): { test(text: string): boolean };
+  /** Returns the problems of a value at the part of the schema with this path. */
+  violations(path: Path, value: unknown): SchemaError[];
+}
 
 const DEFAULT_DRAFT = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -89,7 +100,14 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
     ];
     if (errors.length > 0) return { errors: withoutRepetition(errors) };
     const thorough = compiled(true);
-    return { validate: (payload) => violations(quick, thorough, [references, uniqueItems], payload) };
+    return {
+      validate: (payload) => violations(quick, thorough, [references, uniqueItems], payload),
+      lookup: {
+        target: (part) => references.targets.get(part),
+        pattern: (source) => patterns.get(source),
+        violations: partValidator(draft, schema, patterns),
+      },
+    };
   } catch (error) {
     return schemaError([], compileProblem(error as Error));
   }
@@ -123,6 +141,19 @@ function compileProblem(error: Error): string {
     return `refers to ${error.missingRef}, which is not inside this schema; nothing is fetched, so move it into $defs`;
   }
   return error.message;
+}
+
+/** The instance is made when it is first used, which takes some milliseconds. */
+function partValidator(draft: Draft, schema: JsonObject, patterns: Patterns): SchemaLookup['violations'] {
+  let made: Ajv | undefined;
+  return (path, value) => {
+    made ??= newAjv(draft, patterns, { logger: false, allErrors: true, validateSchema: false }).addSchema(
+      schema,
+      'type',
+    );
+    const validate = made.getSchema(`type${pointerTo(path)}`)!;
+    return validate(value) ? [] : withoutRepetition(describeSchemaErrors(validate.errors ?? [], value));
+  };
 }
 
 const SMALL_PAYLOAD = 1_000;

@@ -24,6 +24,8 @@ interface Judgement {
 export class RecursiveReferences {
   private readonly judged = new Map<SchemaEnv, Map<object, Judgement>>();
   readonly sameValue = new SameValueReferences();
+  /** The schemas that `$ref`s lead to, by the schema with the `$ref`. */
+  readonly targets = new Map<unknown, unknown>();
 
   addTo(ajv: Ajv): void {
     const rule = ajv.RULES.all.$ref as { definition: CodeKeywordDefinition };
@@ -33,6 +35,7 @@ export class RecursiveReferences {
       code: (context, type) => {
         const referred = targetOf(context);
         this.sameValue.add(context, referred);
+        this.targets.set(context.parentSchema, referred instanceof SchemaEnv ? referred.schema : referred);
         const target = enclosing(referred);
         if (target === null) code(context, type);
         else callRef(context, context.gen.scopeValue('func', { ref: this.remembering(target) }), target);

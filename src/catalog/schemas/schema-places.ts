@@ -30,6 +30,12 @@ export const dynamicReferencesIn = (schema: JsonObject): Path[] =>
 export const placesOf = (schema: JsonObject, parts: readonly unknown[]): Place[] =>
   subschemas(schema).filter((place) => parts.includes(place.schema));
 
+/** Returns the reference to the part of a schema at this path, such as `#/properties/a`. */
+export const pointerTo = (path: readonly (string | number)[]): string => ['#', ...path.map(asToken)].join('/');
+
+const asToken = (segment: string | number): string =>
+  encodeURIComponent(String(segment).replaceAll('~', '~0').replaceAll('/', '~1'));
+
 interface Place {
   path: Path;
   schema: JsonObject;

@@ -9,6 +9,7 @@ import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { HeldRequest } from '../../common/held-request.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { deadlineMs } from '../../http/dto/deadline.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
@@ -39,6 +40,7 @@ export class RunsService {
   constructor(
     private readonly blackboard: Blackboard,
     private readonly clock: Clock,
+    private readonly memory: MemoryBudget,
     private readonly unitOfWork: UnitOfWork,
     private readonly runs: RunsRepository,
     private readonly results: RunResults,
@@ -135,7 +137,9 @@ export class RunsService {
     await this.blackboard.refuseWhenBusy();
     const how = { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) };
     const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, ids.correlationId, how);
-    await this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids));
+    await this.memory.during(invocation.grownBytes, () =>
+      this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids)),
+    );
   }
 
   private async pieces(id: string): Promise<Piece[]> {
