@@ -62,6 +62,22 @@ describe("payloads and their type's schema", () => {
     ],
     ['a name that objects inherit, absent', { required: ['constructor'] }, {}, 'payload.constructor: is required'],
     ['a name that objects inherit, unasked', { properties: { toString: { type: 'string' } } }, {}, null],
+    ...['constructor', 'toString', '__proto__'].map((name): [string, object, unknown, string] => [
+      `the name ${name} beside anyOf, unevaluated`,
+      { anyOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
+      JSON.parse(`{"a":1,"${name}":1}`),
+      `payload.${name}: is not allowed`,
+    ]),
+    [
+      'names that objects inherit, evaluated by anyOf or a reference',
+      {
+        anyOf: [{ properties: { constructor: {} } }, { $ref: '#/$defs/other' }],
+        unevaluatedProperties: false,
+        $defs: { other: { properties: { toString: {} } } },
+      },
+      { constructor: 1, toString: 1 },
+      null,
+    ],
     [
       'draft 2020-12 unless it says otherwise',
       { properties: { a: { prefixItems: [{ type: 'string' }] } } },

@@ -5,6 +5,7 @@ import { Pattern } from '../../patterns/pattern.js';
 import { PatternError } from '../../patterns/pattern-error.js';
 import type { PatternBudget } from '../../patterns/pattern-work.js';
 import { addEqualValues } from './equal-values.js';
+import { addEvaluatedNames } from './evaluated-names.js';
 import { addSafeFormats } from './formats.js';
 
 const DRAFTS = {
@@ -25,6 +26,7 @@ export function newAjv(draft: Draft, patterns: Patterns, options: Options): Ajv 
   const ajv = new DRAFTS[draft]({ strict: false, verbose: true, ownProperties: true, code, ...options });
   addSafeFormats(ajv);
   addEqualValues(ajv);
+  addEvaluatedNames(ajv);
   return ajv;
 }
 
