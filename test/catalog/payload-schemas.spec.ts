@@ -1,5 +1,5 @@
 import type { ArtifactType } from '../../src/catalog/definitions.js';
-import { load, problemOf } from './loading.js';
+import { load, problemOf, problemTexts } from './loading.js';
 
 async function typeWith(schema: object): Promise<ArtifactType> {
   const { catalog } = await load(JSON.stringify({ types: { T: { schema } } }));
@@ -62,6 +62,12 @@ describe("payloads and their type's schema", () => {
     ],
     ['a name that objects inherit, absent', { required: ['constructor'] }, {}, 'payload.constructor: is required'],
     ['a name that objects inherit, unasked', { properties: { toString: { type: 'string' } } }, {}, null],
+    [
+      'the name __proto__, which a pattern checks',
+      { patternProperties: { '^__proto__$': { type: 'string' } }, additionalProperties: false },
+      JSON.parse('{"__proto__":1}'),
+      'payload.__proto__: must be string',
+    ],
     ...['constructor', 'toString', '__proto__'].map((name): [string, object, unknown, string] => [
       `the name ${name} beside anyOf, unevaluated`,
       { anyOf: [{ properties: { a: {} } }], unevaluatedProperties: false },
@@ -97,6 +103,16 @@ describe("payloads and their type's schema", () => {
   ])('%s', async (_, schema, payload, expected) => {
     expect(problemOf(await typeWith(schema), payload)).toBe(expected);
   });
+
+  test.each(['properties', 'patternProperties', 'dependencies'])(
+    'must not be described under the name __proto__ in %s, because it would not be checked',
+    async (keyword) => {
+      const schema = `{"type":"object","properties":{"a":{"${keyword}":{"__proto__":{"type":"string"}}}}}`;
+      expect(await problemTexts(`{"types":{"T":{"schema":${schema}}}}`)).toEqual([
+        `types.T.schema.properties.a.${keyword}.__proto__: is not checked under this name; use patternProperties with "^__proto__$"`,
+      ]);
+    },
+  );
 
   test('accept draft-07 if $schema says so', async () => {
     const type = await typeWith({

@@ -6,7 +6,7 @@ import type { Path } from '../diagnostics.js';
 import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
 import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
-import { dynamicReferencesIn, patternPlacesIn, placesOf, pointerTo } from './schema-places.js';
+import { dynamicReferencesIn, patternPlacesIn, placesOf, pointerTo, protoNamesIn } from './schema-places.js';
 import { UniqueItems } from './unique-items.js';
 
 /** Returns the problems of a payload. Empty if it is valid. */
@@ -67,6 +67,13 @@ function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
 const dynamicReferences = (schema: JsonObject): SchemaError[] =>
   dynamicReferencesIn(schema).map((path) => ({ path, message: 'is not supported; use $ref' }));
 
+/** Refused, because Ajv would accept any value under this name. */
+const protoNames = (schema: JsonObject): SchemaError[] =>
+  protoNamesIn(schema).map((path) => ({
+    path,
+    message: 'is not checked under this name; use patternProperties with "^__proto__$"',
+  }));
+
 const endlessReferences = ({ sameValue }: RecursiveReferences, schema: JsonObject): SchemaError[] =>
   placesOf(schema, sameValue.endless()).map(({ path, schema: { $ref: reference } }) => ({
     path: [...path, '$ref'],
@@ -96,6 +103,7 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
       ...unknownFormats,
       ...refusedPatterns(patterns, schema),
       ...dynamicReferences(schema),
+      ...protoNames(schema),
       ...endlessReferences(references, schema),
     ];
     if (errors.length > 0) return { errors: withoutRepetition(errors) };

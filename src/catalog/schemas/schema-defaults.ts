@@ -171,9 +171,9 @@ class Filling {
         if (Object.hasOwn(filled, key)) continue;
         const hasComma = filled !== object || !isEmpty(object);
         this.count(bytes + Number(hasComma), level);
-        // Spreading copies own fields only, and `__proto__` like any other.
+        // The copy has own fields only, and `__proto__` like any other. A schema cannot add this name.
         if (filled === object) filled = { ...object };
-        define(filled, key, value);
+        filled[key] = value;
       }
     }
     return filled;
@@ -268,7 +268,3 @@ function isEmpty(object: JsonObject): boolean {
   for (const key in object) if (Object.hasOwn(object, key)) return false;
   return true;
 }
-
-/** An assignment to `__proto__` would set the prototype. */
-const define = (object: JsonObject, key: string, value: JsonValue): void =>
-  void Object.defineProperty(object, key, { value, writable: true, enumerable: true, configurable: true });

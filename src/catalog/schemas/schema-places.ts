@@ -21,6 +21,17 @@ export const patternPlacesIn = (schema: JsonObject, pattern: string): Path[] =>
     ...(isJsonObject(named) && Object.hasOwn(named, pattern) ? [[...path, 'patternProperties', pattern]] : []),
   ]);
 
+/** Keywords in which Ajv skips the name `__proto__`. */
+const SKIPPING_PROTO = ['properties', 'patternProperties', 'dependencies'];
+
+export const protoNamesIn = (schema: JsonObject): Path[] =>
+  subschemas(schema).flatMap(({ path, schema: part }) =>
+    SKIPPING_PROTO.filter((keyword) => {
+      const named = Object.hasOwn(part, keyword) && part[keyword];
+      return isJsonObject(named) && Object.hasOwn(named, '__proto__');
+    }).map((keyword) => [...path, keyword, '__proto__']),
+  );
+
 export const dynamicReferencesIn = (schema: JsonObject): Path[] =>
   subschemas(schema).flatMap(({ path, schema: { $dynamicRef: reference } }) =>
     typeof reference === 'string' ? [[...path, '$dynamicRef']] : [],
