@@ -20,9 +20,9 @@ const { resolveSettings } = (await built(
   'config/resolve-settings.js',
 )) as typeof import('../src/config/resolve-settings.js');
 const { Agent } = (await built('index.js')) as typeof import('../src/index.js');
-const { Blackboard } = (await built(
-  'blackboard/blackboard.js',
-)) as typeof import('../src/blackboard/publishing/blackboard.js');
+const { Publisher } = (await built(
+  'blackboard/publishing/publisher.js',
+)) as typeof import('../src/blackboard/publishing/publisher.js');
 
 const [databaseUrl, jobs, workers] = [process.argv[2]!, Number(process.argv[3]), Number(process.argv[4])];
 
@@ -46,7 +46,7 @@ const flags = {
 };
 const settings = resolveSettings({ flags, environment: {}, server: {} });
 const app = await createApp({ settings, catalog, agents: [Idler], logger: pino({ level: 'warn' }) });
-const blackboard = app.get(Blackboard, { strict: false });
+const publisher = app.get(Publisher, { strict: false });
 
 await workOff(jobs / 5);
 process.send!(await workOff(jobs));
@@ -71,7 +71,7 @@ async function workOff(count: number): Promise<number> {
 
 function publish(): Promise<unknown> {
   const artifactId = newId();
-  return blackboard.publish({
+  return publisher.publish({
     artifactId,
     correlationId: artifactId,
     type: 'Job',

@@ -26,6 +26,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['blackboard/explain', 'blackboard/external'],
   ['blackboard/timers'],
   ['blackboard/presence'],
+  ['blackboard/agent-removal'],
   ['blackboard'],
   ['http/validation'],
   ['http/middleware'],

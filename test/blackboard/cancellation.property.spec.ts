@@ -48,7 +48,7 @@ describe('cancelling a correlation at any moment', () => {
         const id = `${run}-${cancelled}`;
         const before = list.slice(0, cancelBefore);
         await Promise.all(
-          before.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))),
+          before.map((part) => core.publisher.publish(publication(part, `${run}-${part.correlation}`))),
         );
         for (let turn = 0; turn < turns; turn += 1) await new Promise((resolve) => setImmediate(resolve));
         const isCancelled = await cancel(core, id);
@@ -58,7 +58,7 @@ describe('cancelling a correlation at any moment', () => {
 
         const others = list.slice(cancelBefore).filter((part) => !(isCancelled && part.correlation === cancelled));
         await Promise.all(
-          others.map((part) => core.blackboard.publish(publication(part, `${run}-${part.correlation}`))),
+          others.map((part) => core.publisher.publish(publication(part, `${run}-${part.correlation}`))),
         );
         const ids = [...new Set([...before, ...others].map((part) => `${run}-${part.correlation}`))];
         await eventually('every other correlation has settled', () => allSettled(core, ids));
@@ -81,7 +81,7 @@ async function cancel(core: Core, id: string): Promise<boolean> {
     .where('id', '=', id)
     .executeTakeFirst();
   try {
-    await core.unitOfWork.run((tx) => core.blackboard.cancel(tx, id));
+    await core.unitOfWork.run((tx) => core.cancellation.cancel(tx, id));
     return true;
   } catch (error) {
     expect(error).toMatchObject({ code: before ? 'conflict' : 'not_found' });

@@ -22,7 +22,7 @@ describe('a claim and a cancelling in one commit', () => {
   afterAll(() => core.close());
 
   const publish = async (id: string): Promise<void> => {
-    await core.blackboard.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, id));
+    await core.publisher.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, id));
   };
   const ended = (id: string): Promise<void> => eventually(`${id} has finished`, () => allSettled(core, [id]));
 
@@ -34,7 +34,7 @@ describe('a claim and a cancelling in one commit', () => {
     // Subscribes after the executor, so that the transaction of its claim is in the queue, and this one behind it.
     let cancelling: Promise<void> | undefined;
     const unsubscribe = core.signals.executionReady.subscribe(() => {
-      cancelling ??= core.unitOfWork.run((tx) => core.blackboard.cancel(tx, id));
+      cancelling ??= core.unitOfWork.run((tx) => core.cancellation.cancel(tx, id));
     });
     await publish(id);
     unsubscribe();

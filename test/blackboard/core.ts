@@ -7,7 +7,10 @@ import { Test } from '@nestjs/testing';
 import { pino } from 'pino';
 
 import { BlackboardModule } from '../../src/blackboard/blackboard.module.js';
-import { Blackboard } from '../../src/blackboard/publishing/blackboard.js';
+import { CorrelationWaiters } from '../../src/blackboard/correlations/correlation-waiters.js';
+import { Cancellation } from '../../src/blackboard/execution/cancellation.js';
+import { Publisher } from '../../src/blackboard/publishing/publisher.js';
+import { WaitingArrivals } from '../../src/blackboard/scheduling/waiting-arrivals.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Subscription } from '../../src/catalog/definitions.js';
 import { Clock, SystemClock } from '../../src/common/clock.js';
@@ -85,7 +88,10 @@ class SilentTelemetry extends Telemetry {
 }
 
 export interface Core {
-  blackboard: Blackboard;
+  publisher: Publisher;
+  waiters: CorrelationWaiters;
+  cancellation: Cancellation;
+  arrivals: WaitingArrivals;
   unitOfWork: UnitOfWork;
   signals: Signals;
   databaseUrl: string;
@@ -144,7 +150,10 @@ export async function startCore(
     .compile();
   await context.init();
   return {
-    blackboard: context.get(Blackboard),
+    publisher: context.get(Publisher, { strict: false }),
+    waiters: context.get(CorrelationWaiters, { strict: false }),
+    cancellation: context.get(Cancellation, { strict: false }),
+    arrivals: context.get(WaitingArrivals, { strict: false }),
     unitOfWork: context.get(UnitOfWork, { strict: false }),
     signals: context.get(Signals, { strict: false }),
     databaseUrl: database.url,

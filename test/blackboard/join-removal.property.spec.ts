@@ -60,7 +60,7 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
           run,
           before.filter(({ correlation }) => correlation !== CANCELLED),
         );
-        await withCancelled.unitOfWork.run((tx) => withCancelled.blackboard.cancel(tx, `${run}-${CANCELLED}`));
+        await withCancelled.unitOfWork.run((tx) => withCancelled.cancellation.cancel(tx, `${run}-${CANCELLED}`));
         expect(await waiting(withCancelled, run)).toEqual(await waiting(without, run));
         await checkCount(withCancelled);
 
@@ -81,7 +81,7 @@ describe('cancelling a correlation whose artifacts wait among others', () => {
 async function publish(core: Core, run: string, list: Numbered[]): Promise<void> {
   // One after another: if artifacts are published at the same time, the publisher does not decide their order.
   for (const { type, correlation, n } of list) {
-    await core.blackboard.publish({
+    await core.publisher.publish({
       artifactId: newId(),
       correlationId: `${run}-${correlation}`,
       type,
@@ -168,7 +168,7 @@ async function checkCount(core: Core): Promise<void> {
     .select('artifact_seq')
     .where('state', '=', 'waiting')
     .execute();
-  expect(core.blackboard.waitingArrivals()).toBe(members.length);
+  expect(core.arrivals.count).toBe(members.length);
 }
 
 /** Checks that the time limit of each group starts at its first arrival, and that one timer expires it then. */

@@ -1,4 +1,4 @@
-import type { Publication } from '../../src/blackboard/publishing/blackboard.js';
+import type { Publication } from '../../src/blackboard/publishing/publication.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';
@@ -66,7 +66,7 @@ describe('an execution whose lease another process took while its engine ran', (
 
   it.each<Step>(['answer', 'fail'])('commits nothing if its engine is to %s', async (step) => {
     const lost = newId();
-    await core.blackboard.publish(publication(lost));
+    await core.publisher.publish(publication(lost));
     await eventually('the engine runs', () => engine.running.has(lost));
     const before = await correlation(lost);
     const taken = { lease_token: newId(), lease_owner: newId() };
@@ -77,9 +77,9 @@ describe('an execution whose lease another process took while its engine ran', (
 
     await engine.tell(lost, step);
     const next = newId();
-    const { generation } = await core.blackboard.publish(publication(next));
+    const { generation } = await core.publisher.publish(publication(next));
     await engine.tell(next, 'answer');
-    expect(await core.blackboard.waitUntilSettled(next, generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(next, generation, 20_000)).toBe(true);
 
     expect(held).toMatchObject([{ state: 'running', ...taken }]);
     expect(await executionsOf(lost)).toEqual(held);
@@ -98,9 +98,9 @@ describe('an execution whose lease another process took while its engine ran', (
 
   it('commits its outcome if it kept its lease', async () => {
     const kept = newId();
-    const { generation } = await core.blackboard.publish(publication(kept));
+    const { generation } = await core.publisher.publish(publication(kept));
     await engine.tell(kept, 'answer');
-    expect(await core.blackboard.waitUntilSettled(kept, generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(kept, generation, 20_000)).toBe(true);
     expect(await executionsOf(kept)).toMatchObject([{ state: 'completed', lease_token: null }, { state: 'completed' }]);
     expect(await correlation(kept)).toMatchObject({ state: 'completed', pending: 0, output_count: 2 });
   });
@@ -126,7 +126,7 @@ describe('artifacts that one pass over the timers releases', () => {
   it('reach their agents in the order of their release, not of their publishing', async () => {
     const id = newId();
     const hidden = (name: string, ttl: string) =>
-      core.blackboard.publish(publication(id, { payload: { name }, visibility: { kind: 'After', ttl } }));
+      core.publisher.publish(publication(id, { payload: { name }, visibility: { kind: 'After', ttl } }));
     await hidden('third', 'PT3H');
     await hidden('first', 'PT1H');
     const { generation } = await hidden('second', 'PT2H');
@@ -145,7 +145,7 @@ describe('artifacts that one pass over the timers releases', () => {
         .execute();
     });
     core.signals.timerSet.publish(Date.now());
-    expect(await core.blackboard.waitUntilSettled(id, generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(id, generation, 20_000)).toBe(true);
     expect(seen).toEqual(['first', 'second', 'third']);
   });
 });

@@ -19,7 +19,7 @@ describe('a reader who pages by position, beside a transaction that is still ope
   afterEach(() => core.close());
 
   const publish = () =>
-    core.blackboard.publish({
+    core.publisher.publish({
       artifactId: newId(),
       correlationId: newId(),
       type: 'Note',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setImmediate } from 'node:timers/promises';
 
-import type { Published } from '../../src/blackboard/publishing/blackboard.js';
+import type { Published } from '../../src/blackboard/publishing/publication.js';
 import { ChangelogStore } from '../../src/blackboard/queries/changelog-store.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { JsonObject } from '../../src/common/json.js';
@@ -36,7 +36,7 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
     const artifactId = randomUUID();
     // Tags need separate statements, so that transactions have different lengths and overtake each other.
     const tags = Array.from({ length: random.between(0, MOST_TAGS) }, (_, tag) => `tag-${tag}`);
-    return core.blackboard.publish({
+    return core.publisher.publish({
       artifactId,
       correlationId: artifactId,
       type: 'Note',

@@ -37,7 +37,7 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
   afterEach(() => core.close());
 
   const publish = () =>
-    core.blackboard.publish({
+    core.publisher.publish({
       artifactId: newId(),
       correlationId: newId(),
       type: 'Order',

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-import type { Publication } from '../../src/blackboard/publishing/blackboard.js';
+import type { Publication } from '../../src/blackboard/publishing/publication.js';
 import { newId } from '../../src/common/ids.js';
 import type { JsonObject } from '../../src/common/json.js';
 import type { PreparedEngine } from '../../src/engines/engine.js';

@@ -25,7 +25,7 @@ describe('settlement, for any order of arrivals, failures and retries', () => {
       fc.asyncProperty(publications, fc.boolean(), async (list, together) => {
         const run = newId();
         const publish = (part: (typeof list)[number]) =>
-          core.blackboard.publish(publication(part, `${run}-${part.correlation}`));
+          core.publisher.publish(publication(part, `${run}-${part.correlation}`));
         if (together) await Promise.all(list.map(publish));
         else for (const part of list) await publish(part);
         const ids = [...new Set(list.map((part) => `${run}-${part.correlation}`))];

@@ -1,6 +1,6 @@
 import type { Client } from 'pg';
 
-import { AgentRemoval } from '../../src/blackboard/agent-removal.js';
+import { AgentRemoval } from '../../src/blackboard/agent-removal/agent-removal.js';
 import { Leases } from '../../src/blackboard/execution/leases.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';

@@ -1,4 +1,4 @@
-import { claimLockKey } from '../../src/blackboard/execution/agent-pauses.js';
+import { claimLockKey } from '../../src/blackboard/scheduling/agent-pauses.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
 import { printedSeed, Random } from '../support/random.js';

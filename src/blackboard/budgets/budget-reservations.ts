@@ -1,15 +1,23 @@
 import { Injectable } from '@nestjs/common';
-import { type Insertable, sql } from 'kysely';
 
-import { type Place, places, prepared } from '../../database/prepared.js';
-import type { BudgetReservationsTable } from '../../database/schema.js';
-import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import type { Transaction } from '../../database/unit-of-work.js';
 import type { ModelNeed } from '../../engines/engine.js';
-import { isInState } from '../../queue/state-predicate.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { type Amount, type Limit, roomIn, shortage } from './budget-room.js';
 import { BudgetWaiters } from './budget-waiters.js';
 import { Budgets } from './budgets.js';
+import {
+  deleteAllOf,
+  deleteOfExecution,
+  deleteOfLease,
+  findCalls,
+  findCallsOfLostLeases,
+  findRunningUnderLease,
+  findWaiting,
+  putReservation,
+  type ReservedCall,
+  setToZero,
+} from './reservation-rows.js';
 import { ReservedAmounts } from './reserved-amounts.js';
 
 /** The execution that makes the call. */
@@ -18,20 +26,6 @@ export interface Caller {
   agent: string;
   correlationId: string;
   leaseToken: string;
-}
-
-/** The reservation of a call whose usage is not known. Postgres returns some of the numbers as text. */
-export interface ReservedCall {
-  id: string;
-  agent: string;
-  leaseToken: string;
-  attempt: number;
-  model: string;
-  tokens: number | string;
-  input_tokens: number | string;
-  cost: number;
-  /** The lease under which the execution runs now; null if it has none. */
-  currentLease: string | null;
 }
 
 /** `lost`: the caller no longer has the lease. `waits`: other calls must end first. `short`: there will be no room. */
@@ -64,7 +58,7 @@ export class BudgetReservations {
     const need = amountOf(call);
     const { id, agent, correlationId, leaseToken } = caller;
     await changes.get(correlationId);
-    const [held] = await findHeld(tx.db, { id, leaseToken });
+    const [held] = await findRunningUnderLease(tx.db, { id, leaseToken });
     if (!held) return { is: 'lost' };
     const reserved = await ReservedAmounts.in(tx, correlationId, id);
     const limits = await this.budgets.of(tx, changes, caller);
@@ -74,7 +68,7 @@ export class BudgetReservations {
     const areOthersDone = waitsInQueue ? reserved.areNone : !reserved.areForCalls;
     if (rooms.includes('short') && areOthersDone) return { is: 'short', message: whyShort(limits, need) };
     if (isFree || waitsInQueue) {
-      await put(tx.db, {
+      await putReservation(tx.db, {
         execution_id: id,
         lease_token: leaseToken,
         correlation_id: correlationId,
@@ -93,14 +87,14 @@ export class BudgetReservations {
    * handed the executions back.
    */
   async takeLost(tx: Transaction, correlationId: string, exceptLease: string): Promise<ReservedCall[]> {
-    const lost = await findLost(tx.db, { correlationId, exceptLease });
-    for (const { id, leaseToken } of lost) await dropOwn(tx.db, { id, leaseToken });
+    const lost = await findCallsOfLostLeases(tx.db, { correlationId, exceptLease });
+    for (const { id, leaseToken } of lost) await deleteOfLease(tx.db, { id, leaseToken });
     return lost.filter(isForCall);
   }
 
   /** A call has ended. Its usage has been counted before. */
   async settle(tx: Transaction, changes: CorrelationChanges, { id, correlationId, leaseToken }: Caller): Promise<void> {
-    await settle(tx.db, { id, leaseToken });
+    await setToZero(tx.db, { id, leaseToken });
     await this.waiters.wake(tx, changes, correlationId);
   }
 
@@ -114,7 +108,7 @@ export class BudgetReservations {
     { id, correlationId, leaseToken }: Caller,
     { itsOwn = false } = {},
   ): Promise<void> {
-    await (itsOwn ? dropOwn(tx.db, { id, leaseToken }) : drop(tx.db, { id }));
+    await (itsOwn ? deleteOfLease(tx.db, { id, leaseToken }) : deleteOfExecution(tx.db, { id }));
     await this.waiters.wake(tx, changes, correlationId);
   }
 
@@ -135,7 +129,7 @@ export class BudgetReservations {
   async takeAll(tx: Transaction, correlationId: string, exceptLease: string): Promise<ReservedCall[]> {
     if (!this.budgets.exist) return [];
     const calls = await findCalls(tx.db, { correlationId, exceptLease });
-    await dropAll(tx.db, { correlationId });
+    await deleteAllOf(tx.db, { correlationId });
     return calls.filter(isForCall);
   }
 }
@@ -150,96 +144,3 @@ const amountOf = ({ inputTokens, outputTokens, cost }: ModelNeed): Amount => ({
 
 /** False between two calls, when the attempt has nothing reserved. */
 const isForCall = ({ tokens }: ReservedCall): boolean => Number(tokens) > 0;
-
-type ExceptLease = { correlationId: string; exceptLease: string };
-
-const callsOf = (db: Reader, place: Place<ExceptLease>) =>
-  db
-    .selectFrom('budget_reservations as reserved')
-    .innerJoin('executions', 'executions.id', 'reserved.execution_id')
-    .select([
-      'executions.id',
-      'reserved.agent',
-      'reserved.lease_token as leaseToken',
-      'executions.attempt',
-      'reserved.model',
-      'reserved.tokens',
-      'reserved.input_tokens',
-      'reserved.cost',
-      'executions.lease_token as currentLease',
-    ])
-    .where('reserved.correlation_id', '=', place('correlationId'))
-    .where('reserved.waits', '=', sql.lit(0))
-    .where('reserved.lease_token', '!=', place('exceptLease'));
-
-const findCalls = prepared<ExceptLease, ReservedCall>(callsOf);
-
-const findLost = prepared<ExceptLease, ReservedCall>((db, place) =>
-  callsOf(db, place).where(({ eb, or }) =>
-    or([eb('executions.lease_token', 'is', null), eb('executions.lease_token', '!=', eb.ref('reserved.lease_token'))]),
-  ),
-);
-
-const findHeld = prepared<{ id: string; leaseToken: string }, { id: string }>((db, place) =>
-  db
-    .selectFrom('executions')
-    .select('id')
-    .where('id', '=', place('id'))
-    .where('lease_token', '=', place('leaseToken'))
-    .where(isInState('running')),
-);
-
-const COLUMNS = [
-  'execution_id',
-  'lease_token',
-  'correlation_id',
-  'agent',
-  'tokens',
-  'input_tokens',
-  'model',
-  'cost',
-  'waits',
-] as const;
-
-const put = prepared<Insertable<BudgetReservationsTable>, unknown>((db, place) =>
-  db
-    .insertInto('budget_reservations')
-    .values(places(place, COLUMNS))
-    .onConflict((conflict) =>
-      conflict
-        .column('execution_id')
-        .doUpdateSet(places(place, ['lease_token', 'tokens', 'input_tokens', 'model', 'cost', 'waits'])),
-    ),
-);
-
-/** Sets the reservation to zero. The row stays until the attempt ends, because it marks the attempt as running. */
-const settle = prepared<{ id: string; leaseToken: string }, unknown>((db, place) =>
-  db
-    .updateTable('budget_reservations')
-    .set({ tokens: 0, cost: 0 })
-    .where('execution_id', '=', place('id'))
-    .where('lease_token', '=', place('leaseToken')),
-);
-
-const drop = prepared<{ id: string }, unknown>((db, place) =>
-  db.deleteFrom('budget_reservations').where('execution_id', '=', place('id')),
-);
-
-const dropOwn = prepared<{ id: string; leaseToken: string }, unknown>((db, place) =>
-  db
-    .deleteFrom('budget_reservations')
-    .where('execution_id', '=', place('id'))
-    .where('lease_token', '=', place('leaseToken')),
-);
-
-const dropAll = prepared<{ correlationId: string }, unknown>((db, place) =>
-  db.deleteFrom('budget_reservations').where('correlation_id', '=', place('correlationId')),
-);
-
-const findWaiting = prepared<{ id: string }, { execution_id: string }>((db, place) =>
-  db
-    .selectFrom('budget_reservations')
-    .select('execution_id')
-    .where('execution_id', '=', place('id'))
-    .where('waits', '=', sql.lit(1)),
-);

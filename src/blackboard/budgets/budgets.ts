@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { Limit } from './budget-room.js';
+import { sumSpent } from './usage-rows.js';
 
 /** The agent and the correlation of a model call. */
 interface Caller {
@@ -42,7 +41,7 @@ export class Budgets {
     }
     const own = this.catalog.agent(agent)?.budget;
     if (own) {
-      const [spent] = await spentBy(tx.db, { correlationId, agent });
+      const [spent] = await sumSpent(tx.db, { correlationId, agent });
       limits.push({
         who: `${agent} in this correlation`,
         agent,
@@ -53,28 +52,3 @@ export class Budgets {
     return limits;
   }
 }
-
-// Includes usage whose rows retention has deleted.
-const spentBy = prepared<{ correlationId: string; agent: string }, { tokens: number | string; cost: number | string }>(
-  (db, place) =>
-    db
-      .selectFrom(
-        db
-          .selectFrom('usage')
-          .select([sql<number>`input_tokens + output_tokens`.as('tokens'), 'cost'])
-          .where('correlation_id', '=', place('correlationId'))
-          .where('agent', '=', place('agent'))
-          .unionAll(
-            db
-              .selectFrom('deleted_usage')
-              .select(['tokens', 'cost'])
-              .where('correlation_id', '=', place('correlationId'))
-              .where('agent', '=', place('agent')),
-          )
-          .as('spent'),
-      )
-      .select(({ fn }) => [
-        fn.coalesce(fn.sum<number>('tokens'), sql.lit(0)).as('tokens'),
-        fn.coalesce(fn.sum<number>('cost'), sql.lit(0)).as('cost'),
-      ]),
-);

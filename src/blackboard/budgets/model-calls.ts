@@ -73,7 +73,7 @@ export class ModelCalls {
     execution.meter.settled(end);
     try {
       const overrun = await this.unitOfWork.run(async (tx) => {
-        const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+        const changes = this.tracker.begin(tx, execution.span);
         const found = await this.usages.settle(tx, changes, execution);
         await changes.save();
         return found;
@@ -95,7 +95,7 @@ export class ModelCalls {
   ): Promise<Reservation | null> {
     try {
       return await this.unitOfWork.run(async (tx) => {
-        const changes = this.tracker.begin(tx, this.clock.now(), execution.span);
+        const changes = this.tracker.begin(tx, execution.span);
         const hasLost = await this.usages.settleLost(tx, changes, execution.correlationId);
         const reservation = await this.reservations.make(tx, changes, execution, need, isFirst);
         if (hasLost) await changes.save();

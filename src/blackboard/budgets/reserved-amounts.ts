@@ -1,8 +1,6 @@
-import { sql } from 'kysely';
-
-import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { type Amount, type Limit, NOTHING, sum } from './budget-room.js';
+import { sumReserved } from './reservation-rows.js';
 
 /** The reservations of the running attempts in one correlation. */
 export class ReservedAmounts {
@@ -10,7 +8,7 @@ export class ReservedAmounts {
 
   /** Reads the reservations whose leases are current, except that of the execution `without`. */
   static async in(tx: Transaction, correlationId: string, without = ''): Promise<ReservedAmounts> {
-    const rows = await findReserved(tx.db, { correlationId, without });
+    const rows = await sumReserved(tx.db, { correlationId, without });
     return new ReservedAmounts(
       new Map(rows.map(({ agent, tokens, cost }) => [agent, { tokens: Number(tokens), cost: Number(cost) }])),
     );
@@ -38,25 +36,3 @@ export class ReservedAmounts {
     this.byAgent.set(agent, sum(this.byAgent.get(agent) ?? NOTHING, amount));
   }
 }
-
-const findReserved = prepared<
-  { correlationId: string; without: string },
-  { agent: string; tokens: number | string; cost: number | string }
->((db, place) =>
-  db
-    .selectFrom('budget_reservations as reserved')
-    .innerJoin('executions', (join) =>
-      join
-        .onRef('executions.id', '=', 'reserved.execution_id')
-        .onRef('executions.lease_token', '=', 'reserved.lease_token'),
-    )
-    .select(({ fn }) => [
-      'reserved.agent',
-      fn.sum<number>('reserved.tokens').as('tokens'),
-      fn.sum<number>('reserved.cost').as('cost'),
-    ])
-    .where('reserved.correlation_id', '=', place('correlationId'))
-    .where('reserved.waits', '=', sql.lit(0))
-    .where('reserved.execution_id', '!=', place('without'))
-    .groupBy('reserved.agent'),
-);

@@ -1,14 +1,24 @@
 import { Injectable } from '@nestjs/common';
 
 import { Telemetry } from '../../common/telemetry.js';
-import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { addCosts, addUsage, type AttemptUsage } from './attempt-usage.js';
-import { BudgetReservations, type ReservedCall } from './budget-reservations.js';
+import { BudgetReservations } from './budget-reservations.js';
 import { shortage } from './budget-room.js';
 import { Budgets } from './budgets.js';
+import type { ReservedCall } from './reservation-rows.js';
+import {
+  findToolCall,
+  findUsage,
+  insertActivity,
+  insertToolCalls,
+  insertUsage,
+  type StoredUsage,
+  type Sums,
+  updateUsage,
+} from './usage-rows.js';
 
 /** The outcome exceeds a budget. The message names it. */
 export class BudgetOverrun extends Error {}
@@ -125,11 +135,11 @@ export class Usages {
   }
 
   /**
-   * Like `record`, for an attempt whose outcome is discarded. The usage may be stored already, if the response to an
-   * earlier commit was lost.
+   * Records the usage of an attempt whose outcome is dropped because its lease was lost, and saves the correlation. The
+   * usage may be stored already, if the response to an earlier commit was lost.
    */
-  async recordOnce(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<void> {
-    if (!hasSpent(execution)) return;
+  async discard(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<'discarded'> {
+    if (!hasSpent(execution)) return 'discarded';
     await changes.get(execution.correlationId);
     const { id, leaseToken, hasReserved = false, usage } = execution;
     const find = usage && !hasReserved ? findUsage : findToolCall;
@@ -137,6 +147,8 @@ export class Usages {
     if (!recorded) await this.record(tx, changes, execution);
     else if (hasReserved) await this.recordUsage(tx, changes, execution);
     if (hasReserved) await this.reservations.giveBack(tx, changes, execution, { itsOwn: true });
+    await changes.save();
+    return 'discarded';
   }
 
   private async overrun(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<string | null> {
@@ -189,14 +201,6 @@ async function recordToolCalls(tx: Transaction, { id, attempt, leaseToken, toolC
   );
 }
 
-interface Sums {
-  input_tokens: number;
-  output_tokens: number;
-  cost: number | null;
-}
-
-type StoredUsage = Sums & { seq: number; model: string; latency_ms: number };
-
 const asUsage = ({ model, input_tokens, output_tokens, cost, latency_ms }: StoredUsage): AttemptUsage => ({
   model,
   inputTokens: Number(input_tokens),
@@ -237,66 +241,3 @@ export const hasSpent = ({ usage, toolCalls = [], hasReserved = false }: Spender
   Boolean(usage) || toolCalls.length > 0 || hasReserved;
 
 const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
-
-const insertUsage = preparedInsert('usage', [
-  'execution_id',
-  'attempt',
-  'lease_token',
-  'agent',
-  'correlation_id',
-  'model',
-  'input_tokens',
-  'output_tokens',
-  'cost',
-  'latency_ms',
-  'at',
-]);
-
-const insertToolCalls = preparedInsert('tool_calls', [
-  'execution_id',
-  'attempt',
-  'lease_token',
-  'server',
-  'tool',
-  'outcome',
-  'at',
-  'duration_ms',
-  'result_bytes',
-]);
-
-const insertActivity = preparedInsert('activity', [
-  'agent',
-  'hour',
-  'executions',
-  'failures',
-  'artifacts_consumed',
-  'artifacts_produced',
-  'input_tokens',
-  'output_tokens',
-  'cost',
-]);
-
-const updateUsage = prepared<Sums & { seq: number; latency_ms: number }, unknown>((db, place) =>
-  db
-    .updateTable('usage')
-    .set(places(place, ['input_tokens', 'output_tokens', 'cost', 'latency_ms']))
-    .where('seq', '=', place('seq')),
-);
-
-const findUsage = prepared<{ id: string; leaseToken: string }, StoredUsage>((db, place) =>
-  db
-    .selectFrom('usage')
-    .select(['seq', 'model', 'input_tokens', 'output_tokens', 'cost', 'latency_ms'])
-    .where('execution_id', '=', place('id'))
-    .where('lease_token', '=', place('leaseToken'))
-    .limit(1),
-);
-
-const findToolCall = prepared<{ id: string; leaseToken: string }, { seq: number }>((db, place) =>
-  db
-    .selectFrom('tool_calls')
-    .select('seq')
-    .where('execution_id', '=', place('id'))
-    .where('lease_token', '=', place('leaseToken'))
-    .limit(1),
-);

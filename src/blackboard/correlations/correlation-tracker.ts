@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -21,6 +22,7 @@ import type { TrackedCorrelation } from './tracked-correlation.js';
 @Injectable()
 export class CorrelationTracker {
   constructor(
+    private readonly clock: Clock,
     private readonly signals: Signals,
     private readonly liveEvents: LiveEvents,
     private readonly settled: CorrelationSettled,
@@ -29,10 +31,10 @@ export class CorrelationTracker {
   ) {}
 
   /** `cause`: the span of the request or attempt that the transaction serves; leave it out for timers. */
-  begin(tx: Transaction, now: number, cause: Span = NO_SPAN): CorrelationChanges {
+  begin(tx: Transaction, cause: Span = NO_SPAN): CorrelationChanges {
     return new CorrelationChanges(
       tx,
-      now,
+      this.clock.now(),
       cause,
       this.signals,
       this.liveEvents,

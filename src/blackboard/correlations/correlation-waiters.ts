@@ -32,7 +32,10 @@ export class CorrelationWaiters {
     signals.correlationSettled.subscribe(({ correlationId, generation }) => this.settled(correlationId, generation));
   }
 
-  /** Implements `Blackboard.waitUntilSettled`. */
+  /**
+   * Resolves true when this generation of the correlation has settled, and false if `timeoutMs` pass or the process
+   * stops before.
+   */
   async wait(correlationId: string, generation: number, timeoutMs: number): Promise<boolean> {
     let wake: (settled: boolean) => void = () => undefined;
     const woken = new Promise<boolean>((resolve) => {

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
-import { prepared } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { mayRunOutside } from '../../engines/external/external-work.js';
-import { AgentPauses, claimLockKey } from './agent-pauses.js';
+import { AgentPauses, claimLockKey } from '../scheduling/agent-pauses.js';
+import { countRunning } from './execution-rows.js';
 import { RunningExecutions } from './running-executions.js';
 
 /**
@@ -60,11 +59,3 @@ export class AgentLimits {
 
 const none = (agents: ReadonlyMap<string, unknown>): Map<string, number> =>
   new Map([...agents.keys()].map((agent) => [agent, 0]));
-
-const countRunning = prepared<{ agent: string }, { count: number }>((db, place) =>
-  db
-    .selectFrom('executions')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('state', '=', sql.lit('running' as const))
-    .where('agent', '=', place('agent')),
-);

@@ -6,7 +6,7 @@ import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
-import { type MatchedArtifact, Publisher } from '../publishing/publisher.js';
+import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import type { ClaimedExecution } from './claims.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
 
@@ -22,7 +22,7 @@ export class Answers {
     private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
-    private readonly publisher: Publisher,
+    private readonly artifacts: MatchedArtifacts,
   ) {}
 
   /** Returns the artifacts, or in `problem` why the answer cannot be published. */
@@ -53,7 +53,7 @@ export class Answers {
     const silent = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, triggered: [] });
     while (matched.length < drafts.length) {
       const next = drafts.slice(matched.length, matched.length + MATCHED_AT_ONCE);
-      matched.push(...(await Promise.all(next.map((draft) => (direct ? silent(draft) : this.publisher.match(draft))))));
+      matched.push(...(await Promise.all(next.map((draft) => (direct ? silent(draft) : this.artifacts.match(draft))))));
     }
   }
 }

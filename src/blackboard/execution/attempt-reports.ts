@@ -3,20 +3,33 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { type Span, traceIdOf, Tracing } from '../../observability/tracing/tracing.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
 import type { ClaimedExecution } from './claims.js';
 import type { ExecutionFailure } from './ending-execution.js';
+import { executionEvent } from './execution-events.js';
 
 /** The execution and its attempt. */
 type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>;
 
-/** Reports attempts to the log, the metrics and the traces. */
+/** Reports attempts to the log, the metrics, the traces and the streams. */
 @Injectable()
 export class AttemptReports {
   constructor(
     private readonly telemetry: Telemetry,
     private readonly tracing: Tracing,
+    private readonly liveEvents: LiveEvents,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
+
+  claimed({ agent, attempt, waitedMs }: Pick<ClaimedExecution, 'agent' | 'attempt' | 'waitedMs'>): void {
+    // A retry has waited for its delay, which says nothing about the queue.
+    if (attempt === 1) this.telemetry.executionClaimed(agent, waitedMs);
+  }
+
+  /** `now`: epoch ms. */
+  started(execution: Attempted, now: number): void {
+    if (this.liveEvents.areWanted) this.liveEvents.emit(executionEvent('execution_started', execution, now));
+  }
 
   /** The attempts of one execution are sibling spans, because they have the same cause. */
   span({ id, agent, attempt, correlationId, traceparent }: Attempted & Pick<ClaimedExecution, 'traceparent'>): Span {

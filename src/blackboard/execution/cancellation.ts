@@ -1,19 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
 
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { locking } from '../../database/dialects/dialect.js';
-import { prepared } from '../../database/prepared.js';
-import type { ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Usages } from '../budgets/usages.js';
-import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { JoinRemoval } from '../joins/join-removal.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
+import { endOpen, holdOpen } from './execution-rows.js';
 
 /** Ids in one message between processes, which can have 7,500 bytes. */
 const IDS_IN_A_SIGNAL = 100;
@@ -26,6 +23,7 @@ const IDS_IN_A_SIGNAL = 100;
 @Injectable()
 export class Cancellation {
   constructor(
+    private readonly tracker: CorrelationTracker,
     private readonly backlog: Backlog,
     private readonly usages: Usages,
     private readonly timers: TimerQueue,
@@ -33,8 +31,12 @@ export class Cancellation {
     private readonly signals: Signals,
   ) {}
 
-  /** Implements `Blackboard.cancel`. */
-  async cancel(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<void> {
+  /**
+   * Cancels a correlation. The transaction does not wait for running engines. DomainError: `not_found`, `conflict` (it
+   * has already ended).
+   */
+  async cancel(tx: Transaction, correlationId: string): Promise<void> {
+    const changes = this.tracker.begin(tx);
     await this.joinRemoval.hold(tx, [correlationId]);
     const correlation = await changes.find(correlationId);
     if (!correlation) throw new DomainError('not_found', `Correlation not found: ${correlationId}`);
@@ -46,9 +48,10 @@ export class Cancellation {
     }
     await this.joinRemoval.hold(tx, [correlationId]);
     await this.end(tx, changes, correlation, 'cancelled');
+    await changes.save();
   }
 
-  /** Cancels a generation because its deadline has passed, unless it has settled. */
+  /** Cancels a generation because its deadline has passed, unless it has settled. The caller saves the changes. */
   async cancelOverdue(
     tx: Transaction,
     changes: CorrelationChanges,
@@ -63,14 +66,16 @@ export class Cancellation {
     });
   }
 
-  /** Implements `Blackboard.cancelOpen`. */
-  async cancelOpen(tx: Transaction, changes: CorrelationChanges, correlationIds: readonly string[]): Promise<void> {
+  /** Cancels every active one of these correlations. */
+  async cancelOpen(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
+    const changes = this.tracker.begin(tx);
     await this.joinRemoval.hold(tx, correlationIds);
     const correlations = await changes.getAll(correlationIds);
     await this.joinRemoval.hold(tx, correlationIds);
     for (const correlation of correlations) {
       if (correlation.state === 'active') await this.end(tx, changes, correlation, 'cancelled');
     }
+    await changes.save();
   }
 
   /** Locks what `cutOff` needs. Call it before the transaction changes the correlation. */
@@ -103,9 +108,9 @@ export class Cancellation {
   ): Promise<void> {
     const { id: correlationId } = correlation;
     await this.usages.close(tx, changes, correlationId, countedLease);
-    const open = await openExecutions(tx, correlationId);
+    const open = await holdOpen(tx, correlationId);
     const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
-    await endExecutions(tx.db, { correlationId, now: changes.now });
+    await endOpen(tx.db, { correlationId, now: changes.now });
     this.backlog.changed(
       tx,
       -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length,
@@ -137,35 +142,3 @@ interface Ending {
   reason?: string;
   countedLease?: string;
 }
-
-type OpenExecution = Pick<Selectable<ExecutionsTable>, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;
-
-/** Locks the rows: an execution that changed its state between this query and the update would be counted wrongly. */
-function openExecutions(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
-  const open = tx.db
-    .selectFrom('executions')
-    .select(['id', 'agent', 'state', 'lease_owner', 'due_at'])
-    .where('correlation_id', '=', correlationId)
-    .where('state', 'in', ['pending', 'running'])
-    .orderBy('id');
-  return locking(tx.db, open, { wait: true }).execute();
-}
-
-const endExecutions = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
-  db
-    .updateTable('executions')
-    .set({
-      state: 'cancelled',
-      ended_at: place('now'),
-      available_at: null,
-      lease_token: null,
-      lease_owner: null,
-      lease_until: null,
-    })
-    // Kept for an attempt that is cancelled while it runs; an execution that waits has no current attempt.
-    .set(({ eb }) => ({
-      attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end(),
-    }))
-    .where('correlation_id', '=', place('correlationId'))
-    .where('state', 'in', ['pending', 'running']),
-);

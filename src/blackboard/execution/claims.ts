@@ -1,17 +1,15 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
-import { preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { LeasedTable } from '../../queue/leased-table.js';
 import { type Claimed, type Lease, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
-import { type ArtifactRow, SHARED_COLUMNS } from '../artifacts/artifact.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { AgentLimits } from './agent-limits.js';
+import { type ClaimedInput, findClaimedInputs, type InputRow } from './input-rows.js';
 import { type ExecutionRow, EXECUTIONS, UNASSIGNED } from './leased-executions.js';
 
 /** An execution that this process holds by a lease. */
@@ -36,22 +34,6 @@ export interface ClaimedExecution {
   waitedMs: number;
 }
 
-/** An input of a claimed execution. */
-export type ClaimedInput = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number] | 'seq'> & {
-  /** Null if it is large. A large payload is read when there is memory for it (see InputParsing). */
-  payload: string | null;
-  payload_bytes: number;
-};
-
-type InputRow = ClaimedInput & { input_of: string };
-
-/**
- * The largest payload, in bytes, that is read together with a claim. The limit is this for the first input, a half of
- * it for the second, a third for the next and so on, so that a thousand inputs have at most eight times as much
- * together. One round claims 64 executions.
- */
-const SMALL_PAYLOAD_BYTES = 64 * 1_024;
-
 /** Claims waiting executions. The claim is committed before an engine runs, so that a crash shows as a lost lease. */
 @Injectable()
 export class Claims {
@@ -73,7 +55,7 @@ export class Claims {
     type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
     const rowsOf = (table: LeasedTable, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
       new RowClaims(table, { ...rules, inputsOf }, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
-    this.rows = rowsOf(EXECUTIONS, (tx, ids) => inputsOf(tx.db, {}, ids));
+    this.rows = rowsOf(EXECUTIONS, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
     // The response to a client's claim reads the inputs while it is sent.
     this.unassigned = rowsOf(UNASSIGNED, async () => []);
   }
@@ -117,23 +99,6 @@ export class Claims {
 /** The priorities that the agent's executions can have. Background ones have one less. */
 const prioritiesOf = (agent: AgentDefinition | undefined): number[] =>
   agent?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
-
-const SIZE = sql<number>`octet_length(artifacts.payload)`;
-
-const SMALL_PAYLOAD = sql<
-  string | null
->`case when ${SIZE} <= ${sql.lit(SMALL_PAYLOAD_BYTES)} / (execution_inputs.position + 1) then artifacts.payload end`;
-
-const inputsOf = preparedWithList<object, string, InputRow>((db, _place, executionIds) =>
-  db
-    .selectFrom('execution_inputs')
-    .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
-    .select(['artifacts.seq', ...SHARED_COLUMNS.map((column) => `artifacts.${column}` as const)])
-    .select(['execution_inputs.execution_id as input_of', SIZE.as('payload_bytes'), SMALL_PAYLOAD.as('payload')])
-    .where('execution_inputs.execution_id', 'in', executionIds)
-    .orderBy('execution_inputs.execution_id')
-    .orderBy('execution_inputs.position'),
-);
 
 const claimedExecution = (
   row: ExecutionRow,

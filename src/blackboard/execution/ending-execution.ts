@@ -1,9 +1,8 @@
-import { randomUUID } from 'node:crypto';
-
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Reader } from '../../database/unit-of-work.js';
 import { NO_SPAN, type Span } from '../../observability/tracing/tracing.js';
 import type { Spender } from '../budgets/usages.js';
 import type { ClaimedExecution } from './claims.js';
+import { findInputIds } from './input-rows.js';
 import type { ExecutionRow } from './leased-executions.js';
 
 export interface ExecutionFailure {
@@ -31,18 +30,7 @@ export type EndingExecution = Pick<
 type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct'>;
 
 /** Reads an execution that ends under this lease and was not claimed by this process. */
-export async function endingExecution(
-  { db }: Pick<Transaction, 'db'>,
-  row: Ending,
-  leaseToken: string,
-): Promise<EndingExecution> {
-  const inputs = await db
-    .selectFrom('execution_inputs')
-    .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
-    .select(['artifacts.seq', 'artifacts.id'])
-    .where('execution_inputs.execution_id', '=', row.id)
-    .orderBy('execution_inputs.position')
-    .execute();
+export async function endingExecution(db: Reader, row: Ending, leaseToken: string): Promise<EndingExecution> {
   return {
     id: row.id,
     agent: row.queue,
@@ -50,18 +38,7 @@ export async function endingExecution(
     attempt: row.attempt,
     direct: row.direct === 1,
     leaseToken,
-    inputs,
+    inputs: await findInputIds(db, row.id),
     span: NO_SPAN,
   };
-}
-
-/** Leases a waiting execution, which the transaction has locked, in order to end it. No attempt begins. */
-export async function leaseToEnd(tx: Transaction, id: string): Promise<string> {
-  const leaseToken = randomUUID();
-  await tx.db
-    .updateTable('executions')
-    .set({ state: 'running', lease_token: leaseToken, attempt_started_at: null })
-    .where('id', '=', id)
-    .execute();
-  return leaseToken;
 }

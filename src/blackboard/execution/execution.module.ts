@@ -11,14 +11,20 @@ import { PublishingModule } from '../publishing/publishing.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { AgentLimits } from './agent-limits.js';
-import { AgentPauses } from './agent-pauses.js';
 import { AnswerMemory } from './answer-memory.js';
 import { Answers } from './answers.js';
+import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
+import { BudgetOutcomes } from './budget-outcomes.js';
 import { Cancellation } from './cancellation.js';
 import { Claims } from './claims.js';
+import { EndedExecutions } from './ended-executions.js';
+import { EngineContexts } from './engine-contexts.js';
 import { ExecutionRun } from './execution-run.js';
+import { ExecutionSlots } from './execution-slots.js';
 import { Executor } from './executor.js';
+import { FailedAttempts } from './failed-attempts.js';
+import { FailedExecutions } from './failed-executions.js';
 import { InputMemory } from './input-memory.js';
 import { InputParsing } from './input-parsing.js';
 import { LeaseWatch } from './lease-watch.js';
@@ -41,14 +47,20 @@ import { RunningExecutions } from './running-executions.js';
   ],
   providers: [
     AgentLimits,
-    AgentPauses,
     AnswerMemory,
     Answers,
+    AttemptCommits,
     AttemptReports,
+    BudgetOutcomes,
     Cancellation,
     Claims,
+    EndedExecutions,
+    EngineContexts,
     ExecutionRun,
+    ExecutionSlots,
     Executor,
+    FailedExecutions,
+    FailedAttempts,
     InputMemory,
     InputParsing,
     LeaseWatch,
@@ -58,12 +70,13 @@ import { RunningExecutions } from './running-executions.js';
   ],
   exports: [
     AgentLimits,
-    AgentPauses,
     Answers,
     AttemptReports,
     Cancellation,
     Claims,
     Executor,
+    FailedExecutions,
+    FailedAttempts,
     InputMemory,
     LeaseWatch,
     Leases,

@@ -1,19 +1,14 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { Catalog } from '../../catalog/catalog.js';
-import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { Telemetry } from '../../common/telemetry.js';
-import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { isExternal, mayRunOutside } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { type ClaimHolder, ClaimingLoop, type StartedRun } from '../../queue/claiming-loop.js';
-import { Slots } from '../../queue/slots.js';
+import { ClaimingLoop } from '../../queue/claiming-loop.js';
 import { type ClaimedExecution, Claims } from './claims.js';
 import { ExecutionRun } from './execution-run.js';
+import { ExecutionSlots } from './execution-slots.js';
 import { Leases } from './leases.js';
 
 const LOOK_AGAIN_MS = 2_000;
@@ -25,28 +20,25 @@ export class Executor {
   private unsubscribe = (): unknown => undefined;
 
   constructor(
-    settings: Settings,
-    catalog: Catalog,
-    clock: Clock,
-    unitOfWork: UnitOfWork,
+    slots: ExecutionSlots,
     claims: Claims,
     leases: Leases,
-    private readonly executionRun: ExecutionRun,
+    executionRun: ExecutionRun,
     private readonly signals: Signals,
-    private readonly telemetry: Telemetry,
+    clock: Clock,
+    unitOfWork: UnitOfWork,
     @Inject(LOGGER) logger: Logger,
   ) {
     this.loop = new ClaimingLoop(
       {
         name: 'executions',
-        // Even a single process shares the limit with clients and remote agents that hold executions.
-        isLimitShared: (agent) => !unitOfWork.dialect.exclusive || mayRunOutside(catalog.agent(agent)),
+        isLimitShared: (agent) => slots.isShared(agent),
         queueOf: ({ agent }: ClaimedExecution) => agent,
-        queues: () => catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name),
-        claim: (tx, slots, lease, now) => claims.claim(tx, slots, lease, now),
-        start: (execution: ClaimedExecution, abort, holder) => this.run(execution, abort, holder),
+        queues: () => slots.agents,
+        claim: (tx, free, lease, now) => claims.claim(tx, free, lease, now),
+        start: (execution: ClaimedExecution, abort, holder) => executionRun.start(execution, abort, holder),
       },
-      new Slots((agent) => slotsOf(catalog.agent(agent)), settings.maxConcurrentExecutions),
+      slots,
       claims.rows,
       leases.rows,
       {
@@ -91,13 +83,4 @@ export class Executor {
   private abort(cancelled: readonly string[]): void {
     this.loop.abort(new Set(cancelled), new DOMException('the execution was cancelled', 'AbortError'));
   }
-
-  private run(execution: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    // A retry has waited for its delay, which says nothing about the queue.
-    if (execution.attempt === 1) this.telemetry.executionClaimed(execution.agent, execution.waitedMs);
-    return this.executionRun.start(execution, abort, holder);
-  }
 }
-
-/** No slots for external agents, so that their wake-ups go to other processes, where clients may wait for the work. */
-const slotsOf = (agent: AgentDefinition | undefined): number => (!agent || isExternal(agent) ? 0 : agent.concurrency);

@@ -8,8 +8,8 @@ import type { AgentArtifact } from '../../engines/engine.js';
 import { agentArtifactFromRow } from '../artifacts/artifact.js';
 import { groupsOfStored, sizeOf, type StoredItems } from '../queries/stored-pieces.js';
 import { findPayloads } from '../queries/wire-rows.js';
-import type { ClaimedInput } from './claims.js';
 import { InputMemory } from './input-memory.js';
+import type { ClaimedInput } from './input-rows.js';
 
 /** Bytes per character for engines that send inputs on: they serialize and encode them once more, two bytes each. */
 const COPIES = 4;

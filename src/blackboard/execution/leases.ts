@@ -9,8 +9,8 @@ import { Signals } from '../../pubsub/signals.js';
 import { type LostRow, RowLeases } from '../../queue/row-leases.js';
 import { Processes } from '../processes/processes.js';
 import { endingExecution } from './ending-execution.js';
+import { FailedAttempts } from './failed-attempts.js';
 import { type ExecutionRow, EXECUTIONS } from './leased-executions.js';
-import { Outcomes } from './outcomes.js';
 
 /** The leases of running executions. Fails executions that have lost their lease too often. */
 @Injectable()
@@ -23,7 +23,7 @@ export class Leases {
     processes: Processes,
     clock: Clock,
     unitOfWork: UnitOfWork,
-    private readonly outcomes: Outcomes,
+    private readonly failedAttempts: FailedAttempts,
     private readonly signals: Signals,
   ) {
     const holder = {
@@ -49,7 +49,7 @@ export class Leases {
     const holder = isExternal(this.catalog.agent(lost.queue))
       ? 'its claimants sent neither a result nor a heartbeat in time'
       : 'the process that ran it ended, or could not store its outcome';
-    await this.outcomes.fail(tx, await endingExecution(tx, lost, lost.lease_token), {
+    await this.failedAttempts.fail(tx, await endingExecution(tx.db, lost, lost.lease_token), {
       type: 'lost',
       message: `its lease was lost ${lost.lost_leases} times: ${holder}`,
     });
@@ -57,7 +57,7 @@ export class Leases {
 
   private async failLate(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
     const message = `no answer within ${this.catalog.agent(lost.queue)!.timeoutMs / 1_000} s: the agent answered 202, but did not complete the execution`;
-    await this.outcomes.failAttemptIn(tx, await endingExecution(tx, lost, lost.lease_token), {
+    await this.failedAttempts.failAttempt(tx, await endingExecution(tx.db, lost, lost.lease_token), {
       type: 'timeout',
       message,
     });

@@ -1,19 +1,12 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
-import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/state-predicate.js';
+import { findClaimedSince, findStillRunning } from './execution-rows.js';
 
 /** The executions of an agent that ran at the last count, on all processes. */
 interface Known {
   ids: string[];
   /** The newest claim at the last count. The numbers of claims increase over all processes. */
-  claim: number;
-}
-
-interface Running {
-  id: string;
   claim: number;
 }
 
@@ -33,24 +26,13 @@ export class RunningExecutions {
   /** The caller has locked the agent (`claimLockKey`) and keeps the lock until its claims are committed. */
   async count(tx: Transaction, agent: string): Promise<number> {
     const { ids, claim } = this.known.get(agent) ?? { ids: [], claim: 0 };
-    const [still, since] = await Promise.all([findStill(tx.db, {}, ids), findSince(tx.db, { agent, claim })]);
+    const [still, since] = await Promise.all([
+      findStillRunning(tx.db, {}, ids),
+      findClaimedSince(tx.db, { agent, claim }),
+    ]);
     // An execution that lost its lease and was claimed again is in both results.
     const running = new Set([...still, ...since].map(({ id }) => id));
     this.known.set(agent, { ids: [...running], claim: Math.max(claim, ...since.map((execution) => execution.claim)) });
     return running.size;
   }
 }
-
-const findStill = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
-  db.selectFrom('executions').select('id').where('id', 'in', ids).where(isInState('running')),
-);
-
-const findSince = prepared<{ agent: string; claim: number }, Running>((db, place) =>
-  db
-    .selectFrom('executions')
-    .select(['id', 'claim'])
-    .where('state', '=', sql.lit('running' as const))
-    .where('agent', '=', place('agent'))
-    .where('claim', '>', place('claim'))
-    .$narrowType<{ claim: number }>(),
-);

@@ -2,22 +2,23 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { locking } from '../../database/dialects/dialect.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { endingExecution, leaseToEnd } from '../execution/ending-execution.js';
-import { Outcomes } from '../execution/outcomes.js';
+import { endingExecution } from '../execution/ending-execution.js';
+import { FailedAttempts } from '../execution/failed-attempts.js';
+import { leaseToEnd } from '../execution/lease-rows.js';
 import { Backlog } from '../scheduling/backlog.js';
+import { escalate, holdOverdue, type Overdue } from './external-rows.js';
 
 /** Escalates or fails overdue executions of external agents, according to the current configuration of the agent. */
 @Injectable()
 export class DueTimes {
   constructor(
     private readonly catalog: Catalog,
-    private readonly outcomes: Outcomes,
+    private readonly failedAttempts: FailedAttempts,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
     private readonly liveEvents: LiveEvents,
@@ -25,7 +26,7 @@ export class DueTimes {
 
   /** The caller has locked the correlation, and ends the timer. */
   async passed(tx: Transaction, changes: CorrelationChanges, id: string, dueAt: number): Promise<void> {
-    const execution = await hold(tx, id);
+    const execution = await holdOverdue(tx, id);
     const isOpen = execution?.state === 'pending' || execution?.state === 'running';
     // A retry by a client sets another due time.
     if (!isOpen || execution.due_at !== dueAt) return;
@@ -44,7 +45,7 @@ export class DueTimes {
     assignee: string,
     now: number,
   ): Promise<void> {
-    await tx.db.updateTable('executions').set({ assignee, escalated_at: now }).where('id', '=', id).execute();
+    await escalate(tx, id, assignee, now);
     if (!this.liveEvents.areWanted) return;
     this.liveEvents.emitAfterCommit(tx, {
       event_type: 'execution_escalated',
@@ -60,31 +61,11 @@ export class DueTimes {
     const { id, state, lease_token, claimed_by } = execution;
     const isClaimed = state === 'running';
     if (!isClaimed) this.backlog.changed(tx, -1);
-    const ending = await endingExecution(tx, execution, isClaimed ? lease_token! : await leaseToEnd(tx, id));
+    const ending = await endingExecution(tx.db, execution, isClaimed ? lease_token! : await leaseToEnd(tx, id));
     const reason = isClaimed
       ? `${claimed_by ?? 'its claimant'} did not end it in time`
       : 'no client claimed it in time';
     const message = `it was due at ${toTimestamp(execution.due_at!)}: ${reason}`;
-    await this.outcomes.failWith(tx, changes, ending, { type: 'overdue', message });
+    await this.failedAttempts.failWith(tx, changes, ending, { type: 'overdue', message });
   }
-}
-
-type Overdue = NonNullable<Awaited<ReturnType<typeof hold>>>;
-
-function hold(tx: Transaction, id: string) {
-  const execution = tx.db
-    .selectFrom('executions')
-    .select([
-      'id',
-      'agent as queue',
-      'correlation_id',
-      'state',
-      'attempt',
-      'direct',
-      'lease_token',
-      'claimed_by',
-      'due_at',
-    ])
-    .where('id', '=', id);
-  return locking(tx.db, execution, { wait: true }).executeTakeFirst();
 }

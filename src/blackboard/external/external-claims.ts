@@ -1,28 +1,23 @@
 import { setTimeout } from 'node:timers/promises';
 
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
-import { Telemetry } from '../../common/telemetry.js';
-import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { externalWork, isExternal } from '../../engines/external/external-work.js';
-import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
-import { columnsOf } from '../../queue/leased-table.js';
-import { isInState } from '../../queue/state-predicate.js';
 import { AgentLimits } from '../execution/agent-limits.js';
-import { claimLockKey } from '../execution/agent-pauses.js';
+import { AttemptReports } from '../execution/attempt-reports.js';
 import { type ClaimedExecution, Claims } from '../execution/claims.js';
-import { executionEvent } from '../execution/execution-events.js';
 import { outsideToken } from '../execution/lease-token.js';
-import { type ExecutionRow, EXECUTIONS } from '../execution/leased-executions.js';
+import type { ExecutionRow } from '../execution/leased-executions.js';
+import { claimLockKey } from '../scheduling/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';
 import type { AskedFor, ClaimOfOne, ClaimRequest, HeldExecution } from './claim-request.js';
-import { releasedLease } from './released-lease.js';
+import { findReady, findReadyFor, findWaitingAmong, handBack, hasUnassigned, setClaimant } from './external-rows.js';
 
 const MISSED_TRIES = 3;
 /** Other transactions end within milliseconds. */
@@ -42,8 +37,7 @@ export class ExternalClaims {
     private readonly claims: Claims,
     private readonly limits: AgentLimits,
     private readonly backlog: Backlog,
-    private readonly telemetry: Telemetry,
-    private readonly liveEvents: LiveEvents,
+    private readonly reports: AttemptReports,
     private readonly signals: Signals,
   ) {}
 
@@ -58,7 +52,7 @@ export class ExternalClaims {
       const owner = externalWork(this.catalog.agent(name))!.assignee;
       // Executions that are older than the assignment in the configuration are unassigned. Only such a request can
       // claim them.
-      if (owner !== null && !(await isSomeNobodys(this.unitOfWork.reader, name)))
+      if (owner !== null && !(await hasUnassigned(this.unitOfWork.reader, name)))
         throw new DomainError(
           'invalid',
           `assignee: must name an assignee, because the configuration assigns the executions of ${name} (to ${owner})`,
@@ -85,7 +79,7 @@ export class ExternalClaims {
    * caused the wake-up.
    */
   waitingAmong(asked: readonly AskedFor[]): Promise<AskedFor[]> {
-    return this.unitOfWork.run((tx) => waitingAmong(tx, asked), { relaxedDurability: true });
+    return this.unitOfWork.run((tx) => findWaitingAmong(tx, asked), { relaxedDurability: true });
   }
 
   /** Claims waiting executions in order of priority. An empty list if there are none. */
@@ -112,19 +106,7 @@ export class ExternalClaims {
   async handBack(executions: readonly Pick<HeldExecution, 'id' | 'agent' | 'leaseToken'>[]): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
       for (const { id, agent, leaseToken } of executions) {
-        const { numUpdatedRows } = await tx.db
-          .updateTable('executions')
-          .set({
-            state: 'pending',
-            lease_token: null,
-            lease_until: null,
-            claimed_by: null,
-            ended_lease: releasedLease(leaseToken),
-          })
-          .where('id', '=', id)
-          .where('lease_token', '=', leaseToken)
-          .executeTakeFirst();
-        this.backlog.changed(tx, Number(numUpdatedRows));
+        this.backlog.changed(tx, await handBack(tx, id, leaseToken));
         tx.afterCommit(() => this.signals.executionReturned.publishEverywhere(agent));
       }
     });
@@ -164,7 +146,7 @@ export class ExternalClaims {
           someMissed ||= missed;
           held.push(...(await this.give(tx, claimed, lease.until, claimedBy, now)));
         } else {
-          const found = await readyFor(tx, agent, assignee, left);
+          const found = await findReadyFor(tx, agent, assignee, left);
           held.push(...(await this.take(tx, found, agent, claimedBy, now)));
         }
       }
@@ -173,7 +155,7 @@ export class ExternalClaims {
   }
 
   private async claimOneIn(tx: Transaction, id: string, agent: string, claimedBy: string | null): Promise<ClaimOfOne> {
-    const found = await readyOne(tx, id);
+    const found = await findReady(tx, id);
     const [held] = await this.take(tx, found, agent, claimedBy, this.clock.now());
     if (held) return { held };
     if (found.length === 0) return { whyNot: null };
@@ -195,20 +177,21 @@ export class ExternalClaims {
     tx: Transaction,
     claimed: ClaimedExecution[],
     leaseUntil: number,
-    claimed_by: string | null,
+    claimedBy: string | null,
     now: number,
   ): Promise<HeldExecution[]> {
     if (claimed.length === 0) return [];
-    await tx.db
-      .updateTable('executions')
-      .set({ claimed_by })
-      .where(
-        'id',
-        'in',
-        claimed.map(({ id }) => id),
-      )
-      .execute();
-    tx.afterCommit(() => claimed.forEach((execution) => this.emitStarted(execution, now)));
+    await setClaimant(
+      tx,
+      claimed.map(({ id }) => id),
+      claimedBy,
+    );
+    tx.afterCommit(() =>
+      claimed.forEach((execution) => {
+        this.reports.claimed(execution);
+        this.reports.started(execution, now);
+      }),
+    );
     return claimed.map((execution) => ({
       ...execution,
       token: outsideToken(execution.leaseToken, execution.id),
@@ -216,62 +199,7 @@ export class ExternalClaims {
     }));
   }
 
-  private emitStarted(execution: ClaimedExecution, now: number): void {
-    if (execution.attempt === 1) this.telemetry.executionClaimed(execution.agent, execution.waitedMs);
-    if (this.liveEvents.areWanted) this.liveEvents.emit(executionEvent('execution_started', execution, now));
-  }
-
   private lease(agent: string, now: number): { owner: null; until: number } {
     return { owner: null, until: now + this.catalog.agent(agent)!.timeoutMs };
   }
-}
-
-/** By priority, then oldest first. The index by assignee keeps this fast even if much waits for other assignees. */
-const readyFor = ({ db }: Transaction, agent: string, assignee: string, limit: number): Promise<ExecutionRow[]> =>
-  db
-    .selectFrom('executions')
-    .select(columnsOf(EXECUTIONS))
-    .where('agent', '=', agent)
-    .where('assignee', '=', assignee)
-    // A literal, because the database does not use a partial index if the state is a parameter.
-    .where('state', '=', sql.lit('pending' as const))
-    .where('available_at', 'is', null)
-    .orderBy('priority', 'desc')
-    .orderBy('seq')
-    .limit(limit)
-    .$castTo<ExecutionRow>()
-    .execute();
-
-const isSomeNobodys = async (db: Reader, agent: string): Promise<boolean> => {
-  const found = await db
-    .selectFrom('executions')
-    .select('id')
-    .where('agent', '=', agent)
-    .where('assignee', 'is', null)
-    .where('state', '=', sql.lit('pending' as const))
-    .where('available_at', 'is', null)
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
-};
-
-const readyOne = ({ db }: Transaction, id: string): Promise<ExecutionRow[]> =>
-  db
-    .selectFrom('executions')
-    .select(columnsOf(EXECUTIONS))
-    .where('id', '=', id)
-    .where(isInState('pending'))
-    .where('available_at', 'is', null)
-    .$castTo<ExecutionRow>()
-    .execute();
-
-async function waitingAmong({ db }: Transaction, asked: readonly AskedFor[]): Promise<AskedFor[]> {
-  const names = sql.join(asked.map(({ agent, assignee }) => sql`(${agent}, ${assignee})`));
-  const { rows } = await sql<AskedFor>`
-    select asked.column1 as agent, asked.column2 as assignee from (values ${names}) as asked
-    where exists (
-      select 1 from executions
-      where agent = asked.column1 and assignee = asked.column2 and state = 'pending' and available_at is null
-    )`.execute(db);
-  return rows;
 }

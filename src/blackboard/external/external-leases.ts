@@ -1,25 +1,22 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import type { ExecutionsTable } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { isInState } from '../../queue/state-predicate.js';
 import { Answers } from '../execution/answers.js';
 import { AttemptReports } from '../execution/attempt-reports.js';
 import type { EndingExecution, ExecutionFailure } from '../execution/ending-execution.js';
 import { endingExecution } from '../execution/ending-execution.js';
-import { outsideToken } from '../execution/lease-token.js';
+import { isReleased, outsideToken } from '../execution/lease-token.js';
 import { Outcomes } from '../execution/outcomes.js';
-import type { MatchedArtifact } from '../publishing/publisher.js';
+import type { MatchedArtifact } from '../publishing/matched-artifacts.js';
 import { ExternalClaims } from './external-claims.js';
-import { isReleased } from './released-lease.js';
+import { extendLease, findLeased, type Leased } from './external-rows.js';
 
 const TRY_AGAIN_SECONDS = 5;
 
@@ -49,17 +46,8 @@ export class ExternalLeases {
     // and measures the timeout.
     if (row.lease_owner !== null) return (row.attempt_started_at ?? row.created_at) + timeoutMs;
     const until = this.clock.now() + timeoutMs;
-    const { numUpdatedRows } = await this.unitOfWork.run(({ db }) =>
-      db
-        .updateTable('executions')
-        .set({ lease_until: until })
-        .where('id', '=', id)
-        .where('lease_token', '=', row.lease_token)
-        .where('lease_owner', 'is', null)
-        .where(isInState('running'))
-        .executeTakeFirst(),
-    );
-    if (numUpdatedRows === 0n) throw notHeld(await this.find(id));
+    const isExtended = await this.unitOfWork.run((tx) => extendLease(tx, id, row.lease_token!, until));
+    if (!isExtended) throw notHeld(await this.find(id));
     this.signals.leaseDeferred.publish(until);
     return until;
   }
@@ -124,11 +112,7 @@ export class ExternalLeases {
 
   private async held(row: Leased, leaseToken: string): Promise<EndingExecution> {
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
-    const ending = await endingExecution(
-      { db: this.unitOfWork.reader },
-      { ...row, queue: row.agent },
-      row.lease_token!,
-    );
+    const ending = await endingExecution(this.unitOfWork.reader, { ...row, queue: row.agent }, row.lease_token!);
     return { ...ending, span: this.reports.span({ ...ending, traceparent: row.traceparent }), fromOutside: true };
   }
 
@@ -139,11 +123,7 @@ export class ExternalLeases {
   }
 
   private async find(id: string): Promise<Leased> {
-    const row = await this.unitOfWork.reader
-      .selectFrom('executions')
-      .select(LEASED)
-      .where('id', '=', id)
-      .executeTakeFirst();
+    const row = await findLeased(this.unitOfWork.reader, id);
     if (!row) throw new DomainError('not_found', `Execution not found: ${id}`);
     return row;
   }
@@ -155,25 +135,6 @@ export class ExternalLeases {
     throw new DomainError('unavailable', message, { retryAfterSeconds: TRY_AGAIN_SECONDS });
   }
 }
-
-const LEASED = [
-  'id',
-  'agent',
-  'correlation_id',
-  'state',
-  'attempt',
-  'direct',
-  'lease_token',
-  'lease_owner',
-  'ended_lease',
-  'attempt_started_at',
-  'created_at',
-  'ended_at',
-  'error_message',
-  'traceparent',
-] as const;
-
-type Leased = Pick<Selectable<ExecutionsTable>, (typeof LEASED)[number]>;
 
 type EndedAs = 'completed' | 'failed';
 

@@ -1,57 +1,58 @@
 import { Injectable } from '@nestjs/common';
 
-import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { CorrelationWaiters } from '../correlations/correlation-waiters.js';
 import { findOutputs } from '../queries/execution-artifact-rows.js';
 import type { Item } from '../queries/stored-pieces.js';
 import { StoredTexts } from '../queries/stored-texts.js';
-import type { DirectRun } from './blackboard.js';
-import { fittingSubscription } from './input-fit.js';
+import { Admission } from './admission.js';
 import { Invocations } from './invocations.js';
+import { findExecutionState } from './publishing-rows.js';
+
+/** A stored execution of one agent whose outputs trigger no agent. */
+export interface DirectRun {
+  agent: string;
+  correlationId: string;
+  executionId: string;
+  generation: number;
+}
 
 /** Runs one agent by itself: its outputs trigger no agent. */
 @Injectable()
 export class DirectRuns {
   constructor(
-    private readonly clock: Clock,
-    private readonly memory: MemoryBudget,
-    private readonly unitOfWork: UnitOfWork,
-    private readonly tracker: CorrelationTracker,
+    private readonly admission: Admission,
     private readonly invocations: Invocations,
     private readonly waiters: CorrelationWaiters,
     private readonly texts: StoredTexts,
+    private readonly memory: MemoryBudget,
+    private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Implements `Blackboard.beginDirectRun`. */
+  /**
+   * Stores one execution of the agent on these inputs; resolves after the commit. DomainError: `not_found` (unknown
+   * agent), `invalid` (the inputs match no subscription, or a payload does not match its schema), `unavailable`.
+   */
   async begin(
     agent: string,
-    inputs: { type: string; payload: JsonObject }[],
+    inputs: readonly { type: string; payload: JsonObject }[],
     correlationId: string,
   ): Promise<DirectRun> {
-    const definition = this.invocations.agent(agent);
-    const subscription = fittingSubscription(
-      definition,
-      inputs.map(({ type }) => type),
-    );
-    const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
-    const invocation = this.invocations.prepare(subscription, named, correlationId, { direct: true });
+    await this.admission.refuseWhenBusy();
+    const invocation = this.invocations.prepareDirect(agent, inputs, correlationId);
     const begun = await this.memory.during(invocation.grownBytes, () =>
-      this.unitOfWork.run(async (tx) => {
-        const changes = this.tracker.begin(tx, this.clock.now(), invocation.cause);
-        const { executionId, generation } = await this.invocations.begin(tx, changes, invocation);
-        await changes.save();
-        return { executionId, generation };
-      }),
+      this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation)),
     );
     return { agent, correlationId, ...begun };
   }
 
-  /** Implements `Blackboard.outputsOf`. */
+  /**
+   * Waits until a direct run has ended, and returns what it published, as items of an answer. DomainError:
+   * `agent_failed` (the message names agent and reason), `unavailable` if the process stops before.
+   */
   async outputsOf({ agent, correlationId, executionId, generation }: DirectRun): Promise<Item[]> {
     const ended = await this.waiters.wait(correlationId, generation, Number.MAX_SAFE_INTEGER);
     if (!ended)
@@ -60,14 +61,9 @@ export class DirectRuns {
         `The service is shutting down; ${agent} continues after the next start, in correlation ${correlationId}`,
       );
     const { reader } = this.unitOfWork;
-    const execution = await reader
-      .selectFrom('executions')
-      .select(['state', 'error_message'])
-      .where('id', '=', executionId)
-      .executeTakeFirstOrThrow();
-    if (execution.state !== 'completed') {
-      throw new DomainError('agent_failed', `Agent ${agent} failed: ${execution.error_message ?? execution.state}`);
-    }
+    const { state, error_message } = await findExecutionState(reader, executionId);
+    if (state !== 'completed')
+      throw new DomainError('agent_failed', `Agent ${agent} failed: ${error_message ?? state}`);
     return this.texts.itemsAlong((after, limit, most) => findOutputs(reader, { executionId, after, limit, most }), 0);
   }
 }

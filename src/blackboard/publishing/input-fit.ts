@@ -2,7 +2,13 @@ import type { AgentDefinition, Subscription } from '../../catalog/definitions.js
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { isJoin } from '../matching/matcher.js';
-import type { NamedInput } from './invocations.js';
+
+export interface NamedInput {
+  type: string;
+  payload: JsonObject;
+  /** Its place in the request, for messages. */
+  path: string;
+}
 
 /**
  * Returns the agent's first subscription that accepts inputs of these types: one of each type for a join, any number

@@ -2,83 +2,87 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
-import { GrowthLimit } from '../../catalog/growth-limit.js';
+import type { GrowthLimit } from '../../catalog/growth-limit.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
-import { Settings } from '../../config/settings.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { NO_SPAN, Tracing } from '../../observability/tracing/tracing.js';
+import { NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
-import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
-import type { Invocation } from './blackboard.js';
-import { grownMemory, Publisher } from './publisher.js';
+import { Drafts, grownMemory } from './drafts.js';
+import { fittingSubscription, type NamedInput, namedInputs } from './input-fit.js';
 
-export interface NamedInput {
-  type: string;
-  payload: JsonObject;
-  /** Its place in the request, for messages. */
-  path: string;
+/** An execution of an agent that the caller named. Its inputs are checked and ready to be stored. */
+export interface Invocation {
+  subscription: Subscription;
+  drafts: ArtifactDraft[];
+  correlationId: string;
+  /** The outputs trigger no agent. */
+  direct: boolean;
+  /** No client waits for it: among executions of equal priority, those of its correlation run last. */
+  background: boolean;
+  /** Milliseconds from its beginning until it is cancelled; null: no deadline. */
+  deadlineMs: number | null;
+  /** The span of the request that it is prepared for. */
+  cause: Span;
+  /** Memory that the defaults in its inputs take (bytes), besides that of the request. */
+  grownBytes: number;
 }
 
 /** Executions that a caller requests by the agent's name. Their inputs trigger no agent. */
 @Injectable()
 export class Invocations {
   constructor(
-    private readonly settings: Settings,
     private readonly catalog: Catalog,
-    private readonly publisher: Publisher,
+    private readonly drafts: Drafts,
     private readonly writer: ArtifactWriter,
     private readonly executions: ExecutionQueue,
     private readonly deadlines: Deadlines,
+    private readonly tracker: CorrelationTracker,
     private readonly tracing: Tracing,
   ) {}
 
-  /** DomainError `not_found` if this process does not have the agent. */
-  agent(name: string): AgentDefinition {
-    const agent = this.catalog.agent(name);
-    if (!agent) throw unknownAgent(name);
-    return agent;
+  /**
+   * Checks the inputs of a run that begins with a named agent, in the form of docs/api.md, "Run a workflow". The first
+   * input's artifact gets the id `firstId`. DomainError: `not_found` (unknown agent), `invalid` (the inputs match no
+   * subscription, or a payload does not match its schema).
+   */
+  prepareRun(
+    agent: string,
+    inputs: JsonObject,
+    correlationId: string,
+    how: { firstId: string; background: boolean; deadlineMs?: number | null },
+  ): Invocation {
+    const { subscription, named } = namedInputs(this.agent(agent), inputs);
+    return this.prepare(subscription, named, correlationId, how);
+  }
+
+  /** Checks the inputs of one execution whose outputs trigger no agent. DomainError as in `prepareRun`. */
+  prepareDirect(
+    agent: string,
+    inputs: readonly { type: string; payload: JsonObject }[],
+    correlationId: string,
+  ): Invocation {
+    const types = inputs.map(({ type }) => type);
+    const subscription = fittingSubscription(this.agent(agent), types);
+    const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
+    return this.prepare(subscription, named, correlationId, { direct: true });
   }
 
   /**
-   * `firstId` becomes the artifact id of the first input. DomainError `invalid` if a payload does not match its schema.
+   * Stores inputs and execution in a new correlation. DomainError `conflict` if the correlation exists. The caller
+   * calls `Admission.refuseWhenBusy` first.
    */
-  prepare(
-    subscription: Subscription,
-    inputs: readonly NamedInput[],
-    correlationId: string,
-    {
-      direct = false,
-      background = false,
-      firstId = newId(),
-      deadlineMs = null,
-    }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
-  ): Invocation {
-    const ordered = isJoin(subscription) ? inOrderOfTypes(subscription, inputs) : inputs;
-    const limit = new GrowthLimit(this.settings.bodyLimitBytes);
-    const drafts = ordered.map((input, index) =>
-      this.draft(input, correlationId, index === 0 ? firstId : newId(), limit),
-    );
-    // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
-    const cause = background ? NO_SPAN : this.tracing.current();
-    const grownBytes = grownMemory(limit);
-    return { subscription, drafts, correlationId, direct, background, deadlineMs, cause, grownBytes };
-  }
-
-  /** Stores inputs and execution in a new correlation. DomainError `conflict` if the correlation exists. */
-  async begin(
-    tx: Transaction,
-    changes: CorrelationChanges,
-    invocation: Invocation,
-  ): Promise<{ executionId: string; generation: number }> {
-    const { subscription, correlationId } = invocation;
+  async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
+    const { subscription, correlationId, deadlineMs } = invocation;
+    const changes = this.tracker.begin(tx, invocation.cause);
     const correlation = await changes.create(correlationId, invocation.background);
-    if (invocation.deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + invocation.deadlineMs);
+    if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
     const inputs: number[] = [];
     for (const draft of invocation.drafts) {
       const seq = (await this.writer.insert(tx, draft))!;
@@ -92,7 +96,46 @@ export class Invocations {
       inputs,
       direct: invocation.direct,
     }))!;
+    await changes.save();
     return { executionId, generation: correlation.generation };
+  }
+
+  /**
+   * Stores a closed, failed correlation for a run that failed before it published anything. DomainError `conflict` if
+   * the id is in use.
+   */
+  async beginFailed(tx: Transaction, correlationId: string): Promise<void> {
+    const changes = this.tracker.begin(tx);
+    await changes.createFailed(correlationId);
+    await changes.save();
+  }
+
+  private agent(name: string): AgentDefinition {
+    const agent = this.catalog.agent(name);
+    if (!agent) throw unknownAgent(name);
+    return agent;
+  }
+
+  private prepare(
+    subscription: Subscription,
+    inputs: readonly NamedInput[],
+    correlationId: string,
+    {
+      direct = false,
+      background = false,
+      firstId = newId(),
+      deadlineMs = null,
+    }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
+  ): Invocation {
+    const ordered = isJoin(subscription) ? inOrderOfTypes(subscription, inputs) : inputs;
+    const limit = this.drafts.growthLimit();
+    const drafts = ordered.map((input, index) =>
+      this.draft(input, correlationId, index === 0 ? firstId : newId(), limit),
+    );
+    // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
+    const cause = background ? NO_SPAN : this.tracing.current();
+    const grownBytes = grownMemory(limit);
+    return { subscription, drafts, correlationId, direct, background, deadlineMs, cause, grownBytes };
   }
 
   private draft(
@@ -102,7 +145,7 @@ export class Invocations {
     limit: GrowthLimit,
   ): ArtifactDraft {
     try {
-      return this.publisher.draft({ artifactId, correlationId, type, payload, tags: [], partitionKey: null }, limit);
+      return this.drafts.check({ artifactId, correlationId, type, payload, tags: [], partitionKey: null }, limit);
     } catch (error) {
       throw error instanceof DomainError ? new DomainError(error.code, `${path}: ${error.message}`) : error;
     }

@@ -7,9 +7,13 @@ import { JoinsModule } from '../joins/joins.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
+import { Admission } from './admission.js';
 import { DirectRuns } from './direct-runs.js';
+import { Drafts } from './drafts.js';
 import { Invocations } from './invocations.js';
+import { MatchedArtifacts } from './matched-artifacts.js';
 import { Publisher } from './publisher.js';
+import { Triggering } from './triggering.js';
 
 @Module({
   imports: [
@@ -21,7 +25,7 @@ import { Publisher } from './publisher.js';
     QueriesModule,
     SchedulingModule,
   ],
-  providers: [DirectRuns, Invocations, Publisher],
-  exports: [DirectRuns, Invocations, Publisher],
+  providers: [Admission, DirectRuns, Drafts, Invocations, MatchedArtifacts, Publisher, Triggering],
+  exports: [Admission, DirectRuns, Invocations, MatchedArtifacts, Publisher, Triggering],
 })
 export class PublishingModule {}

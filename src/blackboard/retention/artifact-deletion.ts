@@ -97,7 +97,7 @@ export class ArtifactDeletion implements Deletion {
     const free = await this.findFree(tx.db, { settledBy: cleanup.settledBy }, candidates);
     if (free.length === 0) return 0;
     const seqs = free.map(({ seq }) => seq);
-    await this.joinRemoval.removeArtifacts(tx, this.tracker.begin(tx, cleanup.now), seqs);
+    await this.joinRemoval.removeArtifacts(tx, this.tracker.begin(tx), seqs);
     await deleteTags(tx.db, {}, seqs);
     await deleteConsumptions(tx.db, {}, seqs);
     await deleteArtifacts(tx.db, {}, seqs);

@@ -5,6 +5,7 @@ import { SignalsModule } from '../../pubsub/signals.module.js';
 import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
+import { AgentPauses } from './agent-pauses.js';
 import { Backlog } from './backlog.js';
 import { Deadlines } from './deadlines.js';
 import { ExecutionQueue } from './execution-queue.js';
@@ -15,7 +16,25 @@ import { WorkflowErrors } from './workflow-errors.js';
 
 @Module({
   imports: [ArtifactWritingModule, CorrelationStateModule, DatabaseModule, LiveProcessesModule, SignalsModule],
-  providers: [Backlog, Deadlines, ExecutionQueue, ExecutionsWithoutAgent, TimerQueue, WaitingArrivals, WorkflowErrors],
-  exports: [Backlog, Deadlines, ExecutionQueue, ExecutionsWithoutAgent, TimerQueue, WaitingArrivals, WorkflowErrors],
+  providers: [
+    AgentPauses,
+    Backlog,
+    Deadlines,
+    ExecutionQueue,
+    ExecutionsWithoutAgent,
+    TimerQueue,
+    WaitingArrivals,
+    WorkflowErrors,
+  ],
+  exports: [
+    AgentPauses,
+    Backlog,
+    Deadlines,
+    ExecutionQueue,
+    ExecutionsWithoutAgent,
+    TimerQueue,
+    WaitingArrivals,
+    WorkflowErrors,
+  ],
 })
 export class SchedulingModule {}

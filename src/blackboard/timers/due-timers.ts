@@ -85,7 +85,7 @@ export class DueTimers {
   private commit(timer: Timer, work: TimerWork): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
       await tx.lock(work.lockKeys);
-      const changes = this.tracker.begin(tx, this.clock.now());
+      const changes = this.tracker.begin(tx);
       if (work.correlationId !== undefined) await changes.get(work.correlationId);
       if (!(await this.timers.end(tx, timer))) return;
       await work.run(tx, changes);

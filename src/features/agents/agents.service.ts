@@ -1,9 +1,10 @@
 import { Injectable } from '@nestjs/common';
 
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { DirectRuns } from '../../blackboard/publishing/direct-runs.js';
 import type { HourOfActivity } from '../../blackboard/queries/activity-totals.repository.js';
 import { AgentHistory } from '../../blackboard/queries/agent-history.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { AgentPauses } from '../../blackboard/scheduling/agent-pauses.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import type { HeldRequest } from '../../common/held-request.js';
@@ -24,7 +25,8 @@ import type { AgentPauseBody } from './dto/pause-body.js';
 export class AgentsService {
   constructor(
     private readonly catalog: Catalog,
-    private readonly blackboard: Blackboard,
+    private readonly directRuns: DirectRuns,
+    private readonly pauses: AgentPauses,
     private readonly history: AgentHistory,
     private readonly texts: StoredTexts,
     private readonly unitOfWork: UnitOfWork,
@@ -35,7 +37,7 @@ export class AgentsService {
   }
 
   async list(): Promise<AgentsBody> {
-    const paused = await this.blackboard.pausedAgents();
+    const paused = await this.pauses.all(this.unitOfWork.reader);
     const agents = this.catalog.agents.map(({ name, description, subscriptions, outputs }) => ({
       name,
       description,
@@ -49,20 +51,20 @@ export class AgentsService {
   /** Returns a RunAgentBody as JSON. Throws DomainError `not_found`. */
   async run(name: string, request: RunAgentRequest, held: HeldRequest): Promise<TextInParts> {
     held.waits();
-    const run = await this.blackboard.beginDirectRun(name, request.inputs, newId());
+    const run = await this.directRuns.begin(name, request.inputs, newId());
     held.releaseBody(request);
-    return this.texts.ofEffect(['{"artifacts":[', await this.blackboard.outputsOf(run), ']}']);
+    return this.texts.ofEffect(['{"artifacts":[', await this.directRuns.outputsOf(run), ']}']);
   }
 
   /** Idempotent. Throws DomainError `not_found`. */
   async pause(name: string): Promise<AgentPauseBody> {
-    const pausedAt = await this.unitOfWork.run((tx) => this.blackboard.pauseAgent(tx, name));
+    const pausedAt = await this.unitOfWork.run((tx) => this.pauses.pause(tx, name));
     return { name, paused: true, paused_at: toTimestamp(pausedAt) };
   }
 
   /** Idempotent. Throws DomainError `not_found`. */
   async resume(name: string): Promise<AgentPauseBody> {
-    await this.unitOfWork.run((tx) => this.blackboard.resumeAgent(tx, name));
+    await this.unitOfWork.run((tx) => this.pauses.resume(tx, name));
     return { name, paused: false, paused_at: null };
   }
 

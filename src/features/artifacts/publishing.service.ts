@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
-import { Blackboard, type Published } from '../../blackboard/publishing/blackboard.js';
+import { CorrelationWaiters } from '../../blackboard/correlations/correlation-waiters.js';
+import type { Published } from '../../blackboard/publishing/publication.js';
+import { Publisher } from '../../blackboard/publishing/publisher.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import type { Item } from '../../blackboard/queries/stored-pieces.js';
 import { type FindRows, type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
@@ -21,7 +23,8 @@ import { DEFAULT_TIMEOUT_SECONDS, type ProducedFilters, type SyncPublishRequest 
 @Injectable()
 export class PublishingService {
   constructor(
-    private readonly blackboard: Blackboard,
+    private readonly publisher: Publisher,
+    private readonly waiters: CorrelationWaiters,
     private readonly artifacts: ArtifactStore,
     private readonly texts: StoredTexts,
     private readonly clock: Clock,
@@ -44,7 +47,7 @@ export class PublishingService {
     const started = this.clock.now();
     const { correlationId, generation, seq } = await this.store(request, ids);
     held.releaseBody(request);
-    const completed = await this.blackboard.waitUntilSettled(correlationId, generation, timeout * 1_000);
+    const completed = await this.waiters.wait(correlationId, generation, timeout * 1_000);
     const artifacts = await this.producedSince(correlationId, seq, filters);
     const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
     return this.texts.ofEffect([
@@ -55,7 +58,7 @@ export class PublishingService {
   }
 
   private async store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
-    return this.blackboard.publish({
+    return this.publisher.publish({
       artifactId,
       correlationId,
       type: request.type,

@@ -7,7 +7,7 @@ import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import { Settings } from '../../config/settings.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { type BatchItem, RunsService } from '../runs/runs.service.js';
+import { type BatchItem, RunStarts } from '../runs/run-starts.js';
 import type { BatchRow } from './batch.js';
 import { BatchEvents } from './batch-events.js';
 import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
@@ -31,7 +31,7 @@ export class BatchStep {
     private readonly settings: Settings,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
-    private readonly runs: RunsService,
+    private readonly runs: RunStarts,
     private readonly batches: BatchesRepository,
     private readonly events: BatchEvents,
     private readonly waiting: WaitingBytes,
@@ -118,7 +118,7 @@ export class BatchStep {
   ): Promise<string | null> {
     try {
       const own = JSON.parse(await this.batches.inputsOf(tx, seq, position)) as JsonObject;
-      await this.runs.begin(tx, agent, { ...staticInputs, ...own }, runId, item);
+      await this.runs.startItem(tx, agent, { ...staticInputs, ...own }, runId, item);
       return null;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'invalid') return error.message;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { Processes } from '../../blackboard/processes/processes.js';
+import { Admission } from '../../blackboard/publishing/admission.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
@@ -29,7 +30,8 @@ const NO_RESULTS: BatchBody['results'] = [];
 @Injectable()
 export class BatchesService {
   constructor(
-    private readonly blackboard: Blackboard,
+    private readonly admission: Admission,
+    private readonly processes: Processes,
     private readonly catalog: Catalog,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -44,7 +46,7 @@ export class BatchesService {
 
   /** `source` has the rows that came with the request. Throws DomainError `not_found`, `invalid`, `unavailable`. */
   async create(request: BatchRequest, id: string, source: BatchSource | undefined): Promise<BatchBody> {
-    await this.blackboard.refuseWhenBusy();
+    await this.admission.refuseWhenBusy();
     if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name);
     // A request that is repeated with its idempotency key after a crash finds the batch that it created.
     const made = await this.batches.find(this.unitOfWork.reader, id);
@@ -58,7 +60,7 @@ export class BatchesService {
   async show(id: string, query: BatchResultsQuery): Promise<TextInParts> {
     const page = { status: query.results_status ?? null, limit: query.results_limit, offset: query.results_offset };
     const batch = await this.get(id);
-    const waits = batch.status === 'running' && (await this.blackboard.isWithoutProcess(batch.agent));
+    const waits = batch.status === 'running' && !(await this.processes.known()).hasAgent(batch.agent);
     return this.results.show(batch, page, waits ? [batch.agent] : []);
   }
 

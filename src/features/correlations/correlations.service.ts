@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 
 import { countsOf } from '../../blackboard/correlations/tracked-correlation.js';
+import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import { Traces } from '../../blackboard/explain/traces.js';
 import { WaitingForAgents } from '../../blackboard/presence/waiting-for-agents.js';
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
@@ -20,7 +20,7 @@ import type { TraceQuery } from './dto/trace-query.js';
 @Injectable()
 export class CorrelationsService {
   constructor(
-    private readonly blackboard: Blackboard,
+    private readonly cancellation: Cancellation,
     private readonly traces: Traces,
     private readonly artifacts: ArtifactStore,
     private readonly waitingForAgents: WaitingForAgents,
@@ -29,7 +29,7 @@ export class CorrelationsService {
 
   /** Throws DomainError `not_found`, or `conflict` where it has ended. */
   async cancel(id: string): Promise<CorrelationStatusBody> {
-    await this.unitOfWork.run((tx) => this.blackboard.cancel(tx, id));
+    await this.unitOfWork.run((tx) => this.cancellation.cancel(tx, id));
     return this.status(id);
   }
 

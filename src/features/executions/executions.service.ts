@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
+import { AgentRemoval } from '../../blackboard/agent-removal/agent-removal.js';
+import { FailedExecutions } from '../../blackboard/execution/failed-executions.js';
+import { Admission } from '../../blackboard/publishing/admission.js';
 import { findInputs, findOutputs } from '../../blackboard/queries/execution-artifact-rows.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
 import { type FindRows, StoredTexts } from '../../blackboard/queries/stored-texts.js';
@@ -23,7 +25,9 @@ import { formOf } from './form.js';
 @Injectable()
 export class ExecutionsService {
   constructor(
-    private readonly blackboard: Blackboard,
+    private readonly admission: Admission,
+    private readonly failedExecutions: FailedExecutions,
+    private readonly agentRemoval: AgentRemoval,
     private readonly catalog: Catalog,
     private readonly unitOfWork: UnitOfWork,
     private readonly executions: ExecutionsRepository,
@@ -68,9 +72,9 @@ export class ExecutionsService {
     return listedExecutionBody(await this.row(id), []);
   }
 
-  /** Throws the DomainErrors of `Blackboard.failWithoutAgent`. */
+  /** Throws the DomainErrors of `AgentRemoval.fail`. */
   async failWithoutAgent(agent: string): Promise<EndedBody> {
-    const { executions, groups } = await this.blackboard.failWithoutAgent(agent);
+    const { executions, groups } = await this.agentRemoval.fail(agent);
     return { agent, executions, groups };
   }
 
@@ -85,8 +89,8 @@ export class ExecutionsService {
    * Returns an ExecutionBody as JSON. Throws DomainError `not_found`, `conflict` (it cannot be retried), `unavailable`.
    */
   async retry(id: string): Promise<TextInParts> {
-    await this.blackboard.refuseWhenBusy();
-    await this.unitOfWork.run((tx) => this.blackboard.retryExecution(tx, id));
+    await this.admission.refuseWhenBusy();
+    await this.unitOfWork.run((tx) => this.failedExecutions.retry(tx, id));
     return this.changed(id);
   }
 

@@ -4,10 +4,11 @@ import { Counter, Gauge } from 'prom-client';
 import { InputMemory } from '../../blackboard/execution/input-memory.js';
 import { OpenExternalWork } from '../../blackboard/external/open-external-work.js';
 import { GroupsWithoutSubscription } from '../../blackboard/joins/groups-without-subscription.js';
-import { Blackboard } from '../../blackboard/publishing/blackboard.js';
 import { ActivityTotals } from '../../blackboard/queries/activity-totals.repository.js';
 import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
+import { Backlog } from '../../blackboard/scheduling/backlog.js';
 import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
+import { WaitingArrivals } from '../../blackboard/scheduling/waiting-arrivals.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { OpenDeliveries } from '../webhooks/open-deliveries.js';
 import { MetricsRegistry } from './metrics-registry.js';
@@ -24,7 +25,8 @@ export class BlackboardMetrics implements OnModuleInit {
     private readonly artifacts: ArtifactTotals,
     private readonly activity: ActivityTotals,
     private readonly catalog: Catalog,
-    private readonly blackboard: Blackboard,
+    private readonly backlog: Backlog,
+    private readonly arrivals: WaitingArrivals,
     private readonly deliveries: OpenDeliveries,
     private readonly externalWork: OpenExternalWork,
     private readonly inputMemory: InputMemory,
@@ -38,9 +40,11 @@ export class BlackboardMetrics implements OnModuleInit {
     );
     this.count('blackboard_executions_total', 'Executions that have ended', () => this.activity.executions());
     this.gauge('blackboard_agents_count', 'Agents in the catalog', () => this.catalog.agents.length);
-    this.gauge('starling_queue_depth', 'Executions waiting to be claimed', () => this.blackboard.waitingExecutions());
-    this.gauge('starling_waiting_arrivals', 'Artifacts waiting in joins, in batch windows or for their release', () =>
-      this.blackboard.waitingArrivals(),
+    this.gauge('starling_queue_depth', 'Executions waiting to be claimed', () => this.backlog.count);
+    this.gauge(
+      'starling_waiting_arrivals',
+      'Artifacts waiting in joins, in batch windows or for their release',
+      () => this.arrivals.count,
     );
     this.gauge(
       'starling_executions_waiting_for_memory',

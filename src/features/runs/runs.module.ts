@@ -6,6 +6,7 @@ import { RunDeletion } from './run-deletion.js';
 import { RunEndings } from './run-endings.js';
 import { RunEvents } from './run-events.js';
 import { RunResults } from './run-results.js';
+import { RunStarts } from './run-starts.js';
 import { RunsController } from './runs.controller.js';
 import { RunsRepository } from './runs.repository.js';
 import { RunsService } from './runs.service.js';
@@ -13,7 +14,7 @@ import { RunsService } from './runs.service.js';
 @Module({
   imports: [BlackboardModule, IdempotencyModule],
   controllers: [RunsController],
-  providers: [RunDeletion, RunEndings, RunEvents, RunResults, RunsRepository, RunsService],
-  exports: [RunDeletion, RunEndings, RunsService],
+  providers: [RunDeletion, RunEndings, RunEvents, RunResults, RunsRepository, RunsService, RunStarts],
+  exports: [RunDeletion, RunEndings, RunsService, RunStarts],
 })
 export class RunsModule {}

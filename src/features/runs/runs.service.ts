@@ -1,33 +1,21 @@
 import { Injectable } from '@nestjs/common';
 
-import { Blackboard, type Invocation } from '../../blackboard/publishing/blackboard.js';
+import { CorrelationWaiters } from '../../blackboard/correlations/correlation-waiters.js';
+import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
-import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { HeldRequest } from '../../common/held-request.js';
-import { newId } from '../../common/ids.js';
-import type { JsonObject } from '../../common/json.js';
-import { MemoryBudget } from '../../common/memory-budget.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { deadlineMs } from '../../http/dto/deadline.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import type { RunListBody } from './dto/run-list-body.js';
 import type { RunListQuery } from './dto/run-list-query.js';
 import type { RunRequest } from './dto/run-request.js';
 import { type FoundRun, listedRunBody, runPieces, type RunRow } from './run.js';
-import { RunEvents } from './run-events.js';
 import { type RunResult, RunResults } from './run-results.js';
+import { RunStarts } from './run-starts.js';
 import { RunsRepository } from './runs.repository.js';
-
-/** The batch item that a run executes. */
-export interface BatchItem {
-  batchId: string;
-  round: number;
-  /** Number of items that share the run, because they have equal values in `row_key`. */
-  items: number;
-}
 
 /** Number of runs whose results one query reads. */
 const STRIDE = 16;
@@ -38,14 +26,13 @@ const FIRST_GENERATION = 1;
 @Injectable()
 export class RunsService {
   constructor(
-    private readonly blackboard: Blackboard,
-    private readonly clock: Clock,
-    private readonly memory: MemoryBudget,
+    private readonly starts: RunStarts,
+    private readonly waiters: CorrelationWaiters,
+    private readonly cancellation: Cancellation,
     private readonly unitOfWork: UnitOfWork,
     private readonly runs: RunsRepository,
     private readonly results: RunResults,
     private readonly texts: StoredTexts,
-    private readonly events: RunEvents,
   ) {}
 
   /**
@@ -55,24 +42,10 @@ export class RunsService {
   async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { async_run: isAsync = false } = request;
     if (!isAsync) held.waits();
-    await this.beginAsked(request, ids);
+    await this.starts.start(request, ids);
     held.releaseBody(request);
     if (!isAsync) await this.ended(ids.correlationId);
     return this.texts.ofEffect(await this.pieces(ids.correlationId));
-  }
-
-  /** Begins the run of a batch item. Throws DomainError `invalid` where the inputs do not fit. */
-  async begin(tx: Transaction, agent: string, inputs: JsonObject, id: string, item: BatchItem): Promise<void> {
-    await this.store(tx, this.blackboard.prepareRun(agent, inputs, id, { firstId: newId(), background: true }), item);
-  }
-
-  /** Stores a failed run for a batch item whose row could not be turned into inputs. */
-  async failItem(tx: Transaction, agent: string, id: string, error: string, item: BatchItem): Promise<void> {
-    const now = this.clock.now();
-    await this.blackboard.beginFailed(tx, id);
-    const run = { id, agent, status: 'failed', execution_id: null, created_at: now, ended_at: now, error } as const;
-    await this.runs.insert(tx, { ...ofItem(item), ...run });
-    this.events.changed(tx, run);
   }
 
   /** Returns a RunBody as JSON. Throws DomainError `not_found`. */
@@ -85,7 +58,7 @@ export class RunsService {
    * `not_found`.
    */
   async whenEnded(id: string, timeoutMs: number): Promise<StoredText> {
-    await this.blackboard.waitUntilSettled(id, FIRST_GENERATION, timeoutMs);
+    await this.waiters.wait(id, FIRST_GENERATION, timeoutMs);
     return this.texts.ofEffect(await this.pieces(id));
   }
 
@@ -123,23 +96,14 @@ export class RunsService {
       if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
       if (run.status !== 'running')
         throw new DomainError('conflict', `Run ${id} has already ended (${run.status}) and cannot be cancelled`);
-      await this.blackboard.cancel(tx, id);
+      await this.cancellation.cancel(tx, id);
     });
     return this.texts.ofEffect(await this.pieces(id));
   }
 
   /** Cancels the open runs of a batch. */
   async cancelBatch(tx: Transaction, batchId: string): Promise<void> {
-    await this.blackboard.cancelOpen(tx, await this.runs.openInBatch(tx, batchId));
-  }
-
-  private async beginAsked(request: RunRequest, ids: RequestIds): Promise<void> {
-    await this.blackboard.refuseWhenBusy();
-    const how = { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) };
-    const invocation = this.blackboard.prepareRun(request.agent_name, request.inputs ?? {}, ids.correlationId, how);
-    await this.memory.during(invocation.grownBytes, () =>
-      this.unitOfWork.run((tx) => this.beginOnce(tx, invocation, ids)),
-    );
+    await this.cancellation.cancelOpen(tx, await this.runs.openInBatch(tx, batchId));
   }
 
   private async pieces(id: string): Promise<Piece[]> {
@@ -148,33 +112,8 @@ export class RunsService {
     return runPieces(run, run.status === 'completed' ? await this.results.of(id) : undefined);
   }
 
-  // A request that is repeated with its idempotency key after a crash finds the run that it began.
-  private async beginOnce(tx: Transaction, invocation: Invocation, ids: RequestIds): Promise<void> {
-    try {
-      await this.store(tx, invocation, null);
-    } catch (error) {
-      const isTaken = error instanceof DomainError && error.code === 'conflict';
-      if (!isTaken || !(await this.runs.wasBegunWith(tx, ids.correlationId, ids.madeId))) throw error;
-    }
-  }
-
-  private async store(tx: Transaction, invocation: Invocation, item: BatchItem | null): Promise<void> {
-    const { executionId } = await this.blackboard.begin(tx, invocation);
-    const { correlationId: id, subscription } = invocation;
-    const run = {
-      id,
-      agent: subscription.agent,
-      status: 'running',
-      execution_id: executionId,
-      ended_at: null,
-      error: null,
-    } as const;
-    await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
-    this.events.changed(tx, run);
-  }
-
   private async ended(id: string): Promise<void> {
-    const hasEnded = await this.blackboard.waitUntilSettled(id, FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
+    const hasEnded = await this.waiters.wait(id, FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
     if (!hasEnded)
       throw new DomainError(
         'unavailable',
@@ -185,9 +124,3 @@ export class RunsService {
 
 const completedOf = (runs: readonly RunRow[]): string[] =>
   runs.filter(({ status }) => status === 'completed').map(({ id }) => id);
-
-const ofItem = (item: BatchItem | null) => ({
-  batch_id: item?.batchId ?? null,
-  batch_round: item?.round ?? 0,
-  batch_items: item?.items ?? 0,
-});

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 
 import type { TrackedCorrelation } from '../../blackboard/correlations/tracked-correlation.js';
-import type { PublishCompanion } from '../../blackboard/publishing/blackboard.js';
+import type { PublishCompanion } from '../../blackboard/publishing/publication.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';

@@ -1,11 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
 import { artifactFromRow } from '../../artifacts/artifact.js';
-import { lockKeysOf } from '../../joins/lock-keys.js';
 import type { Triggered } from '../../matching/matcher.js';
 import { Matching } from '../../matching/matching.js';
-import { SubscriptionNumbers } from '../../matching/subscription-numbers.js';
-import { Publisher } from '../../publishing/publisher.js';
+import { Triggering } from '../../publishing/triggering.js';
 import { ArtifactStore } from '../../queries/artifact-store.js';
 import type { Timer } from '../../scheduling/timer-rows.js';
 import type { TimerHandler, TimerWork } from '../timer-handler.js';
@@ -17,8 +15,7 @@ export class ArtifactRelease implements TimerHandler {
   constructor(
     private readonly artifacts: ArtifactStore,
     private readonly matching: Matching,
-    private readonly numbers: SubscriptionNumbers,
-    private readonly publisher: Publisher,
+    private readonly triggering: Triggering,
     private readonly memory: TimerMemory,
   ) {}
 
@@ -27,10 +24,10 @@ export class ArtifactRelease implements TimerHandler {
     const { type, correlationId, payloadBytes } = await this.artifacts.headAt(seq);
     const triggered = await this.memory.forPayloads(payloadBytes, () => this.triggeredBy(seq));
     return {
-      lockKeys: lockKeysOf(triggered, this.numbers),
+      lockKeys: this.triggering.lockKeys(triggered),
       correlationId,
       run: async (tx, changes) => {
-        await this.publisher.react(tx, changes, { seq, type, correlationId }, triggered);
+        await this.triggering.start(tx, changes, { seq, type, correlationId }, triggered);
         (await changes.get(correlationId)).pending -= 1;
       },
     };

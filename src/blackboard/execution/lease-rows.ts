@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import type { Selectable } from 'kysely';
 
 import { places, prepared } from '../../database/prepared.js';
@@ -76,3 +78,14 @@ export const deferToLease = prepared<{ id: string; leaseToken: string; until: nu
     .where('lease_token', '=', place('leaseToken'))
     .returning('id'),
 );
+
+/** Leases a waiting execution, which the transaction has locked, in order to end it. No attempt begins. */
+export async function leaseToEnd(tx: Transaction, id: string): Promise<string> {
+  const leaseToken = randomUUID();
+  await tx.db
+    .updateTable('executions')
+    .set({ state: 'running', lease_token: leaseToken, attempt_started_at: null })
+    .where('id', '=', id)
+    .execute();
+  return leaseToken;
+}

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+
+import { toTimestamp } from '../../common/timestamp.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { LiveEvents } from '../../pubsub/live-events.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { WorkflowErrors } from '../scheduling/workflow-errors.js';
+import { consume, countActivity } from './ended-rows.js';
+import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
+import { executionEvent } from './execution-events.js';
+import type { ReleasedExecution } from './lease-rows.js';
+
+/**
+ * Records the end of an execution: its consumptions, its agent's activity, live events, and the WorkflowError of a
+ * failure.
+ */
+@Injectable()
+export class EndedExecutions {
+  constructor(
+    private readonly timers: TimerQueue,
+    private readonly errors: WorkflowErrors,
+    private readonly liveEvents: LiveEvents,
+  ) {}
+
+  /** `outputs`: how many artifacts it published. */
+  async completed(
+    tx: Transaction,
+    { now }: CorrelationChanges,
+    execution: EndingExecution,
+    released: ReleasedExecution,
+    outputs: number,
+  ): Promise<void> {
+    await this.ended(tx, execution, released, now);
+    if (this.liveEvents.areWanted)
+      this.liveEvents.emitAfterCommit(tx, executionEvent('execution_succeeded', execution, now));
+    await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs });
+  }
+
+  async failed(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    execution: EndingExecution,
+    released: ReleasedExecution,
+    failure: ExecutionFailure,
+  ): Promise<void> {
+    const { now } = changes;
+    await this.ended(tx, execution, released, now);
+    if (this.liveEvents.areWanted) {
+      const why = { error_type: failure.type };
+      this.liveEvents.emitAfterCommit(tx, executionEvent('execution_failed', execution, now, why));
+    }
+    await this.errors.write(tx, changes, {
+      agent: execution.agent,
+      errorType: failure.type,
+      message: failure.message,
+      correlationId: execution.correlationId,
+      executionId: execution.id,
+      attempts: execution.attempt,
+      inputArtifactIds: execution.inputs.map(({ id }) => id),
+      silent: execution.direct,
+    });
+    await countActivity(tx, execution, now, { failures: 1, artifacts_produced: 1 });
+  }
+
+  private async ended(
+    tx: Transaction,
+    execution: EndingExecution,
+    released: ReleasedExecution,
+    now: number,
+  ): Promise<void> {
+    await consume(tx, execution, released, now);
+    // Locks the timer after the correlation, in the same order as the code that sets it.
+    if (released.due_at !== null) await this.timers.cancel(tx, 'due', execution.id);
+    if (!this.liveEvents.areWanted) return;
+    const { id: execution_id, agent: consumer, correlationId: correlation_id } = execution;
+    for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {
+      this.liveEvents.emitAfterCommit(tx, {
+        event_type: 'artifact_consumed',
+        artifact_id,
+        consumer,
+        execution_id,
+        correlation_id,
+        timestamp: toTimestamp(now),
+      });
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import { type Selectable, sql } from 'kysely';
+
+import { locking } from '../../database/dialects/dialect.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { ExecutionsTable } from '../../database/schema.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { isInState } from '../../queue/state-predicate.js';
+
+export type StoredExecution = Selectable<ExecutionsTable>;
+
+/** Counts the agent's running executions. */
+export const countRunning = prepared<{ agent: string }, { count: number }>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('state', '=', sql.lit('running' as const))
+    .where('agent', '=', place('agent')),
+);
+
+interface Running {
+  id: string;
+  claim: number;
+}
+
+/** Finds those of these executions that still run. */
+export const findStillRunning = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
+  db.selectFrom('executions').select('id').where('id', 'in', ids).where(isInState('running')),
+);
+
+/** Finds the agent's running executions with a later claim than `claim`. */
+export const findClaimedSince = prepared<{ agent: string; claim: number }, Running>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'claim'])
+    .where('state', '=', sql.lit('running' as const))
+    .where('agent', '=', place('agent'))
+    .where('claim', '>', place('claim'))
+    .$narrowType<{ claim: number }>(),
+);
+
+type OpenExecution = Pick<StoredExecution, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;
+
+/**
+ * Finds the executions of a correlation that have not ended. Locks the rows: an execution that changed its state between this query and the update would be counted wrongly.
+ */
+export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
+  const open = tx.db
+    .selectFrom('executions')
+    .select(['id', 'agent', 'state', 'lease_owner', 'due_at'])
+    .where('correlation_id', '=', correlationId)
+    .where('state', 'in', ['pending', 'running'])
+    .orderBy('id');
+  return locking(tx.db, open, { wait: true }).execute();
+}
+
+/** Cancels the executions of a correlation that have not ended. */
+export const endOpen = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
+  db
+    .updateTable('executions')
+    .set({
+      state: 'cancelled',
+      ended_at: place('now'),
+      available_at: null,
+      lease_token: null,
+      lease_owner: null,
+      lease_until: null,
+    })
+    // Kept for an attempt that is cancelled while it runs; an execution that waits has no current attempt.
+    .set(({ eb }) => ({
+      attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end(),
+    }))
+    .where('correlation_id', '=', place('correlationId'))
+    .where('state', 'in', ['pending', 'running']),
+);
+
+export async function findCorrelationOf({ db }: Transaction, id: string): Promise<string | undefined> {
+  const row = await db.selectFrom('executions').select('correlation_id').where('id', '=', id).executeTakeFirst();
+  return row?.correlation_id;
+}
+
+export const holdExecution = (tx: Transaction, id: string): Promise<StoredExecution> =>
+  locking(tx.db, tx.db.selectFrom('executions').selectAll().where('id', '=', id), {
+    wait: true,
+  }).executeTakeFirstOrThrow();
+
+/** Queues a failed execution again, with its first attempt. */
+export async function beginRound(
+  tx: Transaction,
+  { id, round }: Pick<StoredExecution, 'id' | 'round'>,
+  begun: Pick<StoredExecution, 'generation' | 'assignee' | 'due_at'>,
+): Promise<void> {
+  const again = {
+    ...begun,
+    escalated_at: null,
+    round: round + 1,
+    attempt: 1,
+    lost_leases: 0,
+    attempt_started_at: null,
+  } as const;
+  await tx.db
+    .updateTable('executions')
+    .set({ state: 'pending', available_at: null, ended_at: null, error_type: null, error_message: null, ...again })
+    .where('id', '=', id)
+    .execute();
+}

@@ -1,0 +1,33 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import { Settings } from '../../config/settings.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { isExternal, mayRunOutside } from '../../engines/external/external-work.js';
+import { Slots } from '../../queue/slots.js';
+
+/** How many executions of each agent this process may run. */
+@Injectable()
+export class ExecutionSlots extends Slots {
+  constructor(
+    settings: Settings,
+    private readonly catalog: Catalog,
+    private readonly unitOfWork: UnitOfWork,
+  ) {
+    super((agent) => slotsOf(catalog.agent(agent)), settings.maxConcurrentExecutions);
+  }
+
+  /** The agents whose executions this process runs. */
+  get agents(): string[] {
+    return this.catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name);
+  }
+
+  /** Even a single process shares the limit with clients and remote agents that hold executions. */
+  isShared(agent: string): boolean {
+    return !this.unitOfWork.dialect.exclusive || mayRunOutside(this.catalog.agent(agent));
+  }
+}
+
+/** No slots for external agents, so that their wake-ups go to other processes, where clients may wait for the work. */
+const slotsOf = (agent: AgentDefinition | undefined): number => (!agent || isExternal(agent) ? 0 : agent.concurrency);

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { externalWork } from '../../engines/external/external-work.js';
+import { Signals } from '../../pubsub/signals.js';
+import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { Processes } from '../processes/processes.js';
+import { DELETIONS } from '../retention/cleanup.js';
+import { Backlog } from '../scheduling/backlog.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { recordFailedAttempt } from './ended-rows.js';
+import { beginRound, findCorrelationOf, holdExecution, type StoredExecution } from './execution-rows.js';
+import { lacksInputs } from './input-rows.js';
+
+/** Retries failed executions when a client asks for it. */
+@Injectable()
+export class FailedExecutions {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly processes: Processes,
+    private readonly tracker: CorrelationTracker,
+    private readonly timers: TimerQueue,
+    private readonly backlog: Backlog,
+    private readonly signals: Signals,
+  ) {}
+
+  /**
+   * Queues a failed execution again, with its first attempt and the same inputs. Its correlation reopens if it has
+   * settled. The artifacts of the failure, such as the WorkflowError, stay. DomainError: `not_found`, `conflict` (it
+   * has not failed, its correlation is closed, no process has its agent, or its inputs have been deleted).
+   */
+  async retry(tx: Transaction, id: string): Promise<void> {
+    // Retention cannot delete the inputs between the check below and the commit.
+    await tx.lock([DELETIONS]);
+    const correlationId = await findCorrelationOf(tx, id);
+    if (correlationId === undefined) throw new DomainError('not_found', `Execution not found: ${id}`);
+    const changes = this.tracker.begin(tx);
+    // The correlation is locked before the execution, as cancelling and outcomes do.
+    const correlation = await changes.get(correlationId);
+    const failed = await holdExecution(tx, id);
+    if (failed.state !== 'failed')
+      throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only a failed execution can be retried`);
+    if (correlation.closed === 1) {
+      throw new DomainError(
+        'conflict',
+        `Execution ${id} cannot be retried: its correlation ${correlation.id} is closed; start a new one`,
+      );
+    }
+    if (!(await this.processes.isConfigured(tx.db, failed.agent))) {
+      throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent}`);
+    }
+    if (await lacksInputs(tx.db, id))
+      throw new DomainError('conflict', `Execution ${id} cannot be retried: its inputs have been deleted`);
+
+    changes.reopen(correlation);
+    correlation.pending += 1;
+    if (failed.generation !== correlation.generation) correlation.generation_executions += 1;
+    await recordFailedAttempt(tx, lastAttempt(failed));
+    const work = externalWork(this.catalog.agent(failed.agent));
+    const dueAt = work?.due ? changes.now + work.due.afterMs : null;
+    await beginRound(tx, failed, {
+      generation: correlation.generation,
+      assignee: work ? work.assignee : failed.assignee,
+      due_at: dueAt,
+    });
+    if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
+    this.backlog.changed(tx, 1);
+    tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
+    await changes.save();
+  }
+}
+
+const lastAttempt = (failed: StoredExecution): Parameters<typeof recordFailedAttempt>[1] => ({
+  execution_id: failed.id,
+  round: failed.round,
+  attempt: failed.attempt,
+  started_at: failed.attempt_started_at,
+  ended_at: failed.ended_at!,
+  error_type: failed.error_type!,
+  error_message: failed.error_message!,
+});

@@ -1,0 +1,31 @@
+import { Injectable } from '@nestjs/common';
+
+import { DomainError } from '../../common/domain-error.js';
+import { Lifecycle } from '../../common/lifecycle.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { AgentPauses } from '../scheduling/agent-pauses.js';
+import { Backlog } from '../scheduling/backlog.js';
+
+const RETRY_AFTER_SECONDS = 5;
+
+/** Decides whether this process accepts new work. */
+@Injectable()
+export class Admission {
+  constructor(
+    private readonly lifecycle: Lifecycle,
+    private readonly backlog: Backlog,
+    private readonly pauses: AgentPauses,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Throws DomainError `unavailable` if too much work is waiting or the process stops. */
+  async refuseWhenBusy(): Promise<void> {
+    if (this.lifecycle.stopping) {
+      throw new DomainError('unavailable', 'The service is shutting down; try again', {
+        retryAfterSeconds: RETRY_AFTER_SECONDS,
+      });
+    }
+    // Executions of paused agents count too, so the refusal names these agents: resuming them makes room.
+    if (this.backlog.isFull) this.backlog.refuse([...(await this.pauses.all(this.unitOfWork.reader)).keys()]);
+  }
+}

@@ -1,0 +1,85 @@
+import { Injectable } from '@nestjs/common';
+
+import { Clock } from '../../common/clock.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
+import { releaseTime } from '../artifacts/visibility-rules.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import type { Triggered } from '../matching/matcher.js';
+import { Matching } from '../matching/matching.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { Triggering } from './triggering.js';
+
+/** An artifact with the results of its matching. */
+export interface MatchedArtifact {
+  draft: ArtifactDraft;
+  /** When it is released to its subscriptions (epoch ms); null if it triggers immediately. */
+  releaseAt: number | null;
+  triggered: Triggered[];
+}
+
+/**
+ * Matches new artifacts against the subscriptions, and stores them with everything that they trigger. Matching comes
+ * before the transaction, because it may evaluate expressions.
+ */
+@Injectable()
+export class MatchedArtifacts {
+  constructor(
+    private readonly clock: Clock,
+    private readonly matching: Matching,
+    private readonly writer: ArtifactWriter,
+    private readonly timers: TimerQueue,
+    private readonly triggering: Triggering,
+  ) {}
+
+  async match(draft: ArtifactDraft): Promise<MatchedArtifact> {
+    const releaseAt = releaseTime(draft.visibility, draft.createdAt);
+    if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, triggered: [] };
+    const triggered = await this.matching.triggered({
+      artifact: {
+        id: draft.id,
+        type: draft.type,
+        payload: draft.payload,
+        tags: draft.tags,
+        produced_by: draft.producedBy,
+        correlation_id: draft.correlationId,
+        partition_key: draft.partitionKey,
+        version: draft.version,
+        created_at: toTimestamp(draft.createdAt),
+      },
+      visibility: draft.visibility,
+      createdAt: draft.createdAt,
+    });
+    return { draft, releaseAt: null, triggered };
+  }
+
+  /** The names that a transaction locks before it stores these artifacts. */
+  lockKeys(matched: readonly MatchedArtifact[]): string[] {
+    return this.triggering.lockKeys(matched.flatMap(({ triggered }) => triggered));
+  }
+
+  /**
+   * Stores an artifact and everything that it triggers. `open` locks its correlation, after the artifact is stored.
+   * Returns the artifact's position and its correlation, or null if an artifact with its id is already stored; then
+   * nothing is written.
+   */
+  async store(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    { draft, releaseAt, triggered }: MatchedArtifact,
+    open: () => Promise<TrackedCorrelation>,
+  ): Promise<{ seq: number; correlation: TrackedCorrelation } | null> {
+    const seq = await this.writer.insert(tx, draft);
+    if (seq === null) return null;
+    const correlation = await open();
+    this.writer.count(changes, correlation, seq, draft);
+    if (releaseAt !== null) {
+      correlation.pending += 1;
+      await this.timers.set(tx, 'release', releaseAt, String(seq));
+    }
+    await this.triggering.start(tx, changes, { seq, type: draft.type, correlationId: draft.correlationId }, triggered);
+    return { seq, correlation };
+  }
+}

@@ -1,0 +1,20 @@
+import type { ExecutionState } from '../../database/schema.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import type { Published } from './publication.js';
+
+/** Returns the artifact that an earlier request with the same idempotency key has published. */
+export async function findPublished({ db }: Transaction, artifactId: string): Promise<Published> {
+  const row = await db
+    .selectFrom('artifacts')
+    .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
+    .select(['artifacts.seq', 'artifacts.correlation_id', 'correlations.generation'])
+    .where('artifacts.id', '=', artifactId)
+    .executeTakeFirstOrThrow();
+  return { artifactId, correlationId: row.correlation_id, seq: row.seq, generation: row.generation };
+}
+
+export const findExecutionState = (
+  reader: Reader,
+  id: string,
+): Promise<{ state: ExecutionState; error_message: string | null }> =>
+  reader.selectFrom('executions').select(['state', 'error_message']).where('id', '=', id).executeTakeFirstOrThrow();

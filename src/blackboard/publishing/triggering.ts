@@ -1,0 +1,47 @@
+import { Injectable } from '@nestjs/common';
+
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { BatchWindows } from '../joins/batch-windows.js';
+import { Joins } from '../joins/joins.js';
+import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
+import { isJoin, type Triggered } from '../matching/matcher.js';
+import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { ExecutionQueue } from '../scheduling/execution-queue.js';
+
+/** Adds a stored artifact to the executions, joins and batch windows of the subscriptions that it triggers. */
+@Injectable()
+export class Triggering {
+  constructor(
+    private readonly numbers: SubscriptionNumbers,
+    private readonly executions: ExecutionQueue,
+    private readonly joins: Joins,
+    private readonly windows: BatchWindows,
+  ) {}
+
+  /** The names that a transaction locks before it calls `start`. */
+  lockKeys(triggered: readonly Triggered[]): string[] {
+    return lockKeysOf(triggered, this.numbers);
+  }
+
+  async start(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    artifact: { seq: number; type: string; correlationId: string },
+    triggered: readonly Triggered[],
+  ): Promise<void> {
+    for (const { subscription, key } of triggered) {
+      if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
+      else if (isJoin(subscription))
+        await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
+      else {
+        await this.executions.add(tx, changes, {
+          subscription,
+          correlationId: artifact.correlationId,
+          inputs: [artifact.seq],
+          direct: false,
+        });
+      }
+    }
+  }
+}
