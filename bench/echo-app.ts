@@ -9,8 +9,8 @@ type ArtifactsDto = typeof import('../src/features/artifacts/dto/publish-request
 type Pipe = typeof import('../src/http/validation/validation-pipe.js');
 
 const built = (file: string): Promise<unknown> => import(new URL(`../dist/${file}`, import.meta.url).href);
-const { PublishRequest } = (await built('artifacts/dto/publish-request.js')) as ArtifactsDto;
-const { ValidationPipe } = (await built('http/validation-pipe.js')) as Pipe;
+const { PublishRequest } = (await built('features/artifacts/dto/publish-request.js')) as ArtifactsDto;
+const { ValidationPipe } = (await built('http/validation/validation-pipe.js')) as Pipe;
 
 class EchoController {
   echo(body: object): object {
