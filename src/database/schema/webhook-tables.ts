@@ -42,7 +42,7 @@ export interface DeliveriesTable {
   /** Also the header `webhook-id`, on every try. */
   id: string;
   target_id: string;
-  /** The queue of its target, from which it is claimed (src/features/webhooks/target-queue.ts). */
+  /** The queue of its target, from which it is claimed (src/features/webhooks/delivery-queue.ts). */
   queue: string;
   correlation_id: string;
   artifact_seq: number;

@@ -1,10 +1,9 @@
 import { Controller, Get, Header } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
-import { Registry } from 'prom-client';
+import { collectDefaultMetrics, Registry } from 'prom-client';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { MetricsRegistry } from './metrics-registry.js';
-import { processMetrics } from './process-metrics.js';
 
 const EXAMPLE = `# HELP blackboard_artifacts_total Artifacts published since the beginning
 # TYPE blackboard_artifacts_total counter
@@ -30,4 +29,15 @@ export class MetricsController {
     const parts = await Promise.all([this.registry.metrics(), processMetrics().metrics()]);
     return parts.join('\n');
   }
+}
+
+let registry: Registry | undefined;
+
+/** Returns the metrics of memory, CPU, event loop and garbage collection, which all applications of a process share. */
+function processMetrics(): Registry {
+  if (!registry) {
+    registry = new Registry();
+    collectDefaultMetrics({ register: registry });
+  }
+  return registry;
 }

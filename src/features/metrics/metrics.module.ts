@@ -5,6 +5,7 @@ import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { BlackboardMetrics } from './blackboard-metrics.js';
 import { MetricsController } from './metrics.controller.js';
+import { WaitingWorkMetrics } from './waiting-work-metrics.js';
 
 @Module({
   imports: [
@@ -13,6 +14,6 @@ import { MetricsController } from './metrics.controller.js';
     // Default metrics would go into the global registry, which throws where a second application adds them again.
     PrometheusModule.register({ path: '/metrics', controller: MetricsController, defaultMetrics: { enabled: false } }),
   ],
-  providers: [BlackboardMetrics],
+  providers: [BlackboardMetrics, WaitingWorkMetrics],
 })
 export class MetricsModule {}

@@ -1,23 +1,25 @@
 import { Injectable } from '@nestjs/common';
 
+import { throttled } from '../../common/background-work.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { type AttemptRow, DeliveriesRepository, type DeliveryRow } from './deliveries.repository.js';
+import { DeliveriesRepository, type DeliveryRow } from './deliveries.repository.js';
+import { type AttemptRow, DeliveryAttemptsRepository } from './delivery-attempts.repository.js';
+import { originOf } from './delivery-queue.js';
 import type { AttemptBody, DeliveryBody, DeliveryWithAttemptsBody } from './dto/delivery-body.js';
-import type { DeliveryListBody } from './dto/delivery-list-body.js';
-import type { DeliveryListQuery } from './dto/delivery-list-query.js';
-import { originOf } from './target-queue.js';
+import type { DeliveryListBody, DeliveryListQuery } from './dto/delivery-list.js';
 
-/** Shows deliveries and sends them again. */
+/** Shows deliveries, counts them and sends them again. */
 @Injectable()
 export class DeliveriesService {
   constructor(
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly deliveries: DeliveriesRepository,
+    private readonly attempts: DeliveryAttemptsRepository,
     private readonly signals: Signals,
   ) {}
 
@@ -36,12 +38,18 @@ export class DeliveriesService {
     };
   }
 
+  /**
+   * Counts the deliveries that have not ended, by state, for all processes on the database. The counts are throttled and
+   * may be slightly old, because counting many rows takes long.
+   */
+  readonly countOpen = throttled(() => this.deliveries.countOpen(this.unitOfWork.reader));
+
   /** Throws DomainError `not_found`. */
   async get(id: string): Promise<DeliveryWithAttemptsBody> {
     const { reader } = this.unitOfWork;
     const row = await this.deliveries.find(reader, id);
     if (!row) throw unknown(id);
-    return { ...deliveryBody(row), attempts: (await this.deliveries.attemptsOf(reader, id)).map(attemptBody) };
+    return { ...deliveryBody(row), attempts: (await this.attempts.of(reader, id)).map(attemptBody) };
   }
 
   /** Throws DomainError `not_found`, or `conflict` where it has not ended or its artifact was deleted. */

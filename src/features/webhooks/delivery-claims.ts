@@ -1,67 +1,64 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
-import type { ArtifactRow } from '../../blackboard/artifacts/artifact.js';
 import { Clock } from '../../common/clock.js';
-import { preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { type Lease, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
-import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
-import type { WebhookTarget } from './webhook-targets.repository.js';
+import { DELIVERIES, type LeasedDelivery, PRIORITIES } from './delivery-queue.js';
+import { type ContentRow, DeliveryQueuesRepository } from './delivery-queues.repository.js';
 
-/**
- * Payloads up to this size are read with the claim. A round of claims takes up to 256 deliveries, so that larger
- * payloads are read later, when there is memory for them (see DeliveryPayloads).
- */
-const SMALL_PAYLOAD_BYTES = 16 * 1_024;
-
-/** The fields of an artifact that a delivery sends. */
-type DeliveredArtifact = Pick<ArtifactRow, (typeof DELIVERED)[number]> & {
-  /** Null where it is larger than SMALL_PAYLOAD_BYTES. */
-  payload: string | null;
-  payload_bytes: number | string;
-};
-
-const DELIVERED = ['seq', 'id', 'type', 'produced_by', 'created_at', 'correlation_id', 'tags'] as const;
-
-interface TargetOfDelivery extends Pick<WebhookTarget, 'url' | 'by' | 'secrets'> {
-  /** Value at the time of the claim (epoch ms). */
-  failing_since: number | null;
-}
+const WHOLE_EVERY_MS = 30_000;
 
 /** A delivery for which this process has a lease. */
 export interface ClaimedDelivery {
   id: string;
   queue: string;
   correlationId: string;
-  target: TargetOfDelivery & { id: string };
+  target: Pick<ContentRow, 'url' | 'by' | 'secrets' | 'failing_since'> & { id: string };
   sequence: number;
   attempt: number;
   /** Guards the outcome: a commit with another token changes nothing. */
   leaseToken: string;
-  artifact: DeliveredArtifact;
+  artifact: Omit<ContentRow, 'content_of' | 'url' | 'by' | 'secrets' | 'failing_since'>;
   /** W3C Trace Context of the publish; null without tracing. */
   traceparent: string | null;
 }
-
-type ContentRow = DeliveredArtifact & TargetOfDelivery & { content_of: string };
-
-/** Deliveries of background work have the second priority. */
-export const PRIORITIES = [0, -1];
 
 /** Claims pending deliveries. The claim is committed before they are sent, so that a crash shows as a lost lease. */
 @Injectable()
 export class DeliveryClaims {
   readonly rows: RowClaims<LeasedDelivery, ContentRow>;
+  private searchedUpTo = 0;
+  private searchAllAt = 0;
 
-  constructor(clock: Clock, unitOfWork: UnitOfWork) {
+  constructor(
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly queues: DeliveryQueuesRepository,
+  ) {
     const rules = {
       free: holdQueues,
-      inputsOf: (tx: Transaction, ids: string[]) => contentsOf(tx.db, {}, ids),
+      inputsOf: (tx: Transaction, ids: string[]) => queues.contentsOf(tx, ids),
       forget: () => undefined,
     };
     this.rows = new RowClaims(DELIVERIES, rules, () => PRIORITIES, clock, unitOfWork);
+  }
+
+  /**
+   * Finds the queues of targets with pending deliveries for which no wake-up came. On Postgres, a scan of all pending
+   * rows also passes the dead rows of claimed deliveries while a session holds an old snapshot (see ReadyRows). Most
+   * scans therefore begin after the last position.
+   */
+  async readyQueues(): Promise<string[]> {
+    const { dialect, reader } = this.unitOfWork;
+    // A process that is alone on the database only searches when it starts and after an error.
+    if (dialect.exclusive) return this.queues.readyAfter(reader, 0);
+    const searchesAll = this.clock.now() >= this.searchAllAt;
+    const final = await this.unitOfWork.finalPosition('deliveries');
+    const found = await (searchesAll ? this.queues.ready(reader) : this.queues.readyAfter(reader, this.searchedUpTo));
+    if (searchesAll) this.searchAllAt = this.clock.now() + WHOLE_EVERY_MS;
+    this.searchedUpTo = final;
+    return found;
   }
 
   async claim(
@@ -82,30 +79,6 @@ async function holdQueues(tx: Transaction, queues: string[]): Promise<ReadonlyMa
   await tx.lock(queues.map((queue) => `deliver ${queue}`));
   return new Map();
 }
-
-const contentsOf = preparedWithList<object, string, ContentRow>((db, _place, ids) =>
-  db
-    .selectFrom('deliveries')
-    .innerJoin('artifacts', 'artifacts.seq', 'deliveries.artifact_seq')
-    .innerJoin('webhook_targets', 'webhook_targets.id', 'deliveries.target_id')
-    .select(DELIVERED.map((column) => `artifacts.${column}` as const))
-    .select([
-      sql<number | string>`octet_length(artifacts.payload)`.as('payload_bytes'),
-      sql<
-        string | null
-      >`case when octet_length(artifacts.payload) <= ${sql.lit(SMALL_PAYLOAD_BYTES)} then artifacts.payload end`.as(
-        'payload',
-      ),
-    ])
-    .select([
-      'deliveries.id as content_of',
-      'webhook_targets.url',
-      'webhook_targets.by',
-      'webhook_targets.secrets',
-      'webhook_targets.failing_since',
-    ])
-    .where('deliveries.id', 'in', ids),
-);
 
 const claimed = (
   row: LeasedDelivery,

@@ -1,17 +1,12 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { sql } from 'kysely';
 
-import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
+import type { Cleanup, Deletion } from '../../blackboard/retention/cleanup.js';
 import { Retention } from '../../blackboard/retention/retention.js';
 import { SettledCorrelations } from '../../blackboard/retention/settled-correlations.js';
 import { Settings } from '../../config/settings.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-
-interface Ended {
-  id: string;
-  correlation_id: string;
-}
+import { DeliveriesRepository, type EndedDelivery, hasDelivery, hasOpenDelivery } from './deliveries.repository.js';
+import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 /**
  * Deletes deliveries that ended longer than `retain_deliveries` ago, with their attempts. While a delivery is open, the
@@ -26,25 +21,16 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     private readonly unitOfWork: UnitOfWork,
     private readonly retention: Retention,
     private readonly correlations: SettledCorrelations,
+    private readonly deliveries: DeliveriesRepository,
+    private readonly targets: WebhookTargetsRepository,
   ) {}
 
   onModuleInit(): void {
     this.retention.add(this);
     this.correlations.add({
-      readsContent: ({ exists, selectFrom }) =>
-        exists(
-          selectFrom('deliveries')
-            .select('deliveries.seq')
-            .whereRef('deliveries.correlation_id', '=', 'correlations.id')
-            .where('deliveries.ended_at', 'is', null),
-        ),
-      names: ({ exists, selectFrom }) =>
-        exists(
-          selectFrom('deliveries')
-            .select('deliveries.seq')
-            .whereRef('deliveries.correlation_id', '=', 'correlations.id'),
-        ),
-      forget: async (tx, ids) => void (await deleteTargets(tx.db, {}, ids)),
+      readsContent: hasOpenDelivery,
+      names: hasDelivery,
+      forget: (tx, ids) => this.targets.forgetCorrelations(tx, ids),
     });
   }
 
@@ -52,9 +38,9 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     const cutoff = cleanup.cutoff(this.settings.retainDeliveriesMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
-    return cleanup.deleteEnded<Ended>(cutoff, {
-      next: (after) => findSome(reader, { after }),
-      due: (ids) => findEnded(reader, { cutoff }, ids),
+    return cleanup.deleteEnded<EndedDelivery>(cutoff, {
+      next: (after) => this.deliveries.after(reader, after),
+      due: (ids) => this.deliveries.endedAmong(reader, cutoff, ids),
       remove: (tx, ended) => this.remove(tx, cleanup, cutoff, ended),
     });
   }
@@ -63,7 +49,7 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     tx: Transaction,
     { settledBy }: Cleanup,
     cutoff: number,
-    found: readonly Ended[],
+    found: readonly EndedDelivery[],
   ): Promise<number> {
     const held = await this.correlations.hold(
       tx,
@@ -73,40 +59,12 @@ export class DeliveryDeletion implements Deletion, OnModuleInit {
     const candidates = found.filter(({ correlation_id }) => held.includes(correlation_id)).map(({ id }) => id);
     // Read again under the lock, because a delivery may have been sent again before it. Sending again takes the same
     // lock.
-    const ended = await findEnded(tx.db, { cutoff }, candidates);
-    const ids = ended.map(({ id }) => id);
-    await deleteAttempts(tx.db, {}, ids);
-    await deleteDeliveries(tx.db, {}, ids);
+    const ended = await this.deliveries.endedAmong(tx.db, cutoff, candidates);
+    await this.deliveries.delete(
+      tx,
+      ended.map(({ id }) => id),
+    );
     await this.correlations.removeEmpty(tx, held);
-    return ids.length;
+    return ended.length;
   }
 }
-
-const findSome = prepared<{ after: number }, { seq: number; id: string; created_at: number }>((db, place) =>
-  db
-    .selectFrom('deliveries')
-    .select(['seq', 'id', 'created_at'])
-    .where('seq', '>', place('after'))
-    .orderBy('seq')
-    .limit(AT_ONCE),
-);
-
-const findEnded = preparedWithList<{ cutoff: number }, string, Ended>((db, place, ids) =>
-  db
-    .selectFrom('deliveries')
-    .select(['id', 'correlation_id'])
-    .where('id', 'in', ids)
-    .where(sql<number>`coalesce(ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff')),
-);
-
-const deleteAttempts = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('delivery_attempts').where('delivery_id', 'in', ids),
-);
-
-const deleteDeliveries = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('deliveries').where('id', 'in', ids),
-);
-
-const deleteTargets = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('correlation_targets').where('correlation_id', 'in', ids),
-);

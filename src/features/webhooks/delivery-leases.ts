@@ -1,13 +1,14 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 
-import { Clock } from '../../common/clock.js';
+import { type Cancel, Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { type LostRow, RowLeases } from '../../queue/row-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
-import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
+import { DELIVERIES, type LeasedDelivery } from './delivery-queue.js';
 
 /**
  * The leases of running deliveries. A delivery whose lease was lost is sent again as the same attempt, so that its
@@ -17,7 +18,14 @@ import { DELIVERIES, type LeasedDelivery } from './leased-deliveries.js';
 export class DeliveryLeases {
   readonly rows: RowLeases<LeasedDelivery>;
 
-  constructor(settings: Settings, clock: Clock, unitOfWork: UnitOfWork, outcomes: DeliveryOutcomes, signals: Signals) {
+  constructor(
+    private readonly settings: Settings,
+    private readonly clock: Clock,
+    unitOfWork: UnitOfWork,
+    outcomes: DeliveryOutcomes,
+    signals: Signals,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
     const holder = {
       owner: newId(),
       leaseMs: settings.leaseMs,
@@ -25,6 +33,34 @@ export class DeliveryLeases {
       returned: (queue: string) => signals.deliveryReturned.publishEverywhere(queue),
     };
     this.rows = new RowLeases(DELIVERIES, holder, clock, unitOfWork);
+  }
+
+  /**
+   * Renews the leases of the running deliveries and takes over those that other processes lost, every third of a lease
+   * until the returned function is called.
+   */
+  keep(runningIds: () => string[]): () => void {
+    let cancel: Cancel = () => undefined;
+    let isKept = true;
+    const beatLater = (): void => {
+      cancel = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
+        void this.beat(runningIds()).then(() => isKept && beatLater());
+      });
+    };
+    beatLater();
+    return () => {
+      isKept = false;
+      cancel();
+    };
+  }
+
+  private async beat(runningIds: string[]): Promise<void> {
+    try {
+      await this.rows.renew(runningIds);
+      await this.rows.takeOverLost();
+    } catch (error) {
+      this.logger.warn({ err: error }, 'leases of deliveries could not be renewed; trying again');
+    }
   }
 }
 

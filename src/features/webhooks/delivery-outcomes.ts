@@ -4,12 +4,11 @@ import { Clock } from '../../common/clock.js';
 import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
-import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { DeliveryState } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { isInState } from '../../queue/state-predicate.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
+import { DeliveryAttemptsRepository, type DeliveryChange } from './delivery-attempts.repository.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
 import { nextTryAt } from './retry-schedule.js';
 import type { Sent } from './sending.js';
@@ -32,6 +31,7 @@ export class DeliveryOutcomes {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly deliveries: DeliveriesRepository,
+    private readonly attempts: DeliveryAttemptsRepository,
     private readonly targets: WebhookTargetsRepository,
     private readonly signals: Signals,
     private readonly telemetry: Telemetry,
@@ -67,25 +67,17 @@ export class DeliveryOutcomes {
     return this.unitOfWork.run(async (tx) => {
       tx.whenVisible(onVisible);
       const { attempt } = delivery;
-      if (!(await releaseLease(tx, delivery, { state: 'pending', attempt, available_at: until, ended_at: null }, sent)))
-        return 'discarded';
+      const change = { state: 'pending', attempt, available_at: until, ended_at: null } as const;
+      if (!(await this.releaseLease(tx, delivery, change, sent))) return 'discarded';
       tx.afterCommit(() => this.signals.deliveryRetryScheduled.publish(until));
       return 'held';
     });
   }
 
   private async retry(tx: Transaction, delivery: EndingDelivery, sent: Sent, again: number): Promise<DeliveryOutcome> {
-    const { id, attempt } = delivery;
-    if (
-      !(await releaseLease(
-        tx,
-        delivery,
-        { state: 'pending', attempt: attempt + 1, available_at: again, ended_at: null },
-        sent,
-      ))
-    )
-      return 'discarded';
-    await recordTry(tx, id, attempt, sent);
+    const change = { state: 'pending', attempt: delivery.attempt + 1, available_at: again, ended_at: null } as const;
+    if (!(await this.releaseLease(tx, delivery, change, sent))) return 'discarded';
+    await this.record(tx, delivery, sent);
     tx.afterCommit(() => this.signals.deliveryRetryScheduled.publish(again));
     return 'retried';
   }
@@ -111,22 +103,41 @@ export class DeliveryOutcomes {
     state: DeliveryState,
     sent: Pick<Sent, 'status' | 'error'> & Partial<Sent>,
   ): Promise<boolean> {
-    const { id, correlationId, attempt, target } = delivery;
+    const { correlationId, attempt, target } = delivery;
     const ended = { state, attempt, available_at: null, ended_at: this.clock.now() };
     // A publish that adds to the group locks the correlation too, so that it sees whether a delivery is open before its
     // own.
     const [, isReleased] = await Promise.all([
       this.holdGroups(tx, correlationId),
-      releaseLease(tx, delivery, ended, sent),
+      this.releaseLease(tx, delivery, ended, sent),
     ]);
     if (!isReleased) return false;
     const [, next] = await Promise.all([
-      isTry(sent) ? recordTry(tx, id, attempt, sent) : undefined,
+      isTry(sent) ? this.record(tx, delivery, sent) : undefined,
       this.deliveries.beginNext(tx, correlationId, target.id),
     ]);
     // Its position in the target's queue is unknown, so that the whole queue must be read.
     for (const { queue } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(queue));
     return true;
+  }
+
+  /** Releases the lease if this process still has it. Every outcome depends on this. */
+  private releaseLease(
+    tx: Transaction,
+    delivery: EndingDelivery,
+    change: Omit<DeliveryChange, 'last_status' | 'last_error'>,
+    { status, error }: Pick<Sent, 'status' | 'error'>,
+  ): Promise<boolean> {
+    return this.attempts.releaseLease(tx, delivery, { ...change, last_status: status, last_error: error });
+  }
+
+  private record(
+    tx: Transaction,
+    { id, attempt }: EndingDelivery,
+    { startedAt, durationMs, status, error }: Sent,
+  ): Promise<void> {
+    const times = { started_at: startedAt, duration_ms: durationMs };
+    return this.attempts.record(tx, { delivery_id: id, attempt, ...times, status, error });
   }
 
   private async holdGroups(tx: Transaction, correlationId: string): Promise<void> {
@@ -135,50 +146,3 @@ export class DeliveryOutcomes {
 }
 
 const isTry = (sent: Partial<Sent>): sent is Sent => sent.startedAt !== undefined;
-
-type Change = { state: DeliveryState; attempt: number; available_at: number | null; ended_at: number | null };
-
-/** Releases the lease if this process still has it. Every outcome depends on this. */
-async function releaseLease(
-  tx: Transaction,
-  { id, leaseToken }: EndingDelivery,
-  change: Change,
-  { status, error }: Pick<Sent, 'status' | 'error'>,
-): Promise<boolean> {
-  const updated = await updateUnderLease(tx.db, { id, leaseToken, ...change, last_status: status, last_error: error });
-  return updated.length > 0;
-}
-
-const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'last_status', 'last_error'] as const;
-
-const updateUnderLease = prepared<
-  Change & { id: string; leaseToken: string; last_status: number | null; last_error: string | null },
-  { id: string }
->((db, place) =>
-  db
-    .updateTable('deliveries')
-    .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
-    .where('id', '=', place('id'))
-    .where(isInState('running'))
-    .where('lease_token', '=', place('leaseToken'))
-    .returning('id'),
-);
-
-const recordTry = (
-  tx: Transaction,
-  deliveryId: string,
-  attempt: number,
-  { startedAt, durationMs, status, error }: Sent,
-): Promise<void> =>
-  insertTries(tx.db, [
-    { delivery_id: deliveryId, attempt, started_at: startedAt, duration_ms: durationMs, status, error },
-  ]);
-
-const insertTries = preparedInsert('delivery_attempts', [
-  'delivery_id',
-  'attempt',
-  'started_at',
-  'duration_ms',
-  'status',
-  'error',
-]);

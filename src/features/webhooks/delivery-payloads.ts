@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
 import { MemoryBudget } from '../../common/memory-budget.js';
-import { prepared } from '../../database/prepared.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
 import { DeliveryMemory } from './delivery-memory.js';
-import { originOf } from './target-queue.js';
+import { originOf } from './delivery-queue.js';
+import { DeliveryQueuesRepository } from './delivery-queues.repository.js';
 
 /** Share of the size of the budget for clients' data. */
 const SHARE_OF_BUDGET = 1 / 4;
@@ -21,6 +21,7 @@ export class DeliveryPayloads {
   constructor(
     budget: MemoryBudget,
     private readonly unitOfWork: UnitOfWork,
+    private readonly queues: DeliveryQueuesRepository,
   ) {
     this.memory = new DeliveryMemory(Math.floor(budget.limitBytes * SHARE_OF_BUDGET));
   }
@@ -34,15 +35,11 @@ export class DeliveryPayloads {
     if (artifact.payload !== null) return send(artifact.payload);
     const giveBack = await this.memory.take(originOf(queue), Number(artifact.payload_bytes), signal);
     try {
-      const [found] = await findPayload(this.unitOfWork.reader, { seq: artifact.seq });
-      if (!found) throw new Error('its artifact was deleted');
-      return await send(found.payload);
+      const payload = await this.queues.payloadOf(this.unitOfWork.reader, artifact.seq);
+      if (payload === undefined) throw new Error('its artifact was deleted');
+      return await send(payload);
     } finally {
       giveBack();
     }
   }
 }
-
-const findPayload = prepared<{ seq: number }, { payload: string }>((db, place) =>
-  db.selectFrom('artifacts').select('payload').where('seq', '=', place('seq')),
-);

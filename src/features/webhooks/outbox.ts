@@ -6,7 +6,7 @@ import { newId } from '../../common/ids.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { DeliveriesRepository, type NewDelivery } from './deliveries.repository.js';
-import { queueOf } from './target-queue.js';
+import { queueOf } from './delivery-queue.js';
 import { WebhookTargets } from './webhook-targets.js';
 import { type DeliveryGroup, WebhookTargetsRepository } from './webhook-targets.repository.js';
 

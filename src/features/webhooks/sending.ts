@@ -2,13 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import { Settings } from '../../config/settings.js';
 import { Outbound } from '../../http-client/outbound.js';
 import { HostFull, OutboundError } from '../../http-client/outbound-error.js';
 import { retryAfter } from '../../http-client/retry-after.js';
 import { webhookHeaders } from '../../http-client/signatures.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
-import { deliveryContent } from './delivery-content.js';
 import { DeliveryPayloads } from './delivery-payloads.js';
 import { StoredSecrets } from './stored-secrets.js';
 
@@ -104,6 +104,30 @@ export class Sending {
       return noAnswer(error instanceof Error ? error.message : 'it could not be sent', false, 'unknown');
     }
   }
+}
+
+/**
+ * Returns the body of a delivery (docs/webhooks.md). It has the same bytes in every attempt, which is why `timestamp`
+ * is that of the artifact. `sequence` is the artifact's number in its correlation.
+ */
+function deliveryContent(
+  artifact: Omit<ClaimedDelivery['artifact'], 'payload'>,
+  payload: string,
+  sequence: number,
+): string {
+  const { id, type, produced_by, tags } = artifact;
+  const createdAt = toTimestamp(artifact.created_at);
+  // Payload and tags are JSON already.
+  const fields = [
+    `"id":${JSON.stringify(id)}`,
+    `"type":${JSON.stringify(type)}`,
+    `"produced_by":${JSON.stringify(produced_by)}`,
+    `"payload":${payload}`,
+    `"created_at":"${createdAt}"`,
+    `"tags":${tags}`,
+  ];
+  const correlationId = JSON.stringify(artifact.correlation_id);
+  return `{"event_type":"artifact.created","correlation_id":${correlationId},"sequence":${sequence},"artifact":{${fields.join()}},"timestamp":"${createdAt}"}`;
 }
 
 const noAnswer = (error: string, isFinal: boolean, target: Answer['target']): Answer => ({

@@ -1,11 +1,10 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 
-import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
+import type { Cleanup, Deletion } from '../../blackboard/retention/cleanup.js';
 import { Retention } from '../../blackboard/retention/retention.js';
 import { Settings } from '../../config/settings.js';
-import { locking } from '../../database/dialects/dialect.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 /**
  * Deletes targets of clients with their secrets when they are older than `retain_deliveries` and no delivery or
@@ -20,6 +19,7 @@ export class TargetDeletion implements Deletion, OnModuleInit {
     private readonly settings: Settings,
     private readonly unitOfWork: UnitOfWork,
     private readonly retention: Retention,
+    private readonly targets: WebhookTargetsRepository,
   ) {}
 
   onModuleInit(): void {
@@ -33,78 +33,21 @@ export class TargetDeletion implements Deletion, OnModuleInit {
     let after = '';
     let deleted = 0;
     while (await cleanup.goesOn()) {
-      const some = await findSome(reader, { after, cutoff });
+      const some = await this.targets.clientsAfter(reader, after, cutoff);
       const last = some.at(-1);
-      if (!last) break;
-      after = last.id;
-      const unused = await findUnused(
-        reader,
-        {},
-        some.map(({ id }) => id),
-      );
-      if (unused.length > 0)
-        deleted += await cleanup.step((tx) =>
-          remove(
-            tx,
-            unused.map(({ id }) => id),
-          ),
-        );
+      if (last === undefined) break;
+      after = last;
+      const unused = await this.targets.unusedAmong(reader, some);
+      if (unused.length > 0) deleted += await cleanup.step((tx) => this.remove(tx, unused));
     }
     return deleted;
   }
+
+  private async remove(tx: Transaction, found: readonly string[]): Promise<number> {
+    const held = await this.targets.holdFree(tx, found);
+    // Read again under the lock: earlier references are visible now, and no new one can come.
+    const unused = await this.targets.unusedAmong(tx.db, held);
+    await this.targets.delete(tx, unused);
+    return unused.length;
+  }
 }
-
-async function remove(tx: Transaction, found: readonly string[]): Promise<number> {
-  const held = await hold(tx.db, {}, found);
-  // Read again under the lock: earlier references are visible now, and no new one can come.
-  const unused = await findUnused(
-    tx.db,
-    {},
-    held.map(({ id }) => id),
-  );
-  await deleteAll(
-    tx.db,
-    {},
-    unused.map(({ id }) => id),
-  );
-  return unused.length;
-}
-
-const findSome = prepared<{ after: string; cutoff: number }, { id: string }>((db, place) =>
-  db
-    .selectFrom('webhook_targets')
-    .select('id')
-    .where('id', '>', place('after'))
-    .where('by', '=', 'client')
-    .where('created_at', '<=', place('cutoff'))
-    .orderBy('id')
-    .limit(AT_ONCE),
-);
-
-const findUnused = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
-  db
-    .selectFrom('webhook_targets')
-    .select('id')
-    .where('id', 'in', ids)
-    .where(({ not, exists, selectFrom }) =>
-      not(exists(selectFrom('deliveries').select('seq').whereRef('deliveries.target_id', '=', 'webhook_targets.id'))),
-    )
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('correlation_targets')
-            .select('correlation_id')
-            .whereRef('correlation_targets.target_id', '=', 'webhook_targets.id'),
-        ),
-      ),
-    ),
-);
-
-/** Skips targets that a publish has locked; a later cleanup deletes them. */
-const hold = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
-  locking(db, db.selectFrom('webhook_targets').select('id').where('id', 'in', ids), { wait: false }),
-);
-
-const deleteAll = preparedWithList<object, string, unknown>((db, _place, ids) =>
-  db.deleteFrom('webhook_targets').where('id', 'in', ids),
-);

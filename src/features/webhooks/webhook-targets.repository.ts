@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 
-import { keeping } from '../../database/dialects/dialect.js';
-import { prepared, preparedInsert } from '../../database/prepared.js';
+import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
+import { keeping, locking } from '../../database/dialects/dialect.js';
+import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { WebhookTargetsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
@@ -88,7 +89,33 @@ export class WebhookTargetsRepository {
     const rows = await db.selectFrom('webhook_targets').select('secrets').orderBy('id', 'desc').limit(limit).execute();
     return rows.map(({ secrets }) => secrets).filter((secrets) => secrets !== null);
   }
+
+  /** Returns the ids of some targets of clients after this id, in order, that were created at or before `cutoff`. */
+  async clientsAfter(db: Reader, after: string, cutoff: number): Promise<string[]> {
+    return idsOf(await findClients(db, { after, cutoff }));
+  }
+
+  /** Returns those of these targets to which no delivery and no correlation refers. */
+  async unusedAmong(db: Reader, ids: readonly string[]): Promise<string[]> {
+    return idsOf(await findUnused(db, {}, ids));
+  }
+
+  /** Locks targets. Skips those that a publish has locked; a later cleanup deletes them. */
+  async holdFree(tx: Transaction, ids: readonly string[]): Promise<string[]> {
+    return idsOf(await holdFree(tx.db, {}, ids));
+  }
+
+  async delete(tx: Transaction, ids: readonly string[]): Promise<void> {
+    await deleteTargets(tx.db, {}, ids);
+  }
+
+  /** Deletes which targets these correlations have. */
+  async forgetCorrelations(tx: Transaction, correlationIds: readonly string[]): Promise<void> {
+    await deleteOfCorrelations(tx.db, {}, correlationIds);
+  }
 }
+
+const idsOf = (rows: readonly { id: string }[]): string[] => rows.map(({ id }) => id);
 
 const findId = prepared<{ fingerprint: string }, { id: string }>((db, place) =>
   keeping(db, db.selectFrom('webhook_targets').select('id').where('fingerprint', '=', place('fingerprint'))),
@@ -154,4 +181,46 @@ const setWorking = prepared<{ id: string }, unknown>((db, place) =>
 
 const findFailing = prepared<{ id: string }, { failing_since: number | null }>((db, place) =>
   db.selectFrom('webhook_targets').select('failing_since').where('id', '=', place('id')),
+);
+
+const findClients = prepared<{ after: string; cutoff: number }, { id: string }>((db, place) =>
+  db
+    .selectFrom('webhook_targets')
+    .select('id')
+    .where('id', '>', place('after'))
+    .where('by', '=', 'client')
+    .where('created_at', '<=', place('cutoff'))
+    .orderBy('id')
+    .limit(AT_ONCE),
+);
+
+const findUnused = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
+  db
+    .selectFrom('webhook_targets')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(({ not, exists, selectFrom }) =>
+      not(exists(selectFrom('deliveries').select('seq').whereRef('deliveries.target_id', '=', 'webhook_targets.id'))),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('correlation_targets')
+            .select('correlation_id')
+            .whereRef('correlation_targets.target_id', '=', 'webhook_targets.id'),
+        ),
+      ),
+    ),
+);
+
+const holdFree = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
+  locking(db, db.selectFrom('webhook_targets').select('id').where('id', 'in', ids), { wait: false }),
+);
+
+const deleteTargets = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('webhook_targets').where('id', 'in', ids),
+);
+
+const deleteOfCorrelations = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db.deleteFrom('correlation_targets').where('correlation_id', 'in', ids),
 );

@@ -10,8 +10,7 @@ import {
   DeliveryWithAttemptsBody,
   REDELIVERED_EXAMPLE,
 } from './dto/delivery-body.js';
-import { DELIVERY_LIST_EXAMPLE, DeliveryListBody } from './dto/delivery-list-body.js';
-import { DeliveryListQuery } from './dto/delivery-list-query.js';
+import { DELIVERY_LIST_EXAMPLE, DeliveryListBody, DeliveryListQuery } from './dto/delivery-list.js';
 
 const ApiDeliveryId = (): MethodDecorator =>
   ApiParam({

@@ -1,22 +1,27 @@
 import { Module } from '@nestjs/common';
 
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
+import { Clock } from '../../common/clock.js';
 import { SecretsModule } from '../../crypto/secrets.module.js';
 import { OutboundModule } from '../../http-client/outbound.module.js';
+import { Signals } from '../../pubsub/signals.js';
 import { Deliverer } from './deliverer.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveriesService } from './deliveries.service.js';
+import { DeliveryAttempts } from './delivery-attempts.js';
+import { DeliveryAttemptsRepository } from './delivery-attempts.repository.js';
 import { DeliveryClaims } from './delivery-claims.js';
 import { DeliveryDeletion } from './delivery-deletion.js';
 import { DeliveryLeases } from './delivery-leases.js';
+import { AT_ONCE_TO_TARGET, DeliveryLoop } from './delivery-loop.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { DeliveryPayloads } from './delivery-payloads.js';
-import { OpenDeliveries } from './open-deliveries.js';
+import { DeliveryQueuesRepository } from './delivery-queues.repository.js';
 import { Outbox } from './outbox.js';
-import { ReadyTargets } from './ready-targets.js';
 import { Sending } from './sending.js';
 import { SilentTargets } from './silent-targets.js';
 import { StoredSecrets } from './stored-secrets.js';
+import { TargetBreaker } from './target-breaker.js';
 import { TargetDeletion } from './target-deletion.js';
 import { WebhookTargets } from './webhook-targets.js';
 import { WebhookTargetsRepository } from './webhook-targets.repository.js';
@@ -30,20 +35,28 @@ import { WebhooksController } from './webhooks.controller.js';
     DeliveriesService,
     DeliveryDeletion,
     Deliverer,
+    DeliveryAttempts,
+    DeliveryAttemptsRepository,
     DeliveryClaims,
     DeliveryLeases,
+    DeliveryLoop,
     DeliveryOutcomes,
     DeliveryPayloads,
-    OpenDeliveries,
+    DeliveryQueuesRepository,
     Outbox,
-    ReadyTargets,
     Sending,
     SilentTargets,
     StoredSecrets,
+    {
+      provide: TargetBreaker,
+      useFactory: (clock: Clock, signals: Signals) =>
+        new TargetBreaker(AT_ONCE_TO_TARGET, clock, (queue) => signals.deliveryReady.publish(queue)),
+      inject: [Clock, Signals],
+    },
     TargetDeletion,
     WebhookTargets,
     WebhookTargetsRepository,
   ],
-  exports: [OpenDeliveries, WebhookTargets],
+  exports: [DeliveriesService, WebhookTargets],
 })
 export class WebhooksModule {}

@@ -1,5 +1,8 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+import { PageBody } from '../../../http/dto/page-body.js';
 import { QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
-import { DELIVERY_EXAMPLE, DELIVERY_STATES } from './delivery-body.js';
+import { DELIVERY_EXAMPLE, DELIVERY_STATES, DeliveryBody } from './delivery-body.js';
 
 export class DeliveryListQuery {
   @QueryChoice({ description: 'Keeps only deliveries in this state', choices: DELIVERY_STATES, example: 'dead' })
@@ -20,3 +23,16 @@ export class DeliveryListQuery {
   @QueryInteger({ description: 'Number of matching items to skip', min: 0, max: 1_000_000, default: 0, example: 0 })
   offset!: number;
 }
+
+export class DeliveryListBody {
+  @ApiProperty({ type: [DeliveryBody] })
+  items!: DeliveryBody[];
+
+  @ApiProperty()
+  pagination!: PageBody;
+}
+
+export const DELIVERY_LIST_EXAMPLE: DeliveryListBody = {
+  items: [DELIVERY_EXAMPLE],
+  pagination: { limit: 50, offset: 0, has_more: false },
+};
