@@ -1,5 +1,5 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import type { BatchListBody, ListedBatchBody } from '../../features/batches/dto/batch-list-body.js';
+import type { BatchListBody, ListedBatchBody } from '../../features/batches/dto/batch-list.js';
 import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
 import { batchRequest, type BatchRequestOptions, inTypedOptions } from './batch-options.js';
 import { follow, lookAt } from './follow-batch.js';

@@ -1,23 +1,13 @@
-import {
-  type BeforeApplicationShutdown,
-  Inject,
-  Injectable,
-  type OnApplicationBootstrap,
-  type OnModuleInit,
-} from '@nestjs/common';
+import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { RunEndings } from '../runs/run-endings.js';
-import { BatchEvents } from './batch-events.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesRepository } from './batches.repository.js';
-import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
 const LOOK_AGAIN_MS = 5_000;
 const MOST_FAILURES = 10;
@@ -27,7 +17,7 @@ const MOST_FAILURES = 10;
  * batches are also checked at the start and every few seconds. Only the database knows what remains to be done.
  */
 @Injectable()
-export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, BeforeApplicationShutdown {
+export class BatchDispatcher implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private readonly pendingSeqs = new Set<number>();
   /** Number of successive failures of each batch. */
   private readonly failures = new Map<number, number>();
@@ -35,35 +25,13 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
   private working = false;
 
   constructor(
-    private readonly clock: Clock,
     private readonly role: Role,
     private readonly unitOfWork: UnitOfWork,
-    private readonly endings: RunEndings,
     private readonly batches: BatchesRepository,
     private readonly step: BatchStep,
-    private readonly events: BatchEvents,
     private readonly signals: Signals,
-    private readonly waiting: WaitingBytes,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
-
-  onModuleInit(): void {
-    this.endings.add(async (tx, run, _now, used) => {
-      if (run.batch_id === null) return;
-      const { status, batch_items: items } = run;
-      const seq = await this.batches.countEnded(tx, run.batch_id, {
-        succeeded: status === 'completed' ? items : 0,
-        failed: status === 'failed' ? items : 0,
-        inputTokens: used.input_tokens,
-        outputTokens: used.output_tokens,
-        cost: used.cost,
-      });
-      // Part of the transaction that ends the run.
-      if (seq === undefined) return;
-      tx.whenVisible(() => this.wake(seq));
-      await this.events.changed(tx, seq);
-    });
-  }
 
   async onApplicationBootstrap(): Promise<void> {
     this.working = this.role.worker;
@@ -124,16 +92,8 @@ export class BatchDispatcher implements OnModuleInit, OnApplicationBootstrap, Be
     this.failures.set(seq, failures);
     if (failures < MOST_FAILURES) return;
     this.failures.delete(seq);
-    await this.unitOfWork.run(async (tx) => {
-      this.waiting.changed(tx, -waitingBytes(await this.batches.get(tx, seq)));
-      await this.batches.end(
-        tx,
-        seq,
-        'failed',
-        this.clock.now(),
-        "an internal error stopped the batch; see the service's log",
-      );
-      await this.events.changed(tx, seq);
-    });
+    await this.unitOfWork.run((tx) =>
+      this.step.fail(tx, seq, "an internal error stopped the batch; see the service's log"),
+    );
   }
 }

@@ -20,7 +20,7 @@ export class BatchEvents {
   async changed(tx: Transaction, seq: number): Promise<void> {
     if (!this.liveEvents.areWanted) return;
     const batch = await this.batches.get(tx, seq);
-    const { batch_id, status, total_items, completed_items, failed_items } = batchBody(batch, []);
+    const { batch_id, status, total_items, completed_items, failed_items } = batchBody(batch);
     this.liveEvents.emitAfterCommit(tx, {
       event_type: 'batch_progress',
       batch_id,

@@ -4,11 +4,11 @@ import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
-import { prepared } from '../../database/prepared.js';
-import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import { runPieces } from '../runs/run.js';
 import { RunsService } from '../runs/runs.service.js';
 import { batchBody, type BatchRow } from './batch.js';
+import { BatchRowsRepository } from './batch-rows.repository.js';
 import { FORMATS, type ItemResult, type ItemRow, type ResultsFormat } from './results-text.js';
 
 export interface ResultsPage {
@@ -21,18 +21,12 @@ export interface ResultsPage {
 /** Number of rows that one query reads. After it, other requests can run. */
 const WINDOW = 200;
 
-interface Stretch {
-  seq: number;
-  round: number;
-  low: number;
-  high: number;
-}
-
 /** Reads the results of the items that completed or failed, in the order of the input. */
 @Injectable()
 export class BatchResults {
   constructor(
     private readonly unitOfWork: UnitOfWork,
+    private readonly rows: BatchRowsRepository,
     private readonly runs: RunsService,
     private readonly texts: StoredTexts,
   ) {}
@@ -49,7 +43,7 @@ export class BatchResults {
 
   private async *body(batch: BatchRow, page: ResultsPage, waitingFor: string[]): AsyncGenerator<Piece> {
     // The split is safe: quotes within a value would be escaped.
-    const [begin, end] = JSON.stringify(batchBody(batch, [], waitingFor)).split('"results":[]');
+    const [begin, end] = JSON.stringify(batchBody(batch, waitingFor)).split('"results":[]');
     yield `${begin}"results":[`;
     let separator = '';
     for await (const { run, result } of this.page(batch, page)) {
@@ -88,41 +82,8 @@ export class BatchResults {
   ): AsyncGenerator<ItemRow[]> {
     const round = status === 'running' ? current : 0;
     for (let low = from; low < total; low += WINDOW) {
-      yield await findItems(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
+      yield await this.rows.ended(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
       await yieldToEventLoop();
     }
   }
 }
-
-// A row that repeats another one shows the run of that row. While a batch is running, a failed run of an earlier round
-// is not a result, because its item runs again.
-const findItems = prepared<Stretch, ItemRow>((db: Reader, place) =>
-  db
-    .selectFrom('batch_rows as item')
-    .innerJoin('batch_rows as owner', (join) =>
-      join
-        .onRef('owner.batch_seq', '=', 'item.batch_seq')
-        .on(({ eb, fn, ref }) => eb('owner.position', '=', fn.coalesce(ref('item.repeats'), ref('item.position')))),
-    )
-    .innerJoin('runs', 'runs.id', 'owner.run_id')
-    .leftJoin('executions', 'executions.id', 'runs.execution_id')
-    .leftJoin('correlations', 'correlations.id', 'runs.id')
-    .selectAll('runs')
-    .select([
-      'item.position',
-      'executions.started_at',
-      'correlations.input_tokens',
-      'correlations.output_tokens',
-      'correlations.cost',
-    ])
-    .where('item.batch_seq', '=', place('seq'))
-    .where('item.position', '>=', place('low'))
-    .where('item.position', '<', place('high'))
-    .where(({ or, and, eb }) =>
-      or([
-        eb('runs.status', '=', 'completed'),
-        and([eb('runs.status', '=', 'failed'), eb('runs.batch_round', '>=', place('round'))]),
-      ]),
-    )
-    .orderBy('item.position'),
-);

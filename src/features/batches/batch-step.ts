@@ -10,7 +10,8 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { type BatchItem, RunStarts } from '../runs/run-starts.js';
 import type { BatchRow } from './batch.js';
 import { BatchEvents } from './batch-events.js';
-import { BatchesRepository, type DueRow, type RunningBatch } from './batches.repository.js';
+import { BatchRowsRepository, type DueRow } from './batch-rows.repository.js';
+import { BatchesRepository, type RunningBatch } from './batches.repository.js';
 import { WaitingBytes, waitingBytes } from './waiting-bytes.js';
 
 /**
@@ -33,6 +34,7 @@ export class BatchStep {
     private readonly clock: Clock,
     private readonly runs: RunStarts,
     private readonly batches: BatchesRepository,
+    private readonly rows: BatchRowsRepository,
     private readonly events: BatchEvents,
     private readonly waiting: WaitingBytes,
   ) {
@@ -62,6 +64,13 @@ export class BatchStep {
     return !isThrough && started < free;
   }
 
+  /** Ends the batch as failed, instead of a step. Its running runs continue. */
+  async fail(tx: Transaction, seq: number, error: string): Promise<void> {
+    this.waiting.changed(tx, -waitingBytes(await this.batches.get(tx, seq)));
+    await this.batches.end(tx, seq, 'failed', this.clock.now(), error);
+    await this.events.changed(tx, seq);
+  }
+
   /** Starts rows in order until `free` runs have started or a limit of the transaction is reached. */
   private async startSome(
     tx: Transaction,
@@ -72,7 +81,7 @@ export class BatchStep {
     let [next, started, failed, looked, size] = [batch.next_position, 0, 0, 0, 0];
     while (started < free && looked < LOOKED_AT_ONCE && size < MOST_CHARACTERS && next < batch.total_items) {
       // Almost always every row is due. Where one was not, many more may not be.
-      const rows = await this.batches.rowsFrom(tx, batch.seq, next, looked === 0 ? free : LOOKED_AT_ONCE);
+      const rows = await this.rows.from(tx, batch.seq, next, looked === 0 ? free : LOOKED_AT_ONCE);
       for (const row of rows) {
         if (started === free || size >= MOST_CHARACTERS) break;
         next = row.position + 1;
@@ -101,7 +110,7 @@ export class BatchStep {
   private async begin(tx: Transaction, batch: BatchRow, row: DueRow, staticInputs: JsonObject): Promise<boolean> {
     const runId = newId();
     const item: BatchItem = { batchId: batch.id, round: batch.round, items: 1 + row.copies };
-    await this.batches.rememberRun(tx, batch.seq, row.position, runId);
+    await this.rows.rememberRun(tx, batch.seq, row.position, runId);
     const problem = row.problem ?? (await this.tryToBegin(tx, batch, row, staticInputs, runId, item));
     if (problem === null) return true;
     await this.runs.failItem(tx, batch.agent, runId, problem, item);
@@ -117,7 +126,7 @@ export class BatchStep {
     item: BatchItem,
   ): Promise<string | null> {
     try {
-      const own = JSON.parse(await this.batches.inputsOf(tx, seq, position)) as JsonObject;
+      const own = JSON.parse(await this.rows.inputsOf(tx, seq, position)) as JsonObject;
       await this.runs.startItem(tx, agent, { ...staticInputs, ...own }, runId, item);
       return null;
     } catch (error) {

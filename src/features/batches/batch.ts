@@ -1,17 +1,20 @@
 import type { Selectable } from 'kysely';
 
+import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { BatchesTable } from '../../database/schema.js';
 import { usageField } from '../../http/dto/usage-body.js';
-import type { BatchBody, BatchItemBody } from './dto/batch-body.js';
-import type { ListedBatchBody } from './dto/batch-list-body.js';
+import type { BatchBody } from './dto/batch-body.js';
+import type { ListedBatchBody } from './dto/batch-list.js';
 
 export type BatchRow = Selectable<BatchesTable>;
 
-/** Returns the BatchBody. Fields without a value yet are absent. */
-export const batchBody = (batch: BatchRow, results: BatchItemBody[], waitingFor: string[] = []): BatchBody => ({
+export const batchNotFound = (id: string): DomainError => new DomainError('not_found', `Batch not found: ${id}`);
+
+/** Returns the BatchBody without its results. Fields without a value yet are absent. */
+export const batchBody = (batch: BatchRow, waitingFor: string[] = []): BatchBody => ({
   ...progressOf(batch),
-  results,
+  results: [],
   ...endOf(batch),
   ...(waitingFor.length > 0 && { waiting_for_agents: waitingFor }),
 });

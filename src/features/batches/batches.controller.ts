@@ -26,15 +26,13 @@ import type { TextInParts } from '../../common/text-in-parts.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
 import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
-import { BatchesService } from './batches.service.js';
-import { ApiUpload } from './dto/api-upload.js';
-import { BATCH_EXAMPLE, BatchBody, BatchItemBody, STARTING_EXAMPLE } from './dto/batch-body.js';
-import { BATCH_LIST_EXAMPLE, BatchListBody } from './dto/batch-list-body.js';
-import { BatchListQuery } from './dto/batch-list-query.js';
-import { BATCH_REQUEST_EXAMPLES, BatchRequest } from './dto/batch-request.js';
-import { BatchResultsQuery } from './dto/batch-results-query.js';
-import { BatchBodyInterceptor, batchSource } from './import/batch-body.interceptor.js';
-import type { BatchSource } from './import/batch-source.js';
+import { BatchControlService } from './batch-control.service.js';
+import { BatchCreationService } from './batch-creation.service.js';
+import { BatchQueriesService } from './batch-queries.service.js';
+import { BATCH_EXAMPLE, BatchBody, BatchItemBody, BatchResultsQuery, STARTING_EXAMPLE } from './dto/batch-body.js';
+import { BATCH_LIST_EXAMPLE, BatchListBody, BatchListQuery } from './dto/batch-list.js';
+import { ApiUpload, BATCH_REQUEST_EXAMPLES, BatchRequest } from './dto/batch-request.js';
+import { BatchBodyInterceptor, type BatchSource, batchSource } from './import/batch-body.interceptor.js';
 
 const Source = createParamDecorator((_data: unknown, context: ExecutionContext): BatchSource | undefined =>
   batchSource(context.switchToHttp().getRequest<Request>()),
@@ -53,7 +51,11 @@ const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
 @ApiExtraModels(BatchItemBody)
 @Controller()
 export class BatchesController {
-  constructor(private readonly batches: BatchesService) {}
+  constructor(
+    private readonly creation: BatchCreationService,
+    private readonly queries: BatchQueriesService,
+    private readonly control: BatchControlService,
+  ) {}
 
   // Interceptors run from the last decorator to the first. The body must be read before the idempotency key compares
   // requests.
@@ -77,7 +79,7 @@ export class BatchesController {
     @Ids() { madeId: id }: RequestIds,
     @Source() source: BatchSource | undefined,
   ): Promise<BatchBody> {
-    return this.batches.create(request, id, source);
+    return this.creation.create(request, id, source);
   }
 
   @Get('batch/:batch_id')
@@ -89,7 +91,7 @@ export class BatchesController {
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: BATCH_EXAMPLE })
   @ApiErrors([400, 'results_limit: must be a whole number from 0 to 10000'], [404, NOT_FOUND])
   get(@Param('batch_id') id: string, @Query() query: BatchResultsQuery): Promise<TextInParts> {
-    return this.batches.show(id, query);
+    return this.queries.show(id, query);
   }
 
   @Get('batch/:batch_id/results')
@@ -110,7 +112,7 @@ export class BatchesController {
   })
   @ApiErrors([404, NOT_FOUND])
   results(@Param('batch_id') id: string, @Req() request: Request): Promise<TextInParts> {
-    return this.batches.stream(
+    return this.queries.stream(
       id,
       request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson',
     );
@@ -134,7 +136,7 @@ export class BatchesController {
     503,
   )
   cancel(@Param('batch_id') id: string): Promise<BatchBody> {
-    return this.batches.cancel(id);
+    return this.control.cancel(id);
   }
 
   @Post('batch/:batch_id/retry-failed')
@@ -151,7 +153,7 @@ export class BatchesController {
   })
   @ApiErrors([404, NOT_FOUND], [409, `Batch ${BATCH_EXAMPLE.batch_id} has no failed items`], 503)
   retryFailed(@Param('batch_id') id: string): Promise<BatchBody> {
-    return this.batches.retryFailed(id);
+    return this.control.retryFailed(id);
   }
 
   @Get('api/v1/batches')
@@ -159,6 +161,6 @@ export class BatchesController {
   @ApiOkResponse({ type: BatchListBody, description: 'One page', example: BATCH_LIST_EXAMPLE })
   @ApiErrors([400, 'status: must be one of starting, running, completed, failed, cancelled'])
   list(@Query() query: BatchListQuery): Promise<BatchListBody> {
-    return this.batches.list(query);
+    return this.queries.list(query);
   }
 }

@@ -3,14 +3,18 @@ import { Module } from '@nestjs/common';
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { RunsModule } from '../runs/runs.module.js';
+import { BatchControlService } from './batch-control.service.js';
+import { BatchCreationService } from './batch-creation.service.js';
 import { BatchDeletion } from './batch-deletion.js';
 import { BatchDispatcher } from './batch-dispatcher.js';
 import { BatchEvents } from './batch-events.js';
+import { BatchQueriesService } from './batch-queries.service.js';
 import { BatchResults } from './batch-results.js';
+import { BatchRowsRepository } from './batch-rows.repository.js';
+import { BatchRunEndings } from './batch-run-endings.js';
 import { BatchStep } from './batch-step.js';
 import { BatchesController } from './batches.controller.js';
 import { BatchesRepository } from './batches.repository.js';
-import { BatchesService } from './batches.service.js';
 import { BatchImport } from './import/batch-import.js';
 import { ImportsRepository } from './import/imports.repository.js';
 import { UnfinishedImports } from './import/unfinished-imports.js';
@@ -21,14 +25,18 @@ import { WaitingBytes } from './waiting-bytes.js';
   imports: [BlackboardModule, IdempotencyModule, RunsModule],
   controllers: [BatchesController],
   providers: [
+    BatchControlService,
+    BatchCreationService,
     BatchDeletion,
     BatchDispatcher,
-    BatchImport,
     BatchEvents,
+    BatchImport,
+    BatchQueriesService,
     BatchResults,
+    BatchRowsRepository,
+    BatchRunEndings,
     BatchStep,
     BatchesRepository,
-    BatchesService,
     ImportsRepository,
     UnfinishedImports,
     UploadSpace,

@@ -1,23 +1,12 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
-import { locking } from '../../database/dialects/dialect.js';
+import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
+import { amongFound, locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { BatchState } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { BatchRow } from './batch.js';
-
-/** A row that may have to be started, with the status of its last run. */
-export interface DueRow {
-  position: number;
-  /** Characters of its inputs. */
-  size: number;
-  problem: string | null;
-  repeats: number | null;
-  copies: number;
-  run_status: string | null;
-  run_round: number | null;
-}
 
 export interface BatchFilter {
   /** Status on the wire. `starting` is a running batch without a first run. */
@@ -74,21 +63,6 @@ export class BatchesRepository {
   async running(db: Reader): Promise<number[]> {
     const rows = await db.selectFrom('batches').select('seq').where('status', '=', 'running').execute();
     return rows.map(({ seq }) => seq);
-  }
-
-  /** Returns rows in order, without their inputs, which can be large. */
-  rowsFrom(tx: Transaction, seq: number, from: number, limit: number): Promise<DueRow[]> {
-    return findDue(tx.db, { seq, from, limit });
-  }
-
-  /** Returns the inputs as JSON. */
-  async inputsOf(tx: Transaction, seq: number, position: number): Promise<string> {
-    const [row] = await findInputs(tx.db, { seq, position });
-    return row!.inputs;
-  }
-
-  async rememberRun(tx: Transaction, seq: number, position: number, runId: string): Promise<void> {
-    await setRun(tx.db, { seq, position, runId });
   }
 
   async saveProgress(tx: Transaction, seq: number, progress: BatchProgress): Promise<void> {
@@ -163,9 +137,52 @@ export class BatchesRepository {
     if (to !== null) query = query.where('created_at', '<=', to);
     return query.execute();
   }
+
+  /** Sums the bytes that the waiting rows of all batches will store (see `waitingBytes`). */
+  async waitingBytes(db: Reader): Promise<number> {
+    const share = sql<number>`case when status = 'importing' then 1.0 else 1.0 - cast(next_position as double precision) / total_items end`;
+    const { bytes } = await db
+      .selectFrom('batches')
+      .select(sql<number>`cast(coalesce(sum(stored_bytes * (${share})), 0) as double precision)`.as('bytes'))
+      .where('status', 'in', ['importing', 'running'])
+      .executeTakeFirstOrThrow();
+    return Number(bytes);
+  }
+
+  /** Hides some batches that ended at or before `cutoff` (epoch ms). Returns their number. */
+  async hideSome({ db }: Transaction, cutoff: number): Promise<number> {
+    const ended = db
+      .selectFrom('batches')
+      .select('seq')
+      .where('status', 'in', ENDED)
+      .where('created_at', '<=', cutoff)
+      .where('ended_at', '<=', cutoff)
+      .orderBy('created_at')
+      .orderBy('seq')
+      .limit(AT_ONCE);
+    // Checked again on the updated row, because a retry of failed items may have reopened the batch.
+    const { numUpdatedRows } = await db
+      .updateTable('batches')
+      .set({ status: 'removed' })
+      .where(amongFound(db, 'seq', ended))
+      .where('status', 'in', ENDED)
+      .executeTakeFirst();
+    return Number(numUpdatedRows);
+  }
+
+  /** Returns the hidden batches, which still have to be deleted. */
+  hidden(db: Reader): Promise<{ seq: number; id: string }[]> {
+    return findHidden(db, {});
+  }
+
+  /** Deletes a batch that has no rows. Returns the number of deleted batches. */
+  async delete({ db }: Transaction, seq: number): Promise<number> {
+    return Number((await db.deleteFrom('batches').where('seq', '=', seq).executeTakeFirst()).numDeletedRows);
+  }
 }
 
 const HIDDEN = ['importing', 'removed'] as const;
+const ENDED = ['completed', 'failed', 'cancelled'] as const;
 
 const findRunning = preparedWithList<{ seq: number }, string, RunningBatch>((db, place, agents) => {
   const batch = db
@@ -185,34 +202,6 @@ const findRunning = preparedWithList<{ seq: number }, string, RunningBatch>((db,
     .where('status', '=', 'running');
   return locking(db, batch, { wait: true });
 });
-
-const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((db, place) =>
-  db
-    .selectFrom('batch_rows')
-    .leftJoin('runs', 'runs.id', 'batch_rows.run_id')
-    .select(['position', 'problem', 'repeats', 'copies', 'runs.status as run_status', 'runs.batch_round as run_round'])
-    .select(({ fn }) => fn<number>('length', ['inputs']).as('size'))
-    .where('batch_seq', '=', place('seq'))
-    .where('position', '>=', place('from'))
-    .orderBy('position')
-    .limit(place('limit')),
-);
-
-const findInputs = prepared<{ seq: number; position: number }, { inputs: string }>((db, place) =>
-  db
-    .selectFrom('batch_rows')
-    .select('inputs')
-    .where('batch_seq', '=', place('seq'))
-    .where('position', '=', place('position')),
-);
-
-const setRun = prepared<{ seq: number; position: number; runId: string }, unknown>((db, place) =>
-  db
-    .updateTable('batch_rows')
-    .set({ run_id: place('runId') })
-    .where('batch_seq', '=', place('seq'))
-    .where('position', '=', place('position')),
-);
 
 const saveProgress = prepared<BatchProgress & { seq: number }, unknown>((db, place) =>
   db
@@ -240,4 +229,8 @@ const countEnded = prepared<EndedRun & { id: string }, { seq: number }>((db, pla
     })
     .where('id', '=', place('id'))
     .returning('seq'),
+);
+
+const findHidden = prepared<object, { seq: number; id: string }>((db) =>
+  db.selectFrom('batches').select(['seq', 'id']).where('status', '=', 'removed').orderBy('seq'),
 );

@@ -1,14 +1,14 @@
 import { Inject, Injectable, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
-import { sql } from 'kysely';
 
 import { KeptCount } from '../../blackboard/scheduling/kept-count.js';
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { sizeText } from '../../common/units.js';
 import { Settings } from '../../config/settings.js';
-import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { BatchRow } from './batch.js';
+import { BatchesRepository } from './batches.repository.js';
 
 const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
@@ -26,9 +26,10 @@ export class WaitingBytes implements OnModuleInit {
   constructor(
     private readonly settings: Settings,
     unitOfWork: UnitOfWork,
+    batches: BatchesRepository,
     @Inject(LOGGER) logger: Logger,
   ) {
-    this.waiting = new KeptCount('bytes of waiting rows', unitOfWork, logger, countWaiting);
+    this.waiting = new KeptCount('bytes of waiting rows', unitOfWork, logger, (reader) => batches.waitingBytes(reader));
   }
 
   // Must run before the first step of a batch. Otherwise a change would be counted twice.
@@ -81,14 +82,4 @@ export function waitingBytes({
 }: Waiting): number {
   if (status === 'importing') return bytes;
   return status === 'running' ? bytes * (1 - next / total) : 0;
-}
-
-async function countWaiting(reader: Reader): Promise<number> {
-  const share = sql<number>`case when status = 'importing' then 1.0 else 1.0 - cast(next_position as double precision) / total_items end`;
-  const { bytes } = await reader
-    .selectFrom('batches')
-    .select(sql<number>`cast(coalesce(sum(stored_bytes * (${share})), 0) as double precision)`.as('bytes'))
-    .where('status', 'in', ['importing', 'running'])
-    .executeTakeFirstOrThrow();
-  return Number(bytes);
 }

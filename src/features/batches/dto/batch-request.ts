@@ -1,9 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { SchemaPart } from '../../../http/dto/schema-part.js';
+import { ApiForm } from '../../../http/openapi/api-form.js';
 import { IfGiven } from '../../../http/validation/if-given.js';
 import { IgnoresUnknownFields } from '../../../http/validation/ignores-unknown-fields.js';
 import { Opaque } from '../../../http/validation/opaque.js';
@@ -175,3 +177,25 @@ export const BATCH_REQUEST_EXAMPLES = {
     },
   },
 };
+
+/** Documents the form of a batch with an uploaded file. */
+export const ApiUpload = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(UploadedBatchRequest),
+    ApiForm({
+      schema: {
+        type: 'object',
+        required: ['file', 'request'],
+        properties: {
+          file: {
+            type: 'string',
+            format: 'binary',
+            description: 'The CSV file: UTF-8, with a header and at least one row, at most 1 GiB',
+          },
+          request: { description: 'JSON of at most 1 MiB', allOf: [{ $ref: getSchemaPath(UploadedBatchRequest) }] },
+        },
+        additionalProperties: false,
+      },
+      encoding: { file: { contentType: 'text/csv' }, request: { contentType: 'application/json' } },
+    }),
+  );

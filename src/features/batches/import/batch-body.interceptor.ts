@@ -9,11 +9,14 @@ import { batchLimit, isMultipart, parseJson } from '../../../http/bodies/body-pa
 import { type IncomingBody, incomingBody } from '../../../http/bodies/incoming-bodies.js';
 import { inflatedParts } from '../../../http/bodies/inflation.js';
 import { setAttachmentDigest } from '../../../http/responses/attachment-digest.js';
-import type { BatchSource } from './batch-source.js';
-import { readListBody } from './list-body.js';
+import { type ListedItems, readListBody } from './list-body.js';
 import { Spool } from './spool.js';
+import type { TemporaryFile } from './temporary-file.js';
 import { readUpload } from './upload-parts.js';
 import { UploadSpace } from './upload-space.js';
+
+/** The rows that came with a request: an uploaded CSV file, or the items of a list. */
+export type BatchSource = { file: TemporaryFile } | { items: ListedItems };
 
 const MIB = 1_024 * 1_024;
 

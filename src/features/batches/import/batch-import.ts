@@ -6,20 +6,24 @@ import { Lifecycle } from '../../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../../common/logger.js';
 import { Settings } from '../../../config/settings.js';
 import { WaitingBytes } from '../waiting-bytes.js';
-import type { BatchDraft } from './batch-draft.js';
 import { cellTypes } from './cell-types.js';
-import { csvColumns } from './csv-columns.js';
+import { csvColumns, type CsvSource } from './csv-columns.js';
 import { openCsvFile } from './csv-file.js';
 import { readCsv } from './csv-reader.js';
-import type { CsvSource } from './csv-source.js';
-import { type ImportRow, inParts } from './import-row.js';
+import {
+  type BatchDraft,
+  CSV_FACTOR,
+  type ImportRow,
+  inParts,
+  LIST_FACTOR,
+  type SentRows,
+  staticBytes,
+  StoredBytes,
+} from './import-rows.js';
 import { ImportsRepository } from './imports.repository.js';
 import type { ListedItems } from './list-body.js';
 import { checkRowKeys, listRows } from './list-rows.js';
-import { CSV_FACTOR, LIST_FACTOR, type SentRows, staticBytes, StoredBytes } from './stored-bytes.js';
 import type { TemporaryFile } from './temporary-file.js';
-
-export type { BatchDraft };
 
 // Every run stores them with its input.
 const MAX_STATIC_INPUTS = 64 * 1_024;

@@ -1,10 +1,21 @@
+import type { FileHandle } from 'node:fs/promises';
+
 import { DomainError } from '../../../common/domain-error.js';
-import type { BatchDraft } from './batch-draft.js';
 import type { CellType } from './cell-types.js';
-import type { CsvSource } from './csv-source.js';
-import { excerpt } from './excerpt.js';
-import type { ImportRow } from './import-row.js';
-import { checkInputNames } from './input-names.js';
+import type { BatchDraft, ImportRow } from './import-rows.js';
+import { checkInputNames, excerpt } from './input-names.js';
+
+/** The CSV file of a batch. */
+export interface CsvSource {
+  /** Name of the field in messages. */
+  field: string;
+  file: FileHandle;
+  /**
+   * Whether messages may quote the content. A client that uploads a file knows it already. A client that names a file
+   * on the server gets only positions and counts, so that messages do not leak its content.
+   */
+  quotable: boolean;
+}
 
 const MOST_COLUMNS = 1_000;
 // Short, because every row stores the names.

@@ -4,7 +4,7 @@ import { relative, resolve, sep } from 'node:path';
 
 import { DomainError } from '../../../common/domain-error.js';
 import type { Settings } from '../../../config/settings.js';
-import { excerpt } from './excerpt.js';
+import { excerpt } from './input-names.js';
 import { isInside, OwnFiles } from './own-files.js';
 
 // Without O_NONBLOCK, opening a FIFO would wait for its writer. O_NOFOLLOW is safe, because links were resolved before.

@@ -4,9 +4,8 @@ import { finished } from 'node:stream/promises';
 import { CsvError, Parser } from 'csv-parse';
 
 import { DomainError } from '../../../common/domain-error.js';
-import { CsvFault } from './csv-fault.js';
 import { chunksOf } from './file-chunks.js';
-import { TextCheck } from './text-check.js';
+import { CsvFault, TextCheck } from './text-check.js';
 
 const NEWLINE = 10;
 const CHUNK_BYTES = 16 * 1_024;

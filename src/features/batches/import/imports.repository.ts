@@ -9,9 +9,8 @@ import { amongFound, locking } from '../../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../../database/unit-of-work.js';
 import { WaitingBytes } from '../waiting-bytes.js';
-import type { BatchDraft } from './batch-draft.js';
-import type { ImportRow } from './import-row.js';
-import { storeKeys } from './row-keys.js';
+import type { BatchDraft, ImportRow } from './import-rows.js';
+import { storeKeys } from './row-key-store.js';
 
 const DELETED_AT_ONCE = 1_000;
 

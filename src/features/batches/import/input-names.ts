@@ -1,5 +1,4 @@
 import { DomainError } from '../../../common/domain-error.js';
-import { excerpt } from './excerpt.js';
 
 /** Refuses input names that would meet in one input. DomainError `invalid`. */
 export function checkInputNames(sources: readonly { source: string; name: string }[]): void {
@@ -15,3 +14,9 @@ export function checkInputNames(sources: readonly { source: string; name: string
     sourceOf.set(name, source);
   }
 }
+
+const LONGEST = 60;
+
+/** Quotes a value of a client's data for a message, and cuts it where it is long. */
+export const excerpt = (text: string): string =>
+  JSON.stringify(text.length > LONGEST ? `${text.slice(0, LONGEST)}...` : text);

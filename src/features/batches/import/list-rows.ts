@@ -1,9 +1,7 @@
 import { DomainError } from '../../../common/domain-error.js';
 import type { JsonObject } from '../../../common/json.js';
-import type { BatchDraft } from './batch-draft.js';
-import { excerpt } from './excerpt.js';
-import type { ImportRow } from './import-row.js';
-import { checkInputNames } from './input-names.js';
+import type { BatchDraft, ImportRow } from './import-rows.js';
+import { checkInputNames, excerpt } from './input-names.js';
 import { checkedItem, type ListedItems } from './list-body.js';
 
 /**

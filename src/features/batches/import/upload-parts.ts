@@ -9,7 +9,6 @@ import { DomainError } from '../../../common/domain-error.js';
 import { CollectedBytes } from '../../../http/bodies/collected-bytes.js';
 import type { IncomingBody } from '../../../http/bodies/incoming-bodies.js';
 import { LARGER_PARTS_BYTES, LargerParts } from '../../../http/bodies/larger-parts.js';
-import { ParserMemory } from './parser-memory.js';
 import { TemporaryFile } from './temporary-file.js';
 import type { UploadSpace } from './upload-space.js';
 
@@ -172,4 +171,35 @@ function asAnswer(error: unknown): unknown {
     return new PayloadTooLargeException(`The field request is larger than ${MAX_REQUEST_BYTES / MIB} MiB`);
   if (error instanceof multer.MulterError) return new BadRequestException(`${WANTED}, and nothing more`);
   return new BadRequestException(`The body is not valid multipart/form-data: ${message}`);
+}
+
+/** A field becomes a string, which takes two bytes per character. */
+const TIMES = 2;
+
+/**
+ * Counts the memory of an upload's parser: the bytes that went in, minus those that came out as the content of files.
+ * The parser keeps a plain field until it is complete, and does not report it before.
+ */
+export class ParserMemory {
+  private inside = 0;
+  private counted = 0;
+
+  /** `mostBytes` is the maximum size of a plain field. */
+  constructor(
+    private readonly incoming: IncomingBody,
+    private readonly mostBytes: number,
+  ) {}
+
+  /** Throws DomainError `unavailable` where the memory budget is used up. */
+  goesIn(bytes: number): void {
+    this.inside += bytes;
+    const kept = Math.min(this.inside, this.mostBytes);
+    if (kept <= this.counted) return;
+    this.incoming.grow(TIMES * (kept - this.counted));
+    this.counted = kept;
+  }
+
+  comesOut(bytes: number): void {
+    this.inside -= bytes;
+  }
 }

@@ -1,6 +1,46 @@
 import { DomainError } from '../../../common/domain-error.js';
-import type { BatchDraft } from './batch-draft.js';
-import type { ImportRow } from './import-row.js';
+import type { JsonObject } from '../../../common/json.js';
+
+/** A batch before its rows are read. */
+export interface BatchDraft {
+  id: string;
+  agent: string;
+  maxWorkers: number;
+  staticInputs: JsonObject;
+  /** Maps columns or keys to input names and drops the others; null keeps everything. */
+  inputMapping: Record<string, string> | null;
+  /** Column or key; rows with equal values run once. */
+  rowKey: string | null;
+}
+
+/** A row for storage: the inputs of its run, or the problem that prevents the run. */
+export interface ImportRow {
+  /** JSON of the run's inputs. */
+  inputs: string;
+  problem: string | null;
+  /** The value of the batch's row key; null where the batch has none. */
+  key: string | null;
+}
+
+// On SQLite a transaction blocks every other writer, so that a part has few rows and few bytes.
+const MOST_ROWS = 250;
+const MOST_CHARACTERS = 256 * 1_024;
+
+/** Turns items into rows lazily, in parts. Each part is for one transaction. */
+export function* inParts<Item>(items: Iterable<Item>, toRow: (item: Item) => ImportRow): Generator<ImportRow[]> {
+  let part: ImportRow[] = [];
+  let characters = 0;
+  for (const item of items) {
+    const row = toRow(item);
+    part.push(row);
+    characters += row.inputs.length;
+    if (part.length < MOST_ROWS && characters < MOST_CHARACTERS) continue;
+    yield part;
+    part = [];
+    characters = 0;
+  }
+  if (part.length > 0) yield part;
+}
 
 const MIB = 1_024 * 1_024;
 const ALWAYS_BYTES = 64 * MIB;

@@ -1,7 +1,15 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 
 import { PageBody } from '../../../http/dto/page-body.js';
+import { PageQuery } from '../../../http/dto/page-query.js';
+import { RUN_STATUSES } from '../../../http/dto/run-body.js';
+import { QueryChoice } from '../../../http/validation/query.js';
 import { BatchBody, PROGRESS_EXAMPLE } from './batch-body.js';
+
+export class BatchListQuery extends PageQuery {
+  @QueryChoice({ description: 'Keeps only batches with this status', choices: RUN_STATUSES, example: 'failed' })
+  status?: (typeof RUN_STATUSES)[number];
+}
 
 /** A batch in a list. Only the batch itself shows its results. */
 export class ListedBatchBody extends OmitType(BatchBody, ['results']) {

@@ -1,0 +1,129 @@
+import { Injectable } from '@nestjs/common';
+
+import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
+import { amongFound } from '../../database/dialects/dialect.js';
+import { prepared } from '../../database/prepared.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import type { ItemRow } from './results-text.js';
+
+/** A row that may have to be started, with the status of its last run. */
+export interface DueRow {
+  position: number;
+  /** Characters of its inputs. */
+  size: number;
+  problem: string | null;
+  repeats: number | null;
+  copies: number;
+  run_status: string | null;
+  run_round: number | null;
+}
+
+/** Positions of a batch's rows, from `low` to below `high`. Failed runs of a round before `round` do not count. */
+interface Stretch {
+  seq: number;
+  round: number;
+  low: number;
+  high: number;
+}
+
+/** The stored rows of batches. */
+@Injectable()
+export class BatchRowsRepository {
+  /** Returns rows of a batch in order, without their inputs, which can be large. */
+  from(tx: Transaction, seq: number, from: number, limit: number): Promise<DueRow[]> {
+    return findDue(tx.db, { seq, from, limit });
+  }
+
+  /** Returns the inputs as JSON. */
+  async inputsOf(tx: Transaction, seq: number, position: number): Promise<string> {
+    const [row] = await findInputs(tx.db, { seq, position });
+    return row!.inputs;
+  }
+
+  async rememberRun(tx: Transaction, seq: number, position: number, runId: string): Promise<void> {
+    await setRun(tx.db, { seq, position, runId });
+  }
+
+  /**
+   * Returns the runs of the items that completed or failed. A row that repeats another one shows the run of that row.
+   * While a batch is running, a failed run of an earlier round is not a result, because its item runs again.
+   */
+  ended(db: Reader, stretch: Stretch): Promise<ItemRow[]> {
+    return findItems(db, stretch);
+  }
+
+  /** Deletes some rows of a batch. Returns their number, which is below AT_ONCE when no row is left. */
+  async deleteSome({ db }: Transaction, seq: number): Promise<number> {
+    const part = db
+      .selectFrom('batch_rows')
+      .select('position')
+      .where('batch_seq', '=', seq)
+      .orderBy('position')
+      .limit(AT_ONCE);
+    const { numDeletedRows } = await db
+      .deleteFrom('batch_rows')
+      .where('batch_seq', '=', seq)
+      .where(amongFound(db, 'position', part))
+      .executeTakeFirst();
+    return Number(numDeletedRows);
+  }
+}
+
+const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((db, place) =>
+  db
+    .selectFrom('batch_rows')
+    .leftJoin('runs', 'runs.id', 'batch_rows.run_id')
+    .select(['position', 'problem', 'repeats', 'copies', 'runs.status as run_status', 'runs.batch_round as run_round'])
+    .select(({ fn }) => fn<number>('length', ['inputs']).as('size'))
+    .where('batch_seq', '=', place('seq'))
+    .where('position', '>=', place('from'))
+    .orderBy('position')
+    .limit(place('limit')),
+);
+
+const findInputs = prepared<{ seq: number; position: number }, { inputs: string }>((db, place) =>
+  db
+    .selectFrom('batch_rows')
+    .select('inputs')
+    .where('batch_seq', '=', place('seq'))
+    .where('position', '=', place('position')),
+);
+
+const setRun = prepared<{ seq: number; position: number; runId: string }, unknown>((db, place) =>
+  db
+    .updateTable('batch_rows')
+    .set({ run_id: place('runId') })
+    .where('batch_seq', '=', place('seq'))
+    .where('position', '=', place('position')),
+);
+
+const findItems = prepared<Stretch, ItemRow>((db, place) =>
+  db
+    .selectFrom('batch_rows as item')
+    .innerJoin('batch_rows as owner', (join) =>
+      join
+        .onRef('owner.batch_seq', '=', 'item.batch_seq')
+        .on(({ eb, fn, ref }) => eb('owner.position', '=', fn.coalesce(ref('item.repeats'), ref('item.position')))),
+    )
+    .innerJoin('runs', 'runs.id', 'owner.run_id')
+    .leftJoin('executions', 'executions.id', 'runs.execution_id')
+    .leftJoin('correlations', 'correlations.id', 'runs.id')
+    .selectAll('runs')
+    .select([
+      'item.position',
+      'executions.started_at',
+      'correlations.input_tokens',
+      'correlations.output_tokens',
+      'correlations.cost',
+    ])
+    .where('item.batch_seq', '=', place('seq'))
+    .where('item.position', '>=', place('low'))
+    .where('item.position', '<', place('high'))
+    .where(({ or, and, eb }) =>
+      or([
+        eb('runs.status', '=', 'completed'),
+        and([eb('runs.status', '=', 'failed'), eb('runs.batch_round', '>=', place('round'))]),
+      ]),
+    )
+    .orderBy('item.position'),
+);
