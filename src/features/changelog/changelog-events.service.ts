@@ -5,8 +5,7 @@ import { Injectable } from '@nestjs/common';
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { JsonText } from '../../http/responses/send-json.js';
-import type { ChangelogEventsQuery } from './dto/changelog-events-query.js';
-import { toChangelogFilter } from './dto/changelog-filter-query.js';
+import { type ChangelogEventsQuery, toChangelogFilter } from './dto/changelog-query.js';
 import { entryText, type GapEntry } from './entry.js';
 import { Resuming } from './resuming.js';
 

@@ -1,13 +1,12 @@
-import { Controller, Get, Query, Req, Res } from '@nestjs/common';
-import { ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, Header, HttpException, Query, Req, Res } from '@nestjs/common';
+import { ApiExcludeController, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import type { JsonText } from '../../http/responses/send-json.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
 import { ChangelogEventsBody, ENTRY_EXAMPLE, EVENTS_EXAMPLE } from './dto/changelog-events-body.js';
-import { ChangelogEventsQuery } from './dto/changelog-events-query.js';
-import { ChangelogStreamQuery } from './dto/changelog-stream-query.js';
+import { ChangelogEventsQuery, ChangelogStreamQuery } from './dto/changelog-query.js';
 import { EventStreamService } from './event-stream.service.js';
 
 const STREAM_EXAMPLE = `: entries behind 41
@@ -68,5 +67,24 @@ export class ChangelogController {
   )
   stream(@Query() query: ChangelogStreamQuery, @Req() request: Request, @Res() response: Response): Promise<void> {
     return this.streams.answer(query, request, response);
+  }
+}
+
+export const SOCKET_PATHS = ['/ws', '/ws/changelog'];
+
+const UPGRADE_REQUIRED = 426;
+
+/** Answers plain HTTP requests on the WebSocket paths. `ChangelogSockets` handles WebSocket handshakes. */
+@ApiExcludeController()
+@Controller()
+export class SocketPathsController {
+  @Get(SOCKET_PATHS)
+  @Header('Connection', 'Upgrade')
+  @Header('Upgrade', 'websocket')
+  refuse(): never {
+    throw new HttpException(
+      'This path is a WebSocket; connect with ws:// or wss://, or read GET /api/v1/changelog/stream',
+      UPGRADE_REQUIRED,
+    );
   }
 }

@@ -1,13 +1,13 @@
 import { Module } from '@nestjs/common';
 
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
-import { ChangelogController } from './changelog.controller.js';
+import { ChangelogController, SocketPathsController } from './changelog.controller.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
 import { ChangelogSockets } from './changelog-sockets.js';
 import { EventStreamService } from './event-stream.service.js';
+import { FirstMessages } from './first-message.js';
 import { LiveEventFeed } from './live-event-feed.js';
 import { Resuming } from './resuming.js';
-import { SocketPathsController } from './socket-paths.controller.js';
 import { StreamLimits } from './stream-limits.js';
 import { StreamMemory } from './stream-memory.js';
 import { Streams } from './streams.js';
@@ -20,6 +20,7 @@ import { Tail } from './tail.js';
     ChangelogEventsService,
     ChangelogSockets,
     EventStreamService,
+    FirstMessages,
     LiveEventFeed,
     Resuming,
     StreamLimits,

@@ -1,12 +1,14 @@
+import type { Socket } from 'node:net';
+
 import { Injectable } from '@nestjs/common';
 import type { Request, Response } from 'express';
 
 import { DomainError } from '../../common/domain-error.js';
 import { answersAsStream } from '../../http/middleware/request-observer.js';
-import { toChangelogFilter } from './dto/changelog-filter-query.js';
-import type { ChangelogStreamQuery } from './dto/changelog-stream-query.js';
+import { type ChangelogStreamQuery, toChangelogFilter } from './dto/changelog-query.js';
+import type { EntryBatch, GapEntry } from './entry.js';
 import { Resuming } from './resuming.js';
-import { SseSink } from './sse-sink.js';
+import { Sink } from './stream.js';
 import { StreamLimits } from './stream-limits.js';
 import { Streams } from './streams.js';
 
@@ -55,5 +57,50 @@ export class EventStreamService {
   private async afterOf({ after }: ChangelogStreamQuery, lastEventId: string | undefined): Promise<number | null> {
     if (lastEventId !== undefined) return this.resuming.check(LAST_EVENT_ID, lastEventId);
     return after === undefined ? null : this.resuming.check('after', after);
+  }
+}
+
+const RECONNECT_AFTER_MS = 1_000;
+
+/**
+ * Writes server-sent events (WHATWG HTML, section 9.2). An `id` without data sets the position to resume from, without
+ * an event.
+ */
+class SseSink extends Sink {
+  constructor(
+    socket: Socket,
+    private readonly response: Response,
+  ) {
+    super(socket);
+  }
+
+  opened(position: number): void {
+    this.write(`: entries behind ${position}\nretry: ${RECONNECT_AFTER_MS}\nid: ${position}\n\n`);
+  }
+
+  entries(batch: EntryBatch): void {
+    this.write(batch.events);
+  }
+
+  gap(gap: GapEntry): void {
+    this.write(`id: ${gap.seq}\ndata: ${JSON.stringify(gap)}\n\n`);
+  }
+
+  liveEvent(name: string, json: string): void {
+    this.write(`event: ${name}\ndata: ${json}\n\n`);
+  }
+
+  beat(position: number): boolean {
+    this.write(`: still here\nid: ${position}\n\n`);
+    return true;
+  }
+
+  end(): void {
+    this.response.end();
+  }
+
+  private write(text: string | Buffer): void {
+    this.response.write(text, this.hasLeft);
+    this.wrote();
   }
 }

@@ -1,13 +1,111 @@
+import type { Socket } from 'node:net';
+
+import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
+import type { RawData, WebSocket } from 'ws';
+
+import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { Lifecycle } from '../../common/lifecycle.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
 import { MOST_FILTER_VALUES } from '../../http/validation/filter-values.js';
-import { toChangelogFilter } from './dto/changelog-filter-query.js';
-import type { StreamRequest } from './stream-request.js';
+import { toChangelogFilter } from './dto/changelog-query.js';
+import { Resuming } from './resuming.js';
+import { type StreamRequest, Streams } from './streams.js';
+import { WebSocketSink } from './websocket-sink.js';
+
+const FIRST_MESSAGE_WITHIN_MS = 1_000;
+
+/** Close codes (RFC 6455, section 7.4.1). */
+const CLOSE = { goingAway: 1_001, refused: 1_008, failed: 1_011 };
+
+/** Waits for the first message of each WebSocket, which is the filter of its stream, and begins the stream. */
+@Injectable()
+export class FirstMessages implements OnModuleDestroy {
+  /** Connections whose stream has not begun. */
+  private readonly waiting = new Set<WebSocket>();
+
+  constructor(
+    private readonly clock: Clock,
+    private readonly resuming: Resuming,
+    private readonly streams: Streams,
+    lifecycle: Lifecycle,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {
+    lifecycle.onStop(() => this.closeWaiting());
+  }
+
+  onModuleDestroy(): void {
+    this.closeWaiting();
+  }
+
+  /** A reader that sends no filter in time gets everything after `position`. */
+  waitFor(webSocket: WebSocket, socket: Socket, position: number): void {
+    this.waiting.add(webSocket);
+    const begin = (request: () => Promise<StreamRequest>): void => {
+      cancel();
+      this.waiting.delete(webSocket);
+      this.begin(webSocket, socket, request).catch((error: unknown) => this.refuse(webSocket, error));
+    };
+    const beginWithout = (): void => {
+      if (this.waiting.has(webSocket)) begin(async () => everythingAfter(position));
+    };
+    // Deferred until received data is read. If the process itself was blocked, the filter may have arrived in time.
+    const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => setImmediate(beginWithout));
+    // An error closes the connection, and the reader connects again.
+    webSocket.on('error', (error) => this.logger.debug({ err: error }, 'a WebSocket failed'));
+    webSocket.once('close', () => {
+      cancel();
+      this.waiting.delete(webSocket);
+    });
+    webSocket.once('message', (data: RawData) => {
+      if (this.waiting.has(webSocket)) begin(() => this.requested(String(data)));
+      else this.refuse(webSocket, tooLate());
+    });
+  }
+
+  private async begin(webSocket: WebSocket, socket: Socket, request: () => Promise<StreamRequest>): Promise<void> {
+    await this.streams.begin(await request(), () => new WebSocketSink(webSocket, socket));
+  }
+
+  private async requested(text: string): Promise<StreamRequest> {
+    const request = readFirstMessage(text);
+    if (request.after !== null) await this.resuming.check('after', request.after);
+    return request;
+  }
+
+  /** Sends the same error body as HTTP does. */
+  private refuse(webSocket: WebSocket, error: unknown): void {
+    const isOurs = error instanceof DomainError;
+    if (!isOurs) this.logger.error({ err: error }, 'a stream could not begin');
+    webSocket.send(
+      JSON.stringify({ detail: isOurs ? error.message : 'The stream could not begin; connect again in a moment' }),
+    );
+    webSocket.close(isOurs && error.code === 'invalid' ? CLOSE.refused : CLOSE.failed);
+  }
+
+  private closeWaiting(): void {
+    for (const webSocket of this.waiting) webSocket.close(CLOSE.goingAway);
+  }
+}
+
+/** The error for a late filter. To ignore the filter would send entries that the reader does not want. */
+const tooLate = (): DomainError =>
+  new DomainError(
+    'invalid',
+    `The filter came later than ${FIRST_MESSAGE_WITHIN_MS / 1_000} s after the connection, and the stream began without it; connect again and send it immediately`,
+  );
+
+const everythingAfter = (position: number): StreamRequest => ({
+  filter: { correlationIds: [], types: [], producers: [] },
+  after: position,
+  live: false,
+});
 
 const EXAMPLE = '{"correlation_id": "order-4711", "after": 0}, or {} for everything from now on';
 
 /** Parses the filter, the first message of a WebSocket. Throws DomainError `invalid`, which names every bad field. */
-export function readFirstMessage(text: string): StreamRequest {
+function readFirstMessage(text: string): StreamRequest {
   const message = parse(text);
   const problems: string[] = [];
   const given = <T>(name: string, rule: string, read: (value: unknown) => T | undefined, absent: T): T => {

@@ -1,18 +1,24 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 
+import type { ChangelogFilter } from '../../blackboard/queries/changelog-rows.js';
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { Clock } from '../../common/clock.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { StreamInterest } from '../../pubsub/stream-interest.js';
 import { LiveEventFeed } from './live-event-feed.js';
-import { ReadLimiter } from './read-limiter.js';
-import type { Sink } from './sink.js';
-import { Stream, type StreamEnd } from './stream.js';
-import { stopping } from './stream-limits.js';
+import { type Sink, Stream, type StreamEnd } from './stream.js';
+import { ReadLimiter, stopping } from './stream-limits.js';
 import { StreamMemory } from './stream-memory.js';
-import type { StreamRequest } from './stream-request.js';
 import { Tail } from './tail.js';
+
+/** The options of a stream. */
+export interface StreamRequest {
+  filter: ChangelogFilter;
+  /** The position after which the stream begins; null begins now. */
+  after: number | null;
+  live: boolean;
+}
 
 /** Maximum number of resuming streams that read at the same time. More would keep other requests from the database. */
 const READERS_AT_ONCE = 4;

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { WebSocket } from 'ws';
 
 import type { EntryBatch, GapEntry } from './entry.js';
-import { Sink } from './sink.js';
+import { Sink } from './stream.js';
 
 const GOING_AWAY = 1_001;
 

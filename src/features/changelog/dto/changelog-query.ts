@@ -1,6 +1,6 @@
 import type { ChangelogFilter } from '../../../blackboard/queries/changelog-rows.js';
 import { MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../../../http/validation/filter-values.js';
-import { QueryList } from '../../../http/validation/query.js';
+import { QueryBoolean, QueryInteger, QueryList } from '../../../http/validation/query.js';
 
 const FilterList = (description: string, example: string): PropertyDecorator =>
   QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most: MOST_FILTER_VALUES });
@@ -25,4 +25,34 @@ export function toChangelogFilter({
 }: ChangelogFilterQuery): ChangelogFilter {
   refuseTooManyValues({ correlation_id, artifact_type, produced_by });
   return { correlationIds: correlation_id, types: artifact_type, producers: produced_by };
+}
+
+export class ChangelogEventsQuery extends ChangelogFilterQuery {
+  @QueryInteger({
+    description: 'The page begins after this position; send `next` of the previous page',
+    min: 0,
+    default: 0,
+    example: 0,
+  })
+  after!: number;
+
+  @QueryInteger({ description: 'Maximum number of entries on the page', min: 1, max: 500, default: 50, example: 50 })
+  limit!: number;
+}
+
+export class ChangelogStreamQuery extends ChangelogFilterQuery {
+  @QueryInteger({
+    description:
+      'The stream begins after this position. `Last-Event-ID` takes precedence; without both, the stream begins now',
+    min: 0,
+    example: 0,
+  })
+  after?: number;
+
+  @QueryBoolean({
+    description: 'Whether to also send live events about executions, runs, batches and correlations',
+    default: false,
+    example: true,
+  })
+  live!: boolean;
 }
