@@ -1,4 +1,4 @@
-import { ServerResponse } from 'node:http';
+import { type Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { parse } from 'node:querystring';
 
@@ -13,7 +13,6 @@ import type { Settings } from '../config/settings.js';
 import { NoTracing, type Tracing } from '../observability/tracing/tracing.js';
 import { isUpload, parseJsonBodies } from './bodies/body-parser.js';
 import { IncomingBodies, incomingBody } from './bodies/incoming-bodies.js';
-import { limitConnections } from './connections/connection-limit.js';
 import { limitPipelining } from './connections/pipelining.js';
 import { SlowReaders } from './connections/slow-readers.js';
 import { WaitingRequests } from './connections/waiting-requests.js';
@@ -150,4 +149,23 @@ function tuneServer(app: NestExpressApplication, { requestTimeoutMs, uploadTimeo
     Object.defineProperty(socket, 'readableHighWaterMark', { value: MOST_UNREAD_BYTES }),
   );
   answerProtocolErrors(server);
+}
+
+const REPORT_EVERY_MS = 60_000;
+
+/**
+ * Node closes connections above the limit immediately, without an answer. The log reports their number at most once a
+ * minute.
+ */
+function limitConnections(server: Server, maxConnections: number, clock: Clock, logger: Logger): void {
+  let dropped = 0;
+  let reportAt = -Infinity;
+  server.maxConnections = maxConnections;
+  server.on('drop', () => {
+    dropped += 1;
+    if (clock.now() < reportAt) return;
+    logger.warn({ dropped }, `${maxConnections} connections are open; new ones are closed (max_connections)`);
+    dropped = 0;
+    reportAt = clock.now() + REPORT_EVERY_MS;
+  });
 }

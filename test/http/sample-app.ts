@@ -16,8 +16,7 @@ import { Role } from '../../src/common/role.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { type HttpEdge, installHttpEdge } from '../../src/http/http-edge.js';
 import { takeCorrelationId } from '../../src/http/middleware/correlation-id.js';
-import { IgnoresUnknownFields } from '../../src/http/validation/ignores-unknown-fields.js';
-import { Opaque } from '../../src/http/validation/opaque.js';
+import { IgnoresUnknownFields, Opaque } from '../../src/http/validation/field-rules.js';
 import {
   QueryBoolean,
   QueryChoice,

@@ -8,9 +8,8 @@ import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { AgentsService } from './agents.service.js';
-import { RUN_EXAMPLE, RunAgentBody } from './dto/agent-run-body.js';
-import { RUN_REQUEST_EXAMPLE, RunAgentRequest } from './dto/agent-run-request.js';
-import { AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
+import { RUN_EXAMPLE, RUN_REQUEST_EXAMPLE, RunAgentBody, RunAgentRequest } from './dto/agent-run.js';
+import { AGENT_NAMES_EXAMPLE, AgentNamesBody, AGENTS_EXAMPLE, AgentsBody } from './dto/agents-body.js';
 import { HISTORY_EXAMPLE, HistoryBody, HourBody } from './dto/history-body.js';
 import { AgentPauseBody, PAUSED_EXAMPLE, RESUMED_EXAMPLE } from './dto/pause-body.js';
 
@@ -97,5 +96,21 @@ export class AgentsController {
   @ApiErrors([400, 'Invalid from: yesterday'], [404, 'Agent not found: classifer'])
   summarizeHistory(@Param('agent_id') name: string, @Query() query: ArtifactFilterQuery): Promise<HistoryBody> {
     return this.agents.summarizeHistory(name, query);
+  }
+}
+
+@ApiTags('Runs')
+@Controller('agents')
+export class AgentNamesController {
+  constructor(private readonly agents: AgentsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List the agents that can be run',
+    description: 'The agents come in the order of the configuration.',
+  })
+  @ApiOkResponse({ type: AgentNamesBody, description: 'All agents', example: AGENT_NAMES_EXAMPLE })
+  list(): AgentNamesBody {
+    return this.agents.names();
   }
 }

@@ -1,8 +1,7 @@
 import { Module } from '@nestjs/common';
 
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
-import { AgentNamesController } from './agent-names.controller.js';
-import { AgentsController } from './agents.controller.js';
+import { AgentNamesController, AgentsController } from './agents.controller.js';
 import { AgentsService } from './agents.service.js';
 
 @Module({

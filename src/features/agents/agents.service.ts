@@ -14,9 +14,8 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
 import { usageField } from '../../http/dto/usage-body.js';
-import type { AgentNamesBody } from './dto/agent-names-body.js';
-import type { RunAgentRequest } from './dto/agent-run-request.js';
-import type { AgentsBody } from './dto/agents-body.js';
+import type { RunAgentRequest } from './dto/agent-run.js';
+import type { AgentNamesBody, AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
 import type { AgentPauseBody } from './dto/pause-body.js';
 

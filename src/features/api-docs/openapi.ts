@@ -3,11 +3,9 @@ import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swag
 
 import { VERSION } from '../../common/version.js';
 import type { Settings } from '../../config/settings.js';
-import { ErrorBody } from '../../http/dto/error-body.js';
-import { schemaParts } from '../../http/dto/schema-part.js';
 import { PATH_DOES_NOT_DECODE } from '../../http/middleware/path-check.js';
-import { describeError, type ErrorStatus } from '../../http/openapi/api-errors.js';
-import { placeForm } from '../../http/openapi/api-form.js';
+import { placeForm, schemaParts } from '../../http/openapi/additions.js';
+import { describeError, ErrorBody, type ErrorStatus } from '../../http/openapi/api-errors.js';
 import { closeBodies } from './closed-bodies.js';
 import { configuredBounds } from './configured-bounds.js';
 

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Explanations } from '../../blackboard/explain/explanations.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
+import type { ArtifactSummary } from '../../blackboard/queries/artifact-summary.js';
 import { ArtifactTotals } from '../../blackboard/queries/artifact-totals.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { Catalog } from '../../catalog/catalog.js';
@@ -10,9 +11,9 @@ import { typeNotFound } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
-import { summaryBody } from './artifact-wire.js';
-import type { ArtifactListQuery } from './dto/artifact-list-query.js';
+import type { ArtifactListQuery } from './dto/artifact-list.js';
 import type { ArtifactTypeBody, ArtifactTypesBody } from './dto/artifact-types-body.js';
 import type { ExplanationBody } from './dto/explanation-body.js';
 import type { SummaryBody } from './dto/summary-body.js';
@@ -90,3 +91,15 @@ function found<T>(id: string, artifact: T | undefined): T {
   if (artifact === undefined) throw new DomainError('not_found', `Artifact not found: ${id}`);
   return artifact;
 }
+
+const summaryBody = (summary: ArtifactSummary): SummaryBody => ({
+  summary: {
+    total_count: summary.total,
+    by_type: summary.byType,
+    by_producer: summary.byProducer,
+    by_visibility: summary.byVisibility,
+    by_tag: summary.byTag,
+    earliest_created_at: summary.earliestCreatedAt === null ? null : toTimestamp(summary.earliestCreatedAt),
+    latest_created_at: summary.latestCreatedAt === null ? null : toTimestamp(summary.latestCreatedAt),
+  },
+});

@@ -8,16 +8,14 @@ import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js'
 import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
-import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
+import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';
-import { ArtifactListBody, LIST_EXAMPLE } from './dto/artifact-list-body.js';
-import { ArtifactListQuery } from './dto/artifact-list-query.js';
+import { ArtifactListBody, ArtifactListQuery, LIST_EXAMPLE } from './dto/artifact-list.js';
 import { EXPLANATION_EXAMPLE, ExplanationBody } from './dto/explanation-body.js';
-import { AcceptedBody, SYNC_EXAMPLE, SyncPublishBody } from './dto/publish-bodies.js';
-import { PUBLISH_EXAMPLE, PublishRequest } from './dto/publish-request.js';
+import { AcceptedBody, PUBLISH_EXAMPLE, PublishRequest } from './dto/publish-request.js';
 import { SUMMARY_EXAMPLE, SummaryBody } from './dto/summary-body.js';
-import { SyncPublishRequest } from './dto/sync-publish-request.js';
+import { SYNC_EXAMPLE, SyncPublishBody, SyncPublishRequest } from './dto/sync-publish-request.js';
 import { PublishingService } from './publishing.service.js';
 
 const PUBLISH_HEADERS = { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS };

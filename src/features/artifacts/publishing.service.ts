@@ -15,8 +15,7 @@ import { deadlineMs } from '../../http/dto/deadline.js';
 import { refuseTooManyValues } from '../../http/validation/filter-values.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import { WebhookTargets } from '../webhooks/webhook-targets.js';
-import type { AcceptedBody } from './dto/publish-bodies.js';
-import type { PublishRequest } from './dto/publish-request.js';
+import type { AcceptedBody, PublishRequest } from './dto/publish-request.js';
 import { DEFAULT_TIMEOUT_SECONDS, type ProducedFilters, type SyncPublishRequest } from './dto/sync-publish-request.js';
 
 /** Publishes artifacts of clients, and waits for the results of a synchronous publish. */

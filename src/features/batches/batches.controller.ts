@@ -24,7 +24,7 @@ import type { Request } from 'express';
 
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
-import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
+import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
 import { BatchControlService } from './batch-control.service.js';
 import { BatchCreationService } from './batch-creation.service.js';

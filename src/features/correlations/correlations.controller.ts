@@ -5,8 +5,7 @@ import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { CorrelationsService } from './correlations.service.js';
 import { CorrelationStatusBody, STATUS_EXAMPLE } from './dto/correlation-status-body.js';
-import { TRACE_EXAMPLE, TraceBody } from './dto/trace-body.js';
-import { TraceQuery } from './dto/trace-query.js';
+import { TRACE_EXAMPLE, TraceBody, TraceQuery } from './dto/trace-body.js';
 
 const ApiCorrelationId = (): MethodDecorator =>
   ApiParam({

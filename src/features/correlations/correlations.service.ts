@@ -1,5 +1,4 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
 
 import { countsOf } from '../../blackboard/correlations/tracked-correlation.js';
 import { Cancellation } from '../../blackboard/execution/cancellation.js';
@@ -9,13 +8,11 @@ import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { prepared } from '../../database/prepared.js';
-import type { CorrelationsTable } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { usageField } from '../../http/dto/usage-body.js';
+import { type CorrelationRow, CorrelationsRepository } from './correlations.repository.js';
 import type { CorrelationStatusBody } from './dto/correlation-status-body.js';
-import type { TraceBody } from './dto/trace-body.js';
-import type { TraceQuery } from './dto/trace-query.js';
+import type { TraceBody, TraceQuery } from './dto/trace-body.js';
 
 @Injectable()
 export class CorrelationsService {
@@ -25,6 +22,7 @@ export class CorrelationsService {
     private readonly artifacts: ArtifactStore,
     private readonly waitingForAgents: WaitingForAgents,
     private readonly unitOfWork: UnitOfWork,
+    private readonly correlations: CorrelationsRepository,
   ) {}
 
   /** Throws DomainError `not_found`, or `conflict` where it has ended. */
@@ -35,7 +33,7 @@ export class CorrelationsService {
 
   /** An unknown correlation is not an error, because its first publish may still come. */
   async status(id: string): Promise<CorrelationStatusBody> {
-    const [row] = await find(this.unitOfWork.reader, { id });
+    const row = await this.correlations.find(this.unitOfWork.reader, id);
     if (!row) return { correlation_id: id, ...NOT_FOUND };
     return {
       correlation_id: id,
@@ -56,10 +54,7 @@ export class CorrelationsService {
     return trace;
   }
 
-  private async lacking({
-    id,
-    state,
-  }: Selectable<CorrelationsTable>): Promise<Pick<CorrelationStatusBody, 'waiting_for_agents'>> {
+  private async lacking({ id, state }: CorrelationRow): Promise<Pick<CorrelationStatusBody, 'waiting_for_agents'>> {
     const agents = state === 'active' ? await this.waitingForAgents.of(id) : [];
     return agents.length > 0 ? { waiting_for_agents: agents } : {};
   }
@@ -80,7 +75,3 @@ const NOT_FOUND = {
   started_at: null,
   last_activity_at: null,
 } as const;
-
-const find = prepared<{ id: string }, Selectable<CorrelationsTable>>((db, place) =>
-  db.selectFrom('correlations').selectAll().where('id', '=', place('id')),
-);

@@ -2,9 +2,11 @@ import type { Selectable } from 'kysely';
 
 import { heldUntil } from '../../blackboard/explain/held-until.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
+import type { Catalog } from '../../catalog/catalog.js';
 import { type JsonObject, lastFields } from '../../common/json.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
+import { isExternal } from '../../engines/external/external-work.js';
 import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
@@ -137,3 +139,13 @@ const toolCallBody = ({
 });
 
 const timestampOf = (time: number | null): string | null => (time === null ? null : toTimestamp(time));
+
+/**
+ * Returns the JSON Schema of each type that an external agent publishes, from which clients render a form. Null for
+ * other agents.
+ */
+export function formOf(agentName: string, catalog: Catalog): JsonObject | null {
+  const agent = catalog.agent(agentName);
+  if (!agent || !isExternal(agent)) return null;
+  return Object.fromEntries(agent.outputs.map(({ type }) => [type, catalog.type(type)?.schema ?? { type: 'object' }]));
+}

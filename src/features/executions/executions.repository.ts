@@ -1,9 +1,16 @@
 import { Injectable } from '@nestjs/common';
-import type { Selectable } from 'kysely';
+import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 
-import type { ExecutionAttemptsTable, ExecutionsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
+import type {
+  ExecutionAttemptsTable,
+  ExecutionsTable,
+  ExecutionState,
+  Schema,
+  ToolCallsTable,
+  UsageTable,
+} from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import { type ExecutionFilter, newestOf } from './newest-executions.js';
+import { isInState } from '../../queue/state-predicate.js';
 
 export interface ListPage {
   limit: number;
@@ -80,3 +87,80 @@ export class ExecutionsRepository {
     return newest.reverse();
   }
 }
+
+/** The filters of a list of executions; null does not filter. */
+interface ExecutionFilter {
+  state: ExecutionState | null;
+  agent: string | null;
+  correlationId: string | null;
+  assignee: string | null;
+  /** Keeps only executions that wait for one of these agents; `state` is then ignored. */
+  waitingFor: readonly string[] | null;
+}
+
+type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
+
+/**
+ * Selects the positions of matching executions, the newest `most` among them. Ended executions have one ordered index
+ * for each state. Executions that have not ended are in the small indexes that claims use, and a correlation has few
+ * executions: these are selected without order and limit, because with them Postgres would choose to scan all
+ * executions.
+ */
+function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
+  if (filter.waitingFor !== null) return waiting(db, filter, filter.waitingFor);
+  const all = ofAgent(db.selectFrom('executions').select('seq'), filter.agent);
+  if (filter.assignee !== null) return newest(db, assigned(all, { ...filter, assignee: filter.assignee }), most);
+  if (filter.correlationId !== null) {
+    const own = all.where('correlation_id', '=', filter.correlationId);
+    return filter.state === null ? own : own.where('state', '=', filter.state);
+  }
+  if (filter.state === null && filter.agent === null) return newest(db, all, most);
+  const [first, ...others] = (filter.state === null ? STATES : [filter.state]).flatMap((state) =>
+    inState(db, all, state, most),
+  );
+  return others.reduce((found, part) => found.unionAll(part), first!);
+}
+
+/** Selects from the indexes that claims use. */
+function waiting(
+  db: Kysely<Schema>,
+  { agent, correlationId, assignee }: ExecutionFilter,
+  agents: readonly string[],
+): Found {
+  let all = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
+  if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
+  if (assignee !== null) all = all.where('assignee', '=', assignee);
+  const [ready, retrying] = inState(db, all, 'pending', 0);
+  return ready!.unionAll(retrying!);
+}
+
+/** Selects from the index of assigned executions, which covers every state. */
+function assigned(all: Found, { assignee, correlationId, state }: ExecutionFilter & { assignee: string }): Found {
+  const own = all.where('assignee', '=', assignee);
+  const inCorrelation = correlationId === null ? own : own.where('correlation_id', '=', correlationId);
+  return state === null ? inCorrelation : inCorrelation.where(isInState(state));
+}
+
+const STATES: readonly ExecutionState[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];
+
+/**
+ * Repeats the conditions of the partial indexes with literals, because a partial index cannot serve a query whose state
+ * is a parameter.
+ */
+function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: number): Found[] {
+  const ofState = all.where('state', '=', sql.lit(state));
+  switch (state) {
+    case 'pending':
+      return [ofState.where('available_at', 'is', null), ofState.where('available_at', 'is not', null)];
+    case 'running':
+      return [ofState];
+    default:
+      return [newest(db, ofState.where('ended_at', 'is not', null), most)];
+  }
+}
+
+const ofAgent = (executions: Found, agent: string | null): Found =>
+  agent === null ? executions : executions.where('agent', '=', agent);
+
+const newest = (db: Kysely<Schema>, executions: Found, most: number): Found =>
+  db.selectFrom(executions.orderBy('seq', 'desc').limit(most).as('newest')).select('newest.seq') as unknown as Found;

@@ -15,11 +15,9 @@ import type { TextInParts } from '../../common/text-in-parts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { EndedBody } from './dto/ended-body.js';
 import type { ListedExecutionBody } from './dto/execution-body.js';
-import type { ExecutionListBody } from './dto/execution-list-body.js';
-import type { ExecutionListQuery } from './dto/execution-list-query.js';
-import { executionPieces, listedExecutionBody } from './execution.js';
+import type { ExecutionListBody, ExecutionListQuery } from './dto/execution-list.js';
+import { executionPieces, formOf, listedExecutionBody } from './execution.js';
 import { type ExecutionRow, ExecutionsRepository } from './executions.repository.js';
-import { formOf } from './form.js';
 
 /** Shows executions, and retries failed ones. */
 @Injectable()

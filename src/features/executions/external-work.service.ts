@@ -16,8 +16,8 @@ import { ExplicitOutputs } from '../../engines/engine-answers.js';
 import type { ClaimOneRequest, ClaimRequestBody } from './dto/claim-request-body.js';
 import type { LeaseBody } from './dto/held-execution-body.js';
 import type { CompleteRequest, FailRequest, LeaseRequest } from './dto/lease-requests.js';
+import { formOf } from './execution.js';
 import { ExecutionsService } from './executions.service.js';
-import { formOf } from './form.js';
 
 /** Gives executions of external agents to remote workers and people, and takes their results. */
 @Injectable()

@@ -138,6 +138,19 @@ export class IdempotencyKeysRepository {
     return Number(numDeletedRows);
   }
 
+  /** Whether the artifact or the batch with this id is stored. */
+  async isMade(tx: Transaction, { madeId }: RequestIds): Promise<boolean> {
+    const artifact = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', madeId).executeTakeFirst();
+    if (artifact) return true;
+    const batch = await tx.db
+      .selectFrom('batches')
+      .select('seq')
+      .where('id', '=', madeId)
+      .where('status', '<>', 'importing')
+      .executeTakeFirst();
+    return batch !== undefined;
+  }
+
   private unanswered(tx: Transaction, { endpoint, key }: ScopedKey, owner: string) {
     return tx.db
       .updateTable('idempotency_keys')

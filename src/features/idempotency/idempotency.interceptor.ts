@@ -1,4 +1,12 @@
-import { type CallHandler, type ExecutionContext, Injectable, type NestInterceptor } from '@nestjs/common';
+import {
+  applyDecorators,
+  type CallHandler,
+  type ExecutionContext,
+  Injectable,
+  type NestInterceptor,
+  UseInterceptors,
+} from '@nestjs/common';
+import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, map, type Observable } from 'rxjs';
 
@@ -6,14 +14,49 @@ import type { StoredText } from '../../blackboard/queries/stored-texts.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import { isJsonObject, type JsonValue } from '../../common/json.js';
-import { HeldBody } from '../../http/bodies/held-body.js';
-import { attachmentDigestOf } from '../../http/responses/attachment-digest.js';
+import { attachmentDigestOf, HeldBody } from '../../http/bodies/held-body.js';
 import { JsonText } from '../../http/responses/send-json.js';
-import { isVisibleAscii, visibleAsciiRule } from '../../http/validation/visible-ascii.js';
+import { isVisibleAscii, visibleAsciiRule } from '../../http/validation/text-rules.js';
 import { IdempotencyService } from './idempotency.service.js';
-import { type IdempotentAnswer, MAX_IDEMPOTENCY_KEY } from './idempotent-request.js';
-import { requestHash } from './request-hash.js';
+import { type IdempotentAnswer, MAX_IDEMPOTENCY_KEY, requestHash } from './idempotent-request.js';
 import { answerIds, requestIdsOf, reserveIds } from './request-ids.js';
+
+/**
+ * Lets a route take `X-Idempotency-Key`. Its handler must use the ids that `@Ids()` gives it for everything it creates.
+ */
+export const Idempotent = (): MethodDecorator =>
+  applyDecorators(
+    UseInterceptors(IdempotencyInterceptor),
+    ApiHeader({
+      name: 'X-Idempotency-Key',
+      required: false,
+      description:
+        'Requests with the same key on the same endpoint are executed once. For 24 hours (unless configured ' +
+        'otherwise) they get the answer of the first that succeeded. A request that comes while the first is ' +
+        'running waits for it.',
+      schema: {
+        type: 'string',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[\\x21-\\x7e]+$',
+        example: 'order-4711-submit',
+      },
+    }),
+  );
+
+/** Documents the response headers of an idempotent route. */
+export const IDEMPOTENCY_HEADERS = {
+  'X-Idempotency-Replayed': {
+    description: '`true` where the answer was made for an earlier request with this key',
+    schema: { type: 'string' as const, enum: ['true'] },
+    example: 'true',
+  },
+  'X-Idempotency-Mismatch': {
+    description: '`true` where the answer is that of an earlier request with this key and another body',
+    schema: { type: 'string' as const, enum: ['true'] },
+    example: 'true',
+  },
+};
 
 /** A body that takes more memory than this is large. */
 const LARGE_BYTES = 256 * 1_024;

@@ -1,4 +1,7 @@
+import { hash } from 'node:crypto';
+
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
+import { canonicalJson, type JsonValue } from '../../common/json.js';
 import type { ScopedKey } from './idempotency-keys.repository.js';
 import type { RequestIds } from './request-ids.js';
 
@@ -30,3 +33,7 @@ export interface IdempotentAnswer {
   /** Whether the first request with the key is known to have had another body. */
   mismatch: boolean;
 }
+
+/** Returns a hash of the body, which ignores the order of keys, and of the digest of the attached file, if any. */
+export const requestHash = (body: JsonValue | undefined, attachment = ''): string =>
+  hash('sha256', canonicalJson(body ?? null) + attachment, 'base64url');

@@ -98,7 +98,7 @@ export class KeyReservations {
    */
   giveBack(key: ScopedKey, ids: RequestIds): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      if (await isMade(tx, ids)) await this.keys.renew(tx, key, this.owner, 0);
+      if (await this.keys.isMade(tx, ids)) await this.keys.renew(tx, key, this.owner, 0);
       else await this.keys.remove(tx, key, this.owner);
     });
   }
@@ -118,7 +118,7 @@ export class KeyReservations {
     now: number,
   ): Promise<KeyReservation> {
     // The answer belongs to the first body where that has created something, otherwise to the new body.
-    const requestHash = (await isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
+    const requestHash = (await this.keys.isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
     const isOurs = await this.keys.takeOver(tx, request, dead, next);
     return isOurs ? { state: 'ours', ids: dead.ids, requestHash, isTakenOver: true } : { state: 'held' };
@@ -133,16 +133,4 @@ export class KeyReservations {
   private isDead(row: KeyRow, now: number): boolean {
     return row.owner === this.owner || this.unitOfWork.dialect.exclusive || row.leaseUntil <= now;
   }
-}
-
-async function isMade(tx: Transaction, { madeId }: RequestIds): Promise<boolean> {
-  const artifact = await tx.db.selectFrom('artifacts').select('seq').where('id', '=', madeId).executeTakeFirst();
-  if (artifact) return true;
-  const batch = await tx.db
-    .selectFrom('batches')
-    .select('seq')
-    .where('id', '=', madeId)
-    .where('status', '<>', 'importing')
-    .executeTakeFirst();
-  return batch !== undefined;
 }

@@ -4,7 +4,7 @@ import type { HeldRequest } from '../../common/held-request.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import { IdempotencyService } from '../idempotency/idempotency.service.js';
-import { requestHash } from '../idempotency/request-hash.js';
+import { requestHash } from '../idempotency/idempotent-request.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import type { ToolAnswer } from './tool.js';
 

@@ -12,7 +12,6 @@ import { HeldBody } from '../../http/bodies/held-body.js';
 import { answerCorrelationId } from '../../http/middleware/correlation-id.js';
 import { requestIdOf } from '../../http/middleware/request-observer.js';
 import { HeldCall } from './held-call.js';
-import { RpcError } from './rpc-error.js';
 import type { Tool } from './tool.js';
 import { toolError, toolResult } from './tool-results.js';
 import { Tools } from './tools.js';
@@ -98,3 +97,16 @@ const shown = ({ name, description, inputSchema, reads }: Tool) => ({
   inputSchema,
   annotations: { readOnlyHint: reads },
 });
+
+/** Error codes (JSON-RPC 2.0, section 5.1). */
+const CODES = { unknownMethod: -32_601, invalidParams: -32_602 } as const;
+
+/** An error that the protocol answers. Errors of tools are results instead. */
+class RpcError extends Error {
+  readonly code: number;
+
+  constructor(kind: keyof typeof CODES, message: string) {
+    super(message);
+    this.code = CODES[kind];
+  }
+}

@@ -9,12 +9,10 @@ import type { JsonObject } from '../../common/json.js';
 import { PublishingService } from '../artifacts/publishing.service.js';
 import { argumentsSchema, shortText, texts, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
-import { PublishArguments } from './dto/publish-arguments.js';
+import { PublishArguments } from './dto/work-arguments.js';
 import { HeldCall } from './held-call.js';
 import { KeyedWork } from './keyed-work.js';
-import { MAX_TOOLS_OF_A_KIND } from './mcp-limits.js';
-import type { Tool, ToolAnswer } from './tool.js';
-import { toolName } from './tool-names.js';
+import { MAX_TOOLS_OF_A_KIND, type Tool, type ToolAnswer, toolName } from './tool.js';
 
 const PUBLISHING_ARGUMENTS: JsonObject = {
   tags: texts('Tags that agents and queries can filter by'),

@@ -7,7 +7,7 @@ import { shown } from '../../common/short-text.js';
 import { MOST_FILTER_TAGS, MOST_FILTER_VALUES } from '../../http/validation/filter-values.js';
 import { AgentsService } from '../agents/agents.service.js';
 import { ArtifactQueriesService } from '../artifacts/artifact-queries.service.js';
-import { ArtifactListQuery } from '../artifacts/dto/artifact-list-query.js';
+import { ArtifactListQuery } from '../artifacts/dto/artifact-list.js';
 import { CorrelationsService } from '../correlations/correlations.service.js';
 import { RunsService } from '../runs/runs.service.js';
 import { argumentsSchema, shortText, text, texts } from './argument-schemas.js';

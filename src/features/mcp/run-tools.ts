@@ -10,13 +10,11 @@ import type { RequestIds } from '../idempotency/request-ids.js';
 import { RunsService } from '../runs/runs.service.js';
 import { argumentsSchema, shortText, WORK_ARGUMENTS } from './argument-schemas.js';
 import { checked } from './arguments.js';
-import { RunArguments } from './dto/run-arguments.js';
+import { RunArguments } from './dto/work-arguments.js';
 import { HeldCall } from './held-call.js';
 import { inputsSchema } from './inputs-schema.js';
 import { KeyedWork } from './keyed-work.js';
-import { MAX_TOOLS_OF_A_KIND } from './mcp-limits.js';
-import type { Tool, ToolAnswer } from './tool.js';
-import { toolName } from './tool-names.js';
+import { MAX_TOOLS_OF_A_KIND, type Tool, type ToolAnswer, toolName } from './tool.js';
 
 /** Makes a tool for each agent that can start a workflow, or one tool for all where there are many. */
 @Injectable()

@@ -4,8 +4,10 @@ import { DomainError } from '../../common/domain-error.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import { collectText, TextInParts } from '../../common/text-in-parts.js';
-import { MOST_ANSWER_CHARACTERS } from './mcp-limits.js';
 import type { ToolAnswer } from './tool.js';
+
+/** Maximum number of JSON characters in one answer. No model reads more. */
+const MOST_ANSWER_CHARACTERS = 1_024 ** 2;
 
 /**
  * Returns the answer as structured content, and as the same JSON in a text for older clients. `held` grows by the

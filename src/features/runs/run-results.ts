@@ -1,21 +1,9 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
 
 import { addStored, type Item, type Piece } from '../../blackboard/queries/stored-pieces.js';
-import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
-import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
-
-interface FinalArtifact {
-  seq: number;
-  correlation_id: string;
-  type: string;
-  /** JSON; null where it is larger than the query's limit. */
-  payload: string | null;
-  /** Size of the payload. */
-  bytes: number;
-}
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type FinalArtifact, findFinal, findFinalOfSome, MOST_OF_SOME } from './final-artifact-rows.js';
 
 /**
  * The first query reads this many final artifacts, and payloads of up to this many bytes with them. Most runs have no
@@ -26,10 +14,6 @@ const MOST_IN_FIRST = 16 * 1_024;
 
 /** Number of final artifacts in each later query, which reads no payloads. */
 const LATER = 1_000;
-
-/** Number of final artifacts in one query for several runs. Where the runs have more, each run is read separately. */
-const OF_SOME = 128;
-const MOST_IN_SOME = 8 * 1_024;
 
 /**
  * The output of a workflow: the payload of its only final artifact; `{}` where there is none; otherwise an object keyed
@@ -81,7 +65,7 @@ export class RunResults {
   /** Returns the results keyed by run id. */
   async ofSome(runIds: readonly string[]): Promise<Map<string, RunResult>> {
     const rows = await findFinalOfSome(this.unitOfWork.reader, {}, runIds);
-    if (rows.length === OF_SOME) return this.oneByOne(runIds);
+    if (rows.length === MOST_OF_SOME) return this.oneByOne(runIds);
     const results = new Map(runIds.map((id) => [id, new RunResult()]));
     for (const row of rows.sort((one, other) => one.seq - other.seq)) results.get(row.correlation_id)!.add(row);
     return results;
@@ -93,44 +77,3 @@ export class RunResults {
     return results;
   }
 }
-
-// Only consumers in the same workflow count. A consumer in another workflow may come long after the run's end, and must
-// not change the result that the run has answered.
-const finalOf = (db: Reader) =>
-  db
-    .selectFrom('artifacts')
-    .where('produced_by', '<>', EXTERNAL)
-    .where('type', '<>', WORKFLOW_ERROR)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('consumptions')
-            .innerJoin('artifacts as made', 'made.execution_id', 'consumptions.execution_id')
-            .select('made.seq')
-            .whereRef('consumptions.artifact_seq', '=', 'artifacts.seq')
-            .whereRef('made.correlation_id', '=', 'artifacts.correlation_id'),
-        ),
-      ),
-    )
-    // Bytes, because the database must read a text to count its characters.
-    .select(['seq', 'correlation_id', 'type', sql<number>`octet_length(payload)`.as('bytes')]);
-
-const payloadUpTo = (most: unknown) =>
-  sql<string | null>`case when octet_length(payload) <= ${most} then payload end`.as('payload');
-
-const findFinal = prepared<{ runId: string; after: number; limit: number; most: number }, FinalArtifact>((db, place) =>
-  finalOf(db)
-    .select(payloadUpTo(place('most')))
-    .where('correlation_id', '=', place('runId'))
-    .where('seq', '>', place('after'))
-    .orderBy('seq')
-    .limit(place('limit')),
-);
-
-// Without order: for the first rows of several correlations in order, Postgres would choose to scan all artifacts.
-const findFinalOfSome = preparedWithList<object, string, FinalArtifact>((db, _place, runIds) =>
-  finalOf(db)
-    .select(payloadUpTo(sql.lit(MOST_IN_SOME)))
-    .where('correlation_id', 'in', runIds)
-    .limit(sql.lit(OF_SOME)),
-);

@@ -6,7 +6,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { RunsTable } from '../../database/schema.js';
 import type { RunBody } from '../../http/dto/run-body.js';
 import { usageField } from '../../http/dto/usage-body.js';
-import type { ListedRunBody } from './dto/run-list-body.js';
+import type { ListedRunBody } from './dto/run-list.js';
 import { RunResult } from './run-results.js';
 
 /** A run, with the start of its first execution. */

@@ -7,10 +7,9 @@ import { Held } from '../../http/bodies/held-body.js';
 import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from '../../http/dto/run-body.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
-import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotent.js';
+import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
-import { RUN_LIST_EXAMPLE, RunListBody } from './dto/run-list-body.js';
-import { RunListQuery } from './dto/run-list-query.js';
+import { RUN_LIST_EXAMPLE, RunListBody, RunListQuery } from './dto/run-list.js';
 import { RUN_REQUEST_BODY_EXAMPLE, RunRequest } from './dto/run-request.js';
 import { RunsService } from './runs.service.js';
 

@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
-import type { Insertable, Selectable } from 'kysely';
+import { type Insertable, type Selectable, sql } from 'kysely';
 
+import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
+import type { CorrelationCondition } from '../../blackboard/retention/settled-correlations.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { RunsTable, RunState } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -18,6 +20,14 @@ export interface RunFilter {
 export interface ListPage {
   limit: number;
   offset: number;
+}
+
+interface OldRun {
+  seq: number;
+  id: string;
+  batch_id: string | null;
+  created_at: number;
+  ended_at: number | null;
 }
 
 @Injectable()
@@ -93,7 +103,27 @@ export class RunsRepository {
     if (to !== null) query = query.where('runs.created_at', '<=', to);
     return query.execute();
   }
+
+  /** Returns some runs after this one, in the order of creation, that were created at or before `cutoff` (epoch ms). */
+  after(db: Reader, last: Pick<OldRun, 'created_at' | 'seq'>, cutoff: number): Promise<OldRun[]> {
+    return findOld(db, { after: last.created_at, afterSeq: last.seq, cutoff });
+  }
+
+  /** Returns the ids of some runs of a batch. */
+  async someOfBatch(db: Reader, batchId: string): Promise<string[]> {
+    return (await findOfBatch(db, { batchId })).map(({ id }) => id);
+  }
+
+  /**
+   * Deletes runs of settled correlations. A run ends with its correlation, so that none of them is running.
+   */
+  async delete(tx: Transaction, ids: readonly string[]): Promise<void> {
+    await deleteRuns(tx.db, {}, ids);
+  }
 }
+
+export const hasRun: CorrelationCondition = ({ exists, selectFrom }) =>
+  exists(selectFrom('runs').select('runs.seq').whereRef('runs.id', '=', 'correlations.id'));
 
 const selectRuns = (db: Reader) =>
   db
@@ -143,4 +173,34 @@ const findRuns = preparedWithList<object, string, FoundRun>((db, _place, ids) =>
     .leftJoin('correlations', 'correlations.id', 'runs.id')
     .select(['correlations.input_tokens', 'correlations.output_tokens', 'correlations.cost'])
     .where('runs.id', 'in', ids),
+);
+
+const findOld = prepared<{ after: number; afterSeq: number; cutoff: number }, OldRun>((db, place) =>
+  db
+    .selectFrom('runs')
+    .select(['seq', 'id', 'batch_id', 'created_at', 'ended_at'])
+    .where(({ eb, refTuple, tuple }) =>
+      eb(refTuple('created_at', 'seq'), '>', tuple(place('after'), place('afterSeq'))),
+    )
+    .where('created_at', '<=', place('cutoff'))
+    .orderBy('created_at')
+    .orderBy('seq')
+    .limit(AT_ONCE),
+);
+
+const findOfBatch = prepared<{ batchId: string }, { id: string }>((db, place) =>
+  db
+    .selectFrom('runs')
+    .select('id')
+    .where('batch_id', '=', place('batchId'))
+    .where('batch_id', 'is not', null)
+    .orderBy('seq')
+    .limit(AT_ONCE),
+);
+
+const deleteRuns = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db
+    .deleteFrom('runs')
+    .where('id', 'in', ids)
+    .where('status', '<>', sql.lit('running' as const)),
 );

@@ -28,3 +28,12 @@ export const Held = createParamDecorator(
   (_data: unknown, context: ExecutionContext): HeldRequest =>
     new HeldBody(context.switchToHttp().getRequest<Request>()),
 );
+
+const digests = new WeakMap<Request, string>();
+
+/** Sets the digest of the file that came with a request, because the parsed body does not contain the file. */
+export const setAttachmentDigest = (request: Request, digest: string): void => {
+  digests.set(request, digest);
+};
+
+export const attachmentDigestOf = (request: Request): string | undefined => digests.get(request);

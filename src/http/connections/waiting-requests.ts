@@ -1,5 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 
+import { createParamDecorator, type ExecutionContext } from '@nestjs/common';
+import type { Response } from 'express';
+
 import { MemoryBudget } from '../../common/memory-budget.js';
 
 /** The share of the budget for waiting requests. Other requests need the rest. */
@@ -48,3 +51,15 @@ export class WaitingRequests {
 function bytesOf({ rawHeaders, url }: IncomingMessage): number {
   return rawHeaders.reduce((bytes, text) => bytes + text.length + STRING_BYTES, REQUEST_BYTES + url!.length);
 }
+
+/**
+ * An AbortSignal for a handler that lets its client wait. It aborts when the response closes, also after a complete
+ * answer.
+ */
+export const ClientGone = createParamDecorator((_data: unknown, context: ExecutionContext): AbortSignal => {
+  const gone = new AbortController();
+  const response = context.switchToHttp().getResponse<Response>();
+  if (response.closed) gone.abort();
+  else response.once('close', () => gone.abort());
+  return gone.signal;
+});

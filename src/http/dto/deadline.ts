@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 
 import { parseIsoDuration } from '../../common/units.js';
-import { IfGiven } from '../validation/if-given.js';
+import { IfGiven } from '../validation/field-rules.js';
 import { ISO_DURATION_SCHEMA } from './api-visibility.js';
 
 // The same limit as for the `ttl` of an `After` visibility.

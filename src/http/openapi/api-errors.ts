@@ -1,7 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiResponse, getSchemaPath } from '@nestjs/swagger';
+import { ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
 
-import { ErrorBody } from '../dto/error-body.js';
+/** The body of every error. */
+export class ErrorBody {
+  @ApiProperty({
+    description: 'One sentence that says what to change',
+    example: 'timeout: must not be greater than 300',
+  })
+  detail!: string;
+}
 
 /** Every error status of the service: what it means and an example of its `detail`. */
 const ERRORS = {

@@ -5,8 +5,7 @@ import { getMetadataStorage, validateSync } from 'class-validator';
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { unknownFields } from '../../common/names-in-messages.js';
-import { ignoresUnknownFields } from './ignores-unknown-fields.js';
-import { opaqueFields } from './opaque.js';
+import { ignoresUnknownFields, opaqueFields } from './field-rules.js';
 import { describeErrors } from './validation-messages.js';
 
 interface Fields {

@@ -1,16 +1,73 @@
+import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
-import { ArrayMaxSize, IsArray, IsObject, IsString, MaxLength, ValidateIf, ValidateNested } from 'class-validator';
+import {
+  ArrayMaxSize,
+  IsArray,
+  IsObject,
+  IsString,
+  MaxLength,
+  ValidateBy,
+  ValidateIf,
+  ValidateNested,
+} from 'class-validator';
 
+import { describeVisibilityProblem, findVisibilityProblem } from '../../../catalog/parse-visibility.js';
 import type { JsonObject } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
+import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } from '../../../common/webhook-secret.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { Deadline } from '../../../http/dto/deadline.js';
-import { IfGiven } from '../../../http/validation/if-given.js';
-import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
-import { Opaque } from '../../../http/validation/opaque.js';
-import { IsVisibility } from './is-visibility.js';
-import { WebhookRequest } from './webhook-request.js';
+import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
+import { LONGEST_URL } from '../../../http-client/address-rules.js';
+
+/** Checks the form alone. Whether the address is allowed is checked when the webhook is stored. */
+const URL_PATTERN = '^https?://[^/?#@%\\s]+([/?#]\\S*)?$';
+
+/** A webhook that receives the artifacts of a publish's correlation. */
+export class WebhookRequest {
+  @ApiProperty({
+    description:
+      'An http or https URL without user and password, to a public address or one that the operator allows. ' +
+      'The settings `client_webhooks` and `client_webhook_ports` may restrict it further',
+    format: 'uri',
+    pattern: URL_PATTERN,
+    maxLength: LONGEST_URL,
+    example: 'https://hooks.example.com/starling',
+  })
+  @IsString()
+  url!: string;
+
+  @ApiProperty({
+    description: 'The key that signs deliveries: plain text, or whsec_ and the key in base64. It is never shown again',
+    type: String,
+    required: false,
+    minLength: SECRET_LENGTH.min,
+    maxLength: SECRET_LENGTH.max,
+    pattern: SECRET_PATTERN,
+    writeOnly: true,
+    example: 'whsec_plJ3nmyCDGBKInavdOK15jsl',
+  })
+  @IfGiven()
+  @ValidateBy({
+    name: 'isWebhookSecret',
+    validator: { validate: isWebhookSecret, defaultMessage: () => `$property must be ${WEBHOOK_SECRET_RULE}` },
+  })
+  secret?: string;
+}
+
+const IsVisibility = (): PropertyDecorator =>
+  applyDecorators(
+    Opaque(),
+    ValidateBy({
+      name: 'isVisibility',
+      validator: {
+        validate: (value) => findVisibilityProblem(value) === null,
+        defaultMessage: (args) => describeVisibilityProblem(findVisibilityProblem(args?.value)!),
+      },
+    }),
+  );
 
 const MAX_TAGS = 100;
 
@@ -86,3 +143,8 @@ export class PublishRequest {
 
 /** A minimal publish. Without it, Swagger UI would generate an example that sets every optional field. */
 export const PUBLISH_EXAMPLE = { type: 'CustomerMessage', payload: { text: 'My card has not arrived yet' } };
+
+export class AcceptedBody {
+  @ApiProperty({ enum: ['accepted'], description: 'The artifact and every execution that it triggers are stored' })
+  status!: 'accepted';
+}

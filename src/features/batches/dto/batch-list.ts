@@ -1,7 +1,6 @@
 import { ApiProperty, OmitType } from '@nestjs/swagger';
 
-import { PageBody } from '../../../http/dto/page-body.js';
-import { PageQuery } from '../../../http/dto/page-query.js';
+import { PageBody, PageQuery } from '../../../http/dto/page.js';
 import { RUN_STATUSES } from '../../../http/dto/run-body.js';
 import { QueryChoice } from '../../../http/validation/query.js';
 import { BatchBody, PROGRESS_EXAMPLE } from './batch-body.js';

@@ -4,11 +4,8 @@ import { IsBoolean, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateBy }
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
-import { SchemaPart } from '../../../http/dto/schema-part.js';
-import { ApiForm } from '../../../http/openapi/api-form.js';
-import { IfGiven } from '../../../http/validation/if-given.js';
-import { IgnoresUnknownFields } from '../../../http/validation/ignores-unknown-fields.js';
-import { Opaque } from '../../../http/validation/opaque.js';
+import { ApiForm, SchemaPart } from '../../../http/openapi/additions.js';
+import { IfGiven, IgnoresUnknownFields, Opaque } from '../../../http/validation/field-rules.js';
 
 export const DEFAULT_WORKERS = 5;
 

@@ -3,6 +3,25 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from '../../../blackboard/explain/trace.js';
 import type { CorrelationState, ExecutionState } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { QueryInteger, QueryText } from '../../../http/validation/query.js';
+
+export class TraceQuery {
+  @QueryInteger({
+    description: 'Maximum number of artifacts on the page',
+    min: 1,
+    max: 500,
+    default: 500,
+    example: 100,
+  })
+  limit!: number;
+
+  @QueryText({
+    description: 'An artifact id; the page begins after this artifact. Give the last id of a page to get the next one',
+    example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
+    format: 'uuid',
+  })
+  after?: string;
+}
 
 const CORRELATION_STATES = ['active', 'completed', 'failed', 'cancelled'] as const satisfies CorrelationState[];
 const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const satisfies ExecutionState[];

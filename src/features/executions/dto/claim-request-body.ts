@@ -2,8 +2,8 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
 
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
-import { IfGiven } from '../../../http/validation/if-given.js';
-import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
+import { IfGiven } from '../../../http/validation/field-rules.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 
 const MOST_AGENTS = 100;
 const MOST_EXECUTIONS = 100;

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
+import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 
 /** Body of a request to fail the waiting work of an agent that no process has. */
 export class EndRequest {

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiParam, ApiProperty } from '@nestjs/swagger';
 
 import type { JsonObject } from '../../../common/json.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
@@ -278,3 +278,10 @@ export const RETRIED_EXAMPLE: ExecutionBody = {
   error_type: null,
   error_message: null,
 };
+
+export const ApiExecutionId = (): MethodDecorator =>
+  ApiParam({
+    name: 'execution_id',
+    description: "The execution's id",
+    schema: { type: 'string', format: 'uuid', example: EXECUTION_EXAMPLE.id },
+  });

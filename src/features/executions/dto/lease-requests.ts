@@ -5,10 +5,9 @@ import { MAX_OUTPUTS, MAX_TAGS } from '../../../blackboard/execution/outputs.js'
 import type { JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
-import { SchemaPart } from '../../../http/dto/schema-part.js';
-import { IfGiven } from '../../../http/validation/if-given.js';
-import { SHORT_TEXT_SCHEMA } from '../../../http/validation/is-short-text.js';
-import { Opaque } from '../../../http/validation/opaque.js';
+import { SchemaPart } from '../../../http/openapi/additions.js';
+import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
+import { SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 
 const LONGEST_ERROR_TYPE = 100;
 const LONGEST_ERROR_MESSAGE = 2_000;

@@ -4,9 +4,7 @@ import { IsBoolean, IsObject, IsString, MaxLength } from 'class-validator';
 import type { JsonObject } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { Deadline } from '../../../http/dto/deadline.js';
-import { IfGiven } from '../../../http/validation/if-given.js';
-import { IgnoresUnknownFields } from '../../../http/validation/ignores-unknown-fields.js';
-import { Opaque } from '../../../http/validation/opaque.js';
+import { IfGiven, IgnoresUnknownFields, Opaque } from '../../../http/validation/field-rules.js';
 
 /** Body of a run. */
 @IgnoresUnknownFields()

@@ -1,6 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-import { PageBody } from '../../../http/dto/page-body.js';
+import { PageBody } from '../../../http/dto/page.js';
 import { QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 import { DELIVERY_EXAMPLE, DELIVERY_STATES, DeliveryBody } from './delivery-body.js';
 

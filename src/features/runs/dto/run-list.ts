@@ -1,7 +1,13 @@
 import { ApiProperty } from '@nestjs/swagger';
 
-import { PageBody } from '../../../http/dto/page-body.js';
+import { PageBody, PageQuery } from '../../../http/dto/page.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES } from '../../../http/dto/run-body.js';
+import { QueryChoice } from '../../../http/validation/query.js';
+
+export class RunListQuery extends PageQuery {
+  @QueryChoice({ description: 'Keeps only runs with this status', choices: RUN_STATUSES, example: 'failed' })
+  status?: (typeof RUN_STATUSES)[number];
+}
 
 /** A run in a list. Only the run itself shows its result. */
 export class ListedRunBody {

@@ -1,3 +1,6 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+import { ARTIFACT_EXAMPLE, ListedArtifactBody } from '../../../http/dto/artifact-body.js';
 import { ArtifactFilterQuery } from '../../../http/dto/artifact-filter-query.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 
@@ -26,3 +29,24 @@ export class ArtifactListQuery extends ArtifactFilterQuery {
   @QueryBoolean({ description: 'Whether to include `consumptions` and `consumed_by`', default: false, example: true })
   embed_meta!: boolean;
 }
+
+export class PaginationBody {
+  @ApiProperty({ type: 'integer' })
+  limit!: number;
+
+  @ApiProperty({ type: 'integer' })
+  offset!: number;
+
+  @ApiProperty({ type: 'integer', description: 'All artifacts that match' })
+  total!: number;
+}
+
+export class ArtifactListBody {
+  @ApiProperty({ type: [ListedArtifactBody] })
+  items!: ListedArtifactBody[];
+
+  @ApiProperty()
+  pagination!: PaginationBody;
+}
+
+export const LIST_EXAMPLE = { items: [ARTIFACT_EXAMPLE], pagination: { limit: 50, offset: 0, total: 1 } };

@@ -4,7 +4,8 @@ import { maxLength, ValidateBy } from 'class-validator';
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
 import { unknownFields } from '../../../common/names-in-messages.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
-import { Opaque } from '../../../http/validation/opaque.js';
+import { ArtifactBody, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { Opaque } from '../../../http/validation/field-rules.js';
 
 const MAX_INPUTS = 1_000;
 const FIELDS = ['type', 'payload'];
@@ -66,3 +67,10 @@ function inputProblems(input: unknown): string[] {
   if (unknown) problems.push(`.${unknown.name} ${unknown.problem}`);
   return problems;
 }
+
+export class RunAgentBody {
+  @ApiProperty({ type: [ArtifactBody], description: 'The artifacts that the agent published' })
+  artifacts!: ArtifactBody[];
+}
+
+export const RUN_EXAMPLE = { artifacts: [PRODUCED_EXAMPLE] };

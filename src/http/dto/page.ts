@@ -1,4 +1,18 @@
+import { ApiProperty } from '@nestjs/swagger';
+
 import { QueryInteger, QueryText, QueryTimestamp } from '../validation/query.js';
+
+/** Position of a page in a list without a total count. */
+export class PageBody {
+  @ApiProperty({ type: 'integer' })
+  limit!: number;
+
+  @ApiProperty({ type: 'integer' })
+  offset!: number;
+
+  @ApiProperty({ description: 'Whether there are more items after this page' })
+  has_more!: boolean;
+}
 
 /** The query of a list of runs or batches, newest first. Each list adds its statuses. */
 export class PageQuery {

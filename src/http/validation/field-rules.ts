@@ -1,3 +1,10 @@
+import 'reflect-metadata';
+
+import { ValidateIf } from 'class-validator';
+
+/** The field is optional. `null` does not count as absent: it has the wrong type. */
+export const IfGiven = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);
+
 const opaqueByClass = new Map<object, Set<string>>();
 
 /**
@@ -20,3 +27,14 @@ export function opaqueFields(target: object): Set<string> {
   }
   return fields;
 }
+
+const IGNORES = Symbol('ignores unknown fields');
+
+/**
+ * Marks a body of Interface A (docs/api.md, "The routes"), because older clients send fields that this service does not
+ * know. In every other body an unknown field is a 400: otherwise a misspelled `visibility` would publish to everyone.
+ */
+export const IgnoresUnknownFields = (): ClassDecorator => (target) => Reflect.defineMetadata(IGNORES, true, target);
+
+/** Whether the class or one of its base classes is marked. */
+export const ignoresUnknownFields = (target: object): boolean => Reflect.getMetadata(IGNORES, target) === true;

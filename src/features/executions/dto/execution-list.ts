@@ -1,5 +1,8 @@
+import { ApiProperty } from '@nestjs/swagger';
+
+import { PageBody } from '../../../http/dto/page.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
-import { EXECUTION_STATES } from './execution-body.js';
+import { EXECUTION_STATES, LISTED_EXECUTION_EXAMPLE, ListedExecutionBody } from './execution-body.js';
 
 export class ExecutionListQuery {
   @QueryChoice({ description: 'Keeps only executions in this state', choices: EXECUTION_STATES, example: 'failed' })
@@ -27,3 +30,16 @@ export class ExecutionListQuery {
   @QueryInteger({ description: 'Number of matching items to skip', min: 0, max: 1_000_000, default: 0, example: 0 })
   offset!: number;
 }
+
+export class ExecutionListBody {
+  @ApiProperty({ type: [ListedExecutionBody] })
+  items!: ListedExecutionBody[];
+
+  @ApiProperty()
+  pagination!: PageBody;
+}
+
+export const EXECUTION_LIST_EXAMPLE: ExecutionListBody = {
+  items: [LISTED_EXECUTION_EXAMPLE],
+  pagination: { limit: 50, offset: 0, has_more: false },
+};

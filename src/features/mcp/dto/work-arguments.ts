@@ -2,9 +2,11 @@ import { applyDecorators } from '@nestjs/common';
 import { ValidateBy } from 'class-validator';
 
 import { MAX_CORRELATION_ID } from '../../../http/middleware/correlation-id.js';
-import { IfGiven } from '../../../http/validation/if-given.js';
-import { isVisibleAscii, visibleAsciiRule } from '../../../http/validation/visible-ascii.js';
+import { IfGiven } from '../../../http/validation/field-rules.js';
+import { isVisibleAscii, visibleAsciiRule } from '../../../http/validation/text-rules.js';
+import { SyncPublishRequest, Timeout } from '../../artifacts/dto/sync-publish-request.js';
 import { MAX_IDEMPOTENCY_KEY } from '../../idempotency/idempotent-request.js';
+import { RunRequest } from '../../runs/dto/run-request.js';
 
 const VisibleAscii = (maxLength: number): PropertyDecorator =>
   applyDecorators(
@@ -24,5 +26,27 @@ export const IdempotencyKey = (): PropertyDecorator => VisibleAscii(MAX_IDEMPOTE
 
 export interface IdsOfWork {
   correlation_id?: string;
+  idempotency_key?: string;
+}
+
+/** Arguments of a synchronous publish. */
+export class PublishArguments extends SyncPublishRequest implements IdsOfWork {
+  @CorrelationId()
+  correlation_id?: string;
+
+  @IdempotencyKey()
+  idempotency_key?: string;
+}
+
+/** Arguments of a run. */
+export class RunArguments extends RunRequest implements IdsOfWork {
+  /** Seconds. */
+  @Timeout()
+  timeout?: number;
+
+  @CorrelationId()
+  correlation_id?: string;
+
+  @IdempotencyKey()
   idempotency_key?: string;
 }

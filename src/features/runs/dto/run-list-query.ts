@@ -1,8 +1,0 @@
-import { PageQuery } from '../../../http/dto/page-query.js';
-import { RUN_STATUSES } from '../../../http/dto/run-body.js';
-import { QueryChoice } from '../../../http/validation/query.js';
-
-export class RunListQuery extends PageQuery {
-  @QueryChoice({ description: 'Keeps only runs with this status', choices: RUN_STATUSES, example: 'failed' })
-  status?: (typeof RUN_STATUSES)[number];
-}
