@@ -25,6 +25,17 @@ function evaluate(source: string, payload: unknown): Promise<EvaluationResult> {
 }
 
 /**
+ * How long the main thread may be blocked: 10 ms, or on a slow machine as long as it takes to read a megabyte of JSON
+ * once, which the request with the payload has done before.
+ */
+function mostHeldMs(): number {
+  const megabyte = JSON.stringify(listOf(MEGABYTE / 2));
+  const began = performance.now();
+  JSON.parse(megabyte);
+  return Math.max(MOST_HELD_MS, performance.now() - began);
+}
+
+/**
  * Evaluates until the main thread was not blocked for long and the result came in time; fails if that never happens. An
  * evaluation that timed out while other processes had the CPU is repeated, if it `hasTime` otherwise.
  */
@@ -32,12 +43,13 @@ async function evaluateWithinLimits(source: string, payload: unknown, hasTime = 
   if (typeof payload === 'object' && payload !== null) rememberText(payload, JSON.stringify(payload));
   const tries: string[] = [];
   for (let count = 1; count <= TRIES; count++) {
+    const mostMs = mostHeldMs();
     const { result, heldMs, tookMs, deniedMs } = await watched(() => evaluate(source, payload));
     const isForOthers =
       hasTime && 'error' in result && result.error === TOO_LONG.error && deniedMs > LONGEST_MS / 4 && count < TRIES;
-    if (!isForOthers && heldMs <= MOST_HELD_MS && tookMs <= LONGEST_MS + LATE_MS + deniedMs) return result;
+    if (!isForOthers && heldMs <= mostMs && tookMs <= LONGEST_MS + LATE_MS + deniedMs) return result;
     tries.push(
-      `held ${heldMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms, of which it was denied ${deniedMs.toFixed(0)} ms`,
+      `held ${heldMs.toFixed(1)} of ${mostMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms, of which it was denied ${deniedMs.toFixed(0)} ms`,
     );
   }
   throw new Error(`past the limits on every try: ${tries.join('; ')}`);
