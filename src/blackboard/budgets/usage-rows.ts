@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
+import { ACTIVITY_COLUMNS } from '../../database/schema/execution-tables.js';
 
 export interface Sums {
   input_tokens: number;
@@ -36,17 +37,7 @@ export const insertToolCalls = preparedInsert('tool_calls', [
   'result_bytes',
 ]);
 
-export const insertActivity = preparedInsert('activity', [
-  'agent',
-  'hour',
-  'executions',
-  'failures',
-  'artifacts_consumed',
-  'artifacts_produced',
-  'input_tokens',
-  'output_tokens',
-  'cost',
-]);
+export const insertActivity = preparedInsert('activity', ACTIVITY_COLUMNS);
 
 export const updateUsage = prepared<Sums & { seq: number; latency_ms: number }, unknown>((db, place) =>
   db

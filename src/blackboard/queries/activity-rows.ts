@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 
 import { amongFound } from '../../database/dialects/dialect.js';
-import type { ActivityHoursTable } from '../../database/schema.js';
+import { ACTIVITY_COLUMNS, type ActivityHoursTable } from '../../database/schema/execution-tables.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
 /** The activity of an agent in one hour. */
@@ -16,18 +16,7 @@ export const findActivity = (
 ): Promise<(ActivityHour & { seq: number })[]> =>
   db
     .selectFrom('activity')
-    .select([
-      'seq',
-      'agent',
-      'hour',
-      'executions',
-      'failures',
-      'artifacts_consumed',
-      'artifacts_produced',
-      'input_tokens',
-      'output_tokens',
-      'cost',
-    ])
+    .select(['seq', ...ACTIVITY_COLUMNS])
     .where('seq', '>', after)
     .where('seq', '<=', upTo)
     .orderBy('seq')

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
+import { ACTIVITY_COLUMNS } from '../../database/schema/execution-tables.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { rolledUpTo } from './rollup-rows.js';
 
@@ -64,21 +65,9 @@ export class ActivityTotals {
   }
 }
 
-const COLUMNS = [
-  'agent',
-  'hour',
-  'executions',
-  'failures',
-  'artifacts_consumed',
-  'artifacts_produced',
-  'input_tokens',
-  'output_tokens',
-  'cost',
-] as const;
-
 /** One statement reads both tables, so that a rollup between two reads cannot count a row twice or miss it. */
 const rollupsAndLater = (db: Reader) =>
   db
     .selectFrom('activity_hours')
-    .select(COLUMNS)
-    .unionAll(db.selectFrom('activity').select(COLUMNS).where('seq', '>', rolledUpTo('activity')));
+    .select(ACTIVITY_COLUMNS)
+    .unionAll(db.selectFrom('activity').select(ACTIVITY_COLUMNS).where('seq', '>', rolledUpTo('activity')));

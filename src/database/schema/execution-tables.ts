@@ -126,3 +126,16 @@ export interface ActivityHoursTable extends UsageSums {
   artifacts_consumed: number;
   artifacts_produced: number;
 }
+
+/** The columns that `activity` and `activity_hours` have in common. */
+export const ACTIVITY_COLUMNS = [
+  'agent',
+  'hour',
+  'executions',
+  'failures',
+  'artifacts_consumed',
+  'artifacts_produced',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+] as const satisfies readonly (keyof ActivityHoursTable)[];
