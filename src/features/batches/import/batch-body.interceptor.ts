@@ -108,9 +108,8 @@ export class BatchBodyInterceptor implements NestInterceptor {
 
 /** Copies the body into the spool. It ends early where the request is refused. */
 async function fill(spool: Spool, request: Request, incoming: IncomingBody, limitBytes: number): Promise<void> {
-  const refused = Promise.withResolvers<never>();
-  refused.promise.catch(() => undefined);
-  incoming.onRefused = refused.reject;
+  const refusal = new Refusal();
+  incoming.onRefused = (error) => refusal.refuse(error);
   let beside = 0;
   const parts = inflatedParts(request, limitBytes, (bytes) => {
     incoming.grow(bytes);
@@ -118,7 +117,7 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
   });
   try {
     for (;;) {
-      const { done, value } = await Promise.race([parts.next(), refused.promise]);
+      const { done, value } = await refusal.orResult(parts.next());
       if (done) return spool.arrived();
       await spool.add(value);
     }
@@ -127,5 +126,28 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
     incoming.memory.grow(-beside);
     // Not awaited, because the next part of a refused request may never come.
     void parts.return(undefined).catch(() => undefined);
+  }
+}
+
+/**
+ * Ends the wait for the next part when the request is refused. `Promise.race` with one promise for the refusal would keep
+ * every part in memory, because that promise refers to the results of all races until it settles.
+ */
+class Refusal {
+  private error: Error | null = null;
+  private reject: (error: Error) => void = () => undefined;
+
+  refuse(error: Error): void {
+    this.error = error;
+    this.reject(error);
+  }
+
+  /** Settles like `promise`, or rejects with the error of the refusal if that comes first. */
+  async orResult<Result>(promise: Promise<Result>): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      if (this.error) reject(this.error);
+      this.reject = reject;
+      promise.then(resolve, reject);
+    });
   }
 }
