@@ -1,12 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
-import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { StoredArtifacts } from '../../pubsub/stored-artifacts.js';
-import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { insertArtifact, insertTags } from './stored-artifact-rows.js';
 
 /** An artifact that is about to be stored. */
@@ -27,7 +24,7 @@ export interface ArtifactDraft {
   createdAt: number;
 }
 
-/** Writes artifacts and their tags, and counts them in their correlation. */
+/** Writes artifacts and their tags. */
 @Injectable()
 export class ArtifactWriter {
   constructor(private readonly storedArtifacts: StoredArtifacts) {}
@@ -56,18 +53,5 @@ export class ArtifactWriter {
     );
     this.storedArtifacts.stored(tx, seq);
     return seq;
-  }
-
-  /** Counts the artifact that is stored at `seq`. */
-  count(
-    changes: CorrelationChanges,
-    correlation: TrackedCorrelation,
-    seq: number,
-    draft: Pick<ArtifactDraft, 'id' | 'type' | 'producedBy'>,
-  ): void {
-    correlation.artifact_count += 1;
-    if (draft.type === WORKFLOW_ERROR) correlation.error_count += 1;
-    else if (draft.producedBy !== EXTERNAL) correlation.output_count += 1;
-    changes.add({ seq, id: draft.id, correlation });
   }
 }

@@ -10,8 +10,6 @@ export interface PublishedArtifact {
   correlation: TrackedCorrelation;
   /** Its number within the correlation, starting at 1. */
   sequence: number;
-  /** The span that published it, in the trace of its correlation; null when nothing is traced. */
-  traceparent: string | null;
 }
 
 /** Writes more rows in the transaction that stores artifacts. The transaction has locked their correlations. */

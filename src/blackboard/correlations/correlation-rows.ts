@@ -2,7 +2,7 @@ import { locking } from '../../database/dialects/dialect.js';
 import { places, prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationState } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import type { TrackedCorrelation } from './tracked-correlation.js';
+import type { CorrelationRow } from './tracked-correlation.js';
 
 /** The columns with which a generation begins. */
 export const REOPENED = {
@@ -44,7 +44,7 @@ const CHANGEABLE = [
 /** Inserts a correlation, or updates the last activity of the one with this id. Returns it locked. */
 export const insertOrTouchCorrelation = prepared<
   { id: string; traceparent: string | null; now: number },
-  TrackedCorrelation
+  CorrelationRow
 >((db, place) =>
   db
     .insertInto('correlations')
@@ -62,7 +62,7 @@ export const insertOrTouchCorrelation = prepared<
 /** Returns no row if a correlation with this id exists. */
 export const insertCorrelation = prepared<
   { id: string; background: number; traceparent: string | null; now: number },
-  TrackedCorrelation
+  CorrelationRow
 >((db, place) =>
   db
     .insertInto('correlations')
@@ -79,15 +79,15 @@ export const insertCorrelation = prepared<
 );
 
 /** Finds a correlation and locks it until the transaction ends. */
-export const lockCorrelation = prepared<{ id: string }, TrackedCorrelation>((db, place) =>
+export const lockCorrelation = prepared<{ id: string }, CorrelationRow>((db, place) =>
   locking(db, db.selectFrom('correlations').selectAll().where('id', '=', place('id')), { wait: true }),
 );
 
-export const updateCorrelation = prepared<TrackedCorrelation, unknown>((db, place) =>
+export const updateCorrelation = prepared<CorrelationRow, unknown>((db, place) =>
   db.updateTable('correlations').set(places(place, CHANGEABLE)).where('id', '=', place('id')),
 );
 
-export const findCorrelation = (db: Reader, id: string): Promise<TrackedCorrelation | undefined> =>
+export const findCorrelation = (db: Reader, id: string): Promise<CorrelationRow | undefined> =>
   db.selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirst();
 
 export const findState = prepared<{ correlationId: string }, { state: CorrelationState; generation: number }>(

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
@@ -16,7 +17,7 @@ import {
   updateCorrelation,
 } from './correlation-rows.js';
 import { CorrelationSettled } from './correlation-settled.js';
-import type { TrackedCorrelation } from './tracked-correlation.js';
+import type { CorrelationRow, TrackedCorrelation } from './tracked-correlation.js';
 
 /** Creates the bookkeeping for a transaction that changes correlations. */
 @Injectable()
@@ -75,8 +76,7 @@ export class CorrelationChanges {
     });
     if (!row)
       throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
-    this.touched.set(id, row);
-    return row;
+    return this.track(row);
   }
 
   /**
@@ -84,13 +84,11 @@ export class CorrelationChanges {
    * closed.
    */
   async open(id: string): Promise<TrackedCorrelation> {
-    const known = this.touched.get(id);
-    if (known) return known;
     const [row] = (await insertOrTouchCorrelation(this.tx.db, {
       id,
       traceparent: this.cause.traceparent,
       now: this.now,
-    })) as [TrackedCorrelation];
+    })) as [CorrelationRow];
     if (row.closed === 1) {
       throw new DomainError(
         'conflict',
@@ -98,14 +96,13 @@ export class CorrelationChanges {
       );
     }
     this.reopen(row);
-    this.touched.set(id, row);
-    return row;
+    return this.track(row);
   }
 
   /**
    * Call this when work is added to a correlation that is not closed. If it has settled, its next generation begins.
    */
-  reopen(correlation: TrackedCorrelation): void {
+  reopen(correlation: CorrelationRow): void {
     if (correlation.state !== 'active')
       Object.assign(correlation, { ...REOPENED, generation: correlation.generation + 1 });
     if (correlation.traceparent !== null) this.cause.join(correlation.traceparent);
@@ -129,18 +126,7 @@ export class CorrelationChanges {
     const known = this.touched.get(id);
     if (known) return known;
     const [row] = await lockCorrelation(this.tx.db, { id });
-    if (row) this.touched.set(id, row);
-    return row;
-  }
-
-  /**
-   * The traceparent for work that this transaction adds to `correlation`. A correlation has one trace, even with many
-   * clients.
-   */
-  traceparentIn({ traceparent }: TrackedCorrelation): string | null {
-    return traceparent === null || isSameTrace(traceparent, this.cause.traceparent)
-      ? this.cause.traceparent
-      : traceparent;
+    return row && this.track(row);
   }
 
   /**
@@ -160,14 +146,16 @@ export class CorrelationChanges {
     await this.settle(correlation, as === 'cancelled' ? as : endState(correlation), reason);
   }
 
-  /** Registers a stored artifact for the hooks. The caller has counted it in its correlation before. */
-  add(artifact: Pick<PublishedArtifact, 'seq' | 'id' | 'correlation'>): void {
-    const { correlation } = artifact;
-    this.stored.push({
-      ...artifact,
-      sequence: correlation.artifact_count,
-      traceparent: this.traceparentIn(correlation),
-    });
+  /** Counts the artifact that is stored at `seq`, and registers it for the hooks. */
+  addArtifact(
+    correlation: TrackedCorrelation,
+    seq: number,
+    { id, type, producedBy }: { id: string; type: string; producedBy: string },
+  ): void {
+    correlation.artifact_count += 1;
+    if (type === WORKFLOW_ERROR) correlation.error_count += 1;
+    else if (producedBy !== EXTERNAL) correlation.output_count += 1;
+    this.stored.push({ seq, id, correlation, sequence: correlation.artifact_count });
   }
 
   /**
@@ -208,6 +196,14 @@ export class CorrelationChanges {
         timestamp: toTimestamp(this.now),
       });
     }
+  }
+
+  private track(row: CorrelationRow): TrackedCorrelation {
+    const cause = this.cause.traceparent;
+    const workTraceparent = row.traceparent === null || isSameTrace(row.traceparent, cause) ? cause : row.traceparent;
+    const tracked = Object.assign(row, { workTraceparent });
+    this.touched.set(row.id, tracked);
+    return tracked;
   }
 
   /**

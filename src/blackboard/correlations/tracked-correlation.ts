@@ -2,8 +2,13 @@ import type { Selectable } from 'kysely';
 
 import type { CorrelationsTable } from '../../database/schema.js';
 
+export type CorrelationRow = Selectable<CorrelationsTable>;
+
 /** A correlation within a transaction. Code changes its counts in place; `CorrelationChanges.save` writes them once. */
-export type TrackedCorrelation = Selectable<CorrelationsTable>;
+export interface TrackedCorrelation extends CorrelationRow {
+  /** The traceparent for work that this transaction adds. A correlation has one trace, even with many clients. */
+  workTraceparent: string | null;
+}
 
 /** The counts on the wire: without the artifacts that retention has deleted. */
 export const countsOf = (

@@ -45,8 +45,9 @@ export class Outcomes {
       await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
       const correlation = await changes.get(execution.correlationId);
       for (const output of outputs) {
-        const stored = await this.artifacts.store(tx, changes, output, () => Promise.resolve(correlation));
-        if (!stored) throw new Error(`artifact ${output.draft.id} exists`);
+        const seq = await this.artifacts.insert(tx, output);
+        if (seq === null) throw new Error(`artifact ${output.draft.id} exists`);
+        await this.artifacts.trigger(tx, changes, correlation, seq, output);
       }
       correlation.pending -= 1;
       await changes.save();

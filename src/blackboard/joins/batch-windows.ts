@@ -66,6 +66,7 @@ export class BatchWindows {
     members: Member[],
   ): Promise<void> {
     const inputs = members.map((member) => member.artifact_seq);
-    await this.executions.add(tx, changes, { subscription, correlationId: ownerOf(members), inputs, direct: false });
+    const correlation = await changes.get(ownerOf(members));
+    await this.executions.add(tx, changes, { subscription, correlation, inputs, direct: false });
   }
 }

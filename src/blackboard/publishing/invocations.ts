@@ -87,15 +87,11 @@ export class Invocations {
     for (const draft of invocation.drafts) {
       const seq = (await this.writer.insert(tx, draft))!;
       inputs.push(seq);
-      this.writer.count(changes, correlation, seq, draft);
+      changes.addArtifact(correlation, seq, draft);
     }
     // A new correlation cannot have reached its limit of executions, so the id is never null.
-    const executionId = (await this.executions.add(tx, changes, {
-      subscription,
-      correlationId,
-      inputs,
-      direct: invocation.direct,
-    }))!;
+    const { direct } = invocation;
+    const executionId = (await this.executions.add(tx, changes, { subscription, correlation, inputs, direct }))!;
     await changes.save();
     return { executionId, generation: correlation.generation };
   }

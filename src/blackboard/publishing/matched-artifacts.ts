@@ -61,25 +61,26 @@ export class MatchedArtifacts {
   }
 
   /**
-   * Stores an artifact and everything that it triggers. `open` locks its correlation, after the artifact is stored.
-   * Returns the artifact's position and its correlation, or null if an artifact with its id is already stored; then
-   * nothing is written.
+   * Stores only the artifact. Returns its position, or null if an artifact with its id is already stored; then nothing
+   * is written.
    */
-  async store(
+  insert(tx: Transaction, { draft }: MatchedArtifact): Promise<number | null> {
+    return this.writer.insert(tx, draft);
+  }
+
+  /** Counts the artifact that is stored at `seq` in its correlation, and stores everything that it triggers. */
+  async trigger(
     tx: Transaction,
     changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    seq: number,
     { draft, releaseAt, triggered }: MatchedArtifact,
-    open: () => Promise<TrackedCorrelation>,
-  ): Promise<{ seq: number; correlation: TrackedCorrelation } | null> {
-    const seq = await this.writer.insert(tx, draft);
-    if (seq === null) return null;
-    const correlation = await open();
-    this.writer.count(changes, correlation, seq, draft);
+  ): Promise<void> {
+    changes.addArtifact(correlation, seq, draft);
     if (releaseAt !== null) {
       correlation.pending += 1;
       await this.timers.set(tx, 'release', releaseAt, String(seq));
     }
-    await this.triggering.start(tx, changes, { seq, type: draft.type, correlationId: draft.correlationId }, triggered);
-    return { seq, correlation };
+    await this.triggering.start(tx, changes, { seq, type: draft.type }, correlation, triggered);
   }
 }

@@ -1,11 +1,10 @@
 import { Injectable } from '@nestjs/common';
 
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Tracing } from '../../observability/tracing/tracing.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
-import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
-import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { Deadlines } from '../scheduling/deadlines.js';
 import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
 import { Admission } from './admission.js';
@@ -42,31 +41,23 @@ export class Publisher {
   }
 
   private async publishDraft(publication: Publication, draft: ArtifactDraft): Promise<Published> {
-    const { artifactId, correlationId, companion } = publication;
+    const { artifactId, correlationId, companion, deadlineMs = null } = publication;
     // Checking and serializing a large payload takes long, and so does matching; other requests run between the two.
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.artifacts.match(draft);
     const cause = this.tracing.current();
     return this.unitOfWork.run(async (tx) => {
       await tx.lock([...this.artifacts.lockKeys([matched]), ...(companion?.names ?? [])]);
+      const seq = await this.artifacts.insert(tx, matched);
+      if (seq === null) return findPublished(tx, artifactId);
       const changes = this.tracker.begin(tx, cause);
-      const open = () => this.openCorrelation(tx, changes, publication);
-      const stored = await this.artifacts.store(tx, changes, matched, open);
-      if (!stored) return findPublished(tx, artifactId);
+      const correlation = await changes.open(correlationId);
+      await companion?.store(tx, correlation);
+      if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
+      await this.artifacts.trigger(tx, changes, correlation, seq, matched);
       this.arrivals.refuseExcess(tx);
       await changes.save();
-      return { artifactId, correlationId, seq: stored.seq, generation: stored.correlation.generation };
+      return { artifactId, correlationId, seq, generation: correlation.generation };
     });
-  }
-
-  private async openCorrelation(
-    tx: Transaction,
-    changes: CorrelationChanges,
-    { correlationId, companion, deadlineMs = null }: Publication,
-  ): Promise<TrackedCorrelation> {
-    const correlation = await changes.open(correlationId);
-    await companion?.store(tx, correlation);
-    if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
-    return correlation;
   }
 }

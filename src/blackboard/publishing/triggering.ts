@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { BatchWindows } from '../joins/batch-windows.js';
 import { Joins } from '../joins/joins.js';
 import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
@@ -27,20 +28,17 @@ export class Triggering {
   async start(
     tx: Transaction,
     changes: CorrelationChanges,
-    artifact: { seq: number; type: string; correlationId: string },
+    { seq, type }: { seq: number; type: string },
+    correlation: TrackedCorrelation,
     triggered: readonly Triggered[],
   ): Promise<void> {
+    const artifact = { seq, type, correlationId: correlation.id };
     for (const { subscription, key } of triggered) {
       if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
       else if (isJoin(subscription))
         await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
       else {
-        await this.executions.add(tx, changes, {
-          subscription,
-          correlationId: artifact.correlationId,
-          inputs: [artifact.seq],
-          direct: false,
-        });
+        await this.executions.add(tx, changes, { subscription, correlation, inputs: [seq], direct: false });
       }
     }
   }

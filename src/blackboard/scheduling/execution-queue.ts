@@ -18,8 +18,8 @@ import { WorkflowErrors } from './workflow-errors.js';
 export interface NewExecution {
   /** The subscription that triggers it, or that accepts the inputs of its caller. */
   subscription: Subscription;
-  /** The correlation that owns the execution. */
-  correlationId: string;
+  /** It owns the execution. */
+  correlation: TrackedCorrelation;
   /** Positions of the input artifacts, in the order in which the agent sees them. */
   inputs: number[];
   direct: boolean;
@@ -41,14 +41,14 @@ export class ExecutionQueue {
    * Returns the new execution's id, or null if the agent has reached its limit in this generation of the correlation.
    */
   async add(tx: Transaction, changes: CorrelationChanges, execution: NewExecution): Promise<string | null> {
-    const correlation = await changes.get(execution.correlationId);
-    const { agent } = execution.subscription;
+    const { correlation, subscription } = execution;
+    const { agent } = subscription;
     if (await this.limitReached(tx, correlation, agent)) {
-      await this.reportLimit(tx, changes, correlation, execution);
+      await this.reportLimit(tx, changes, execution);
       return null;
     }
     const id = newId();
-    await this.insert(tx, id, correlation, execution, changes);
+    await this.insert(tx, changes.now, id, execution);
     correlation.pending += 1;
     correlation.generation_executions += 1;
     this.backlog.changed(tx, 1);
@@ -56,35 +56,28 @@ export class ExecutionQueue {
     return id;
   }
 
-  private async insert(
-    tx: Transaction,
-    id: string,
-    correlation: TrackedCorrelation,
-    execution: NewExecution,
-    changes: CorrelationChanges,
-  ): Promise<void> {
-    const { generation, background } = correlation;
-    const { subscription } = execution;
+  private async insert(tx: Transaction, now: number, id: string, execution: NewExecution): Promise<void> {
+    const { subscription, correlation } = execution;
     const work = externalWork(this.catalog.agent(subscription.agent));
-    const dueAt = work?.due ? changes.now + work.due.afterMs : null;
+    const dueAt = work?.due ? now + work.due.afterMs : null;
     await insertExecutions(tx.db, [
       {
         id,
         agent: subscription.agent,
         subscription: subscription.index,
-        correlation_id: execution.correlationId,
-        generation,
+        correlation_id: correlation.id,
+        generation: correlation.generation,
         state: 'pending',
         direct: execution.direct ? 1 : 0,
         // The agent gets the inputs of a window as a list, even a single one.
         batch: subscription.batch ? 1 : 0,
-        priority: 2 * subscription.priority - background,
+        priority: 2 * subscription.priority - correlation.background,
         attempt: 1,
         lost_leases: 0,
-        traceparent: changes.traceparentIn(correlation),
+        traceparent: correlation.workTraceparent,
         assignee: work?.assignee ?? null,
         due_at: dueAt,
-        created_at: changes.now,
+        created_at: now,
       },
     ]);
     await insertInputs(
@@ -105,10 +98,9 @@ export class ExecutionQueue {
   private async reportLimit(
     tx: Transaction,
     changes: CorrelationChanges,
-    correlation: TrackedCorrelation,
-    execution: NewExecution,
+    { subscription, correlation, inputs }: NewExecution,
   ): Promise<void> {
-    const { agent } = execution.subscription;
+    const { agent } = subscription;
     const reported = JSON.parse(correlation.limited_agents) as string[];
     if (reported.includes(agent)) return;
     correlation.limited_agents = JSON.stringify([...reported, agent]);
@@ -119,7 +111,7 @@ export class ExecutionQueue {
       correlationId: correlation.id,
       executionId: null,
       attempts: 0,
-      inputArtifactIds: await findArtifactIds(tx, execution.inputs),
+      inputArtifactIds: await findArtifactIds(tx, inputs),
       silent: false,
     });
   }

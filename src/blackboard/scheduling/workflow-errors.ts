@@ -60,7 +60,7 @@ export class WorkflowErrors {
     };
     const seq = (await this.writer.insert(tx, draft))!;
     const correlation = await changes.get(failure.correlationId);
-    this.writer.count(changes, correlation, seq, draft);
+    changes.addArtifact(correlation, seq, draft);
     // Matching may evaluate expressions, and a transaction must not wait for them. A durable timer that is due
     // immediately releases the error to its subscribers.
     if (!failure.silent && this.catalog.subscriptionsTo(WORKFLOW_ERROR).length > 0) {

@@ -62,7 +62,7 @@ export class Outbox implements OnModuleInit {
 }
 
 const delivery = (
-  { seq, id, sequence, correlation, traceparent }: PublishedArtifact,
+  { seq, id, sequence, correlation }: PublishedArtifact,
   group: DeliveryGroup,
   isFirst: boolean,
   now: number,
@@ -78,6 +78,6 @@ const delivery = (
   priority: correlation.background === 1 ? -1 : 0,
   attempt: 1,
   lost_leases: 0,
-  traceparent,
+  traceparent: correlation.workTraceparent,
   created_at: now,
 });

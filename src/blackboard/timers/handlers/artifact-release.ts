@@ -27,8 +27,9 @@ export class ArtifactRelease implements TimerHandler {
       lockKeys: this.triggering.lockKeys(triggered),
       correlationId,
       run: async (tx, changes) => {
-        await this.triggering.start(tx, changes, { seq, type, correlationId }, triggered);
-        (await changes.get(correlationId)).pending -= 1;
+        const correlation = await changes.get(correlationId);
+        await this.triggering.start(tx, changes, { seq, type }, correlation, triggered);
+        correlation.pending -= 1;
       },
     };
   }
