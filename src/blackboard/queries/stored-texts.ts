@@ -20,13 +20,13 @@ import {
 import { artifactText, findPayloads, findSizes, findWhole, isWhole, type WireRow } from './wire-rows.js';
 
 /** Finds rows after a place, in order, with texts of up to `most` bytes. */
-export type FindRows<Row extends WireRow = WireRow> = (after: number, limit: number, most: number) => Promise<Row[]>;
+export type FindRows<Row = WireRow> = (after: number, limit: number, most: number) => Promise<Row[]>;
 
 /** The first query reads small texts together with their rows, because most answers need no more rows. */
 const FIRST_ROWS = 64;
 const MOST_IN_FIRST = 4 * 1_024;
 
-/** Rows per later query, which reads only their sizes. */
+/** Rows per later query, which reads no texts. */
 const LATER_ROWS = 1_000;
 
 /** Builds texts of stored artifacts. It reads a few artifacts at a time and does not parse them. */
@@ -57,13 +57,8 @@ export class StoredTexts {
 
   /** Turns rows into items of a list. Large artifacts are read when they are sent. */
   async items(rows: readonly WireRow[], show: 'artifacts' | 'consumed' = 'artifacts'): Promise<Item[]> {
-    const more = show === 'consumed' ? await this.consumptions(rows.filter(isWhole)) : undefined;
-    const sizes = rows.every(isWhole) ? undefined : await this.sizes(rows);
     const items: Item[] = [];
-    for (const row of rows) {
-      if (isWhole(row)) items.push(artifactText(row, more?.(row.seq)));
-      else addStored(items, show, row.seq, sizes!.get(row.seq) ?? 0);
-    }
+    await this.append(items, rows, show);
     return items;
   }
 
@@ -74,17 +69,19 @@ export class StoredTexts {
     isWanted: (row: Row) => boolean = () => true,
     placeOf: (row: Row) => number = ({ seq }) => seq,
   ): Promise<Item[]> {
-    let rows = await find(after, FIRST_ROWS, MOST_IN_FIRST);
-    const items = await this.items(rows.filter(isWanted));
-    for (let asked = FIRST_ROWS; rows.length === asked;) {
-      await yieldToEventLoop();
-      asked = LATER_ROWS;
-      rows = await find(placeOf(rows.at(-1)!), asked, 0);
-      const wanted = rows.filter(isWanted);
-      const sizes = await this.sizes(wanted);
-      for (const { seq } of wanted) addStored(items, 'artifacts', seq, sizes.get(seq) ?? 0);
-    }
+    const items: Item[] = [];
+    for await (const rows of pagesOf(find, after, placeOf))
+      await this.append(items, rows.filter(isWanted), 'artifacts');
     return items;
+  }
+
+  private async append(items: Item[], rows: readonly WireRow[], show: 'artifacts' | 'consumed'): Promise<void> {
+    const more = show === 'consumed' ? await this.consumptions(rows.filter(isWhole)) : undefined;
+    const sizes = rows.every(isWhole) ? undefined : await this.sizes(rows);
+    for (const row of rows) {
+      if (isWhole(row)) items.push(artifactText(row, more?.(row.seq)));
+      else addStored(items, show, row.seq, sizes!.get(row.seq) ?? 0);
+    }
   }
 
   /** Yields the parts of a text. The pieces may be made while it is sent. */
@@ -144,6 +141,21 @@ export class StoredTexts {
   private async sizes(rows: readonly WireRow[]): Promise<ReadonlyMap<number, number>> {
     const missing = rows.filter((row) => !isWhole(row)).map(({ seq }) => seq);
     return new Map((await findSizes(this.unitOfWork.reader, {}, missing)).map(({ seq, bytes }) => [seq, bytes]));
+  }
+}
+
+/** Yields the rows of a long list in pages. `placeOf` returns the place after which `find` continues. */
+export async function* pagesOf<Row>(
+  find: FindRows<Row>,
+  after: number,
+  placeOf: (row: Row) => number,
+): AsyncGenerator<Row[], void> {
+  let rows = await find(after, FIRST_ROWS, MOST_IN_FIRST);
+  yield rows;
+  for (let asked = FIRST_ROWS; rows.length === asked; yield rows) {
+    await yieldToEventLoop();
+    asked = LATER_ROWS;
+    rows = await find(placeOf(rows.at(-1)!), asked, 0);
   }
 }
 

@@ -1,19 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
 import { addStored, type Item, type Piece } from '../../blackboard/queries/stored-pieces.js';
-import { yieldToEventLoop } from '../../common/event-loop.js';
+import { pagesOf } from '../../blackboard/queries/stored-texts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type FinalArtifact, findFinal, findFinalOfSome, MOST_OF_SOME } from './final-artifact-rows.js';
-
-/**
- * The first query reads this many final artifacts, and payloads of up to this many bytes with them. Most runs have no
- * more than that.
- */
-const FIRST = 64;
-const MOST_IN_FIRST = 16 * 1_024;
-
-/** Number of final artifacts in each later query, which reads no payloads. */
-const LATER = 1_000;
 
 /**
  * The output of a workflow: the payload of its only final artifact; `{}` where there is none; otherwise an object keyed
@@ -52,14 +42,10 @@ export class RunResults {
 
   async of(runId: string): Promise<RunResult> {
     const result = new RunResult();
-    let page = { after: 0, limit: FIRST, most: MOST_IN_FIRST };
-    for (;;) {
-      const rows = await findFinal(this.unitOfWork.reader, { runId, ...page });
-      for (const row of rows) result.add(row);
-      if (rows.length < page.limit) return result;
-      page = { after: rows.at(-1)!.seq, limit: LATER, most: 0 };
-      await yieldToEventLoop();
-    }
+    const find = (after: number, limit: number, most: number) =>
+      findFinal(this.unitOfWork.reader, { runId, after, limit, most });
+    for await (const rows of pagesOf(find, 0, ({ seq }) => seq)) rows.forEach((row) => result.add(row));
+    return result;
   }
 
   /** Returns the results keyed by run id. */
