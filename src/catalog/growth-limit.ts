@@ -3,14 +3,15 @@
  * kilobytes with many empty objects could fill the memory.
  */
 export class GrowthLimit {
+  /** Bytes of JSON text. */
   private used = 0;
 
   /** `bodyLimitBytes`: the largest size of a payload with its defaults, and of all defaults together. */
   constructor(private readonly bodyLimitBytes: number) {}
 
-  /** Bytes of JSON text that defaults have added. */
-  get usedBytes(): number {
-    return this.used;
+  /** The memory of what defaults have added (bytes): their texts, and copies of the parts that changed. */
+  get memoryBytes(): number {
+    return 2 * this.used;
   }
 
   /** Returns how many bytes defaults may add to a payload of this size. Negative if it is too large already. */

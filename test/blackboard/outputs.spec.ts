@@ -1,6 +1,7 @@
 import { checkOutputs, MAX_OUTPUTS, OutputError } from '../../src/blackboard/execution/outputs.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { ArtifactType } from '../../src/catalog/definitions.js';
+import { GrowthLimit } from '../../src/catalog/growth-limit.js';
 import type { JsonObject } from '../../src/common/json.js';
 import { agent, anyObject } from './core.js';
 
@@ -11,7 +12,7 @@ const scored: ArtifactType = {
       ? { payload: payload as JsonObject }
       : { problem: 'payload.score: must be number' },
 };
-const LIMITS = { maxTtlMs: 30 * 86_400_000, bodyLimitBytes: 10_000 };
+const LIMITS = { maxTtlMs: 30 * 86_400_000, bodyLimitBytes: 10_000, growth: new GrowthLimit(10_000) };
 const catalog = new Catalog(['Note', 'Task'].map(anyObject).concat(scored), []);
 
 /** Returns what an agent that publishes these types would store, as `<type> <JSON>`. */

@@ -1,5 +1,6 @@
 // Payloads of a type with `defaults: true`, on all ways in and out. Real: the application, its database, HTTP, a remote agent, functions.
 // Stood in for: a model server.
+import { OutputMemory } from '../../src/blackboard/execution/output-memory.js';
 import { newId } from '../../src/common/ids.js';
 import { engine, setKeys } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
@@ -188,6 +189,27 @@ describe('the defaults of a type', () => {
       const answer = await post('/api/v1/agents/packer/run', { inputs });
       expect([answer.status, answer.body]).toEqual([400, { detail: `inputs[2]: ${TOO_LARGE}` }]);
       expect((await post('/api/v1/agents/packer/run', { inputs: inputs.slice(1) })).status).toBe(200);
+    });
+
+    it('and answers wait until there is memory for them', async () => {
+      const memory = board.app.app.get(OutputMemory, { strict: false });
+      const taken = await memory.whenFree(memory.limitBytes + 1);
+      const outside = new Outside(board.http);
+      const reading = await board.publish('Reading', {});
+      const held = await outside.claimOne({ agents: ['approver'] });
+      const completed = outside.send(held, 'complete', { output: { Large: items(40) } });
+      const draft = await board.publish('Draft', { answer: { Large: items(40) } });
+      await eventually('both wait', () => memory.waitingCount === 2);
+      expect((await published('Order'))[0]).toContain('Copy');
+
+      taken.release();
+      expect((await completed).status).toBe(200);
+      for (const correlation of [reading, draft]) {
+        const large = () => board.artifacts(correlation, { type: 'Large' });
+        await eventually('the output is stored', async () => (await large()).length === 1);
+        expect(text((await large())[0]!.payload).length).toBeGreaterThan(400_000);
+      }
+      await eventually('all memory is free', () => memory.usedBytes === 0);
     });
 
     it('in all outputs of one answer together', async () => {

@@ -2,16 +2,29 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
+import { GrowthLimit } from '../../catalog/growth-limit.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
+import type { MemoryReservation } from '../../common/memory-budget.js';
 import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import type { ClaimedExecution } from './claims.js';
+import { OutputMemory } from './output-memory.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
 
 /** The fields of an execution that its outputs need. */
 export type AnsweredExecution = Pick<ClaimedExecution, 'id' | 'correlationId' | 'direct'>;
+
+export interface CheckedAnswer {
+  drafts: ArtifactDraft[];
+  /** Of the defaults in the drafts. */
+  memory?: MemoryReservation;
+}
+
+interface Problem {
+  problem: string;
+}
 
 const MATCHED_AT_ONCE = 16;
 
@@ -23,21 +36,53 @@ export class Answers {
     private readonly catalog: Catalog,
     private readonly clock: Clock,
     private readonly artifacts: MatchedArtifacts,
+    private readonly memory: OutputMemory,
   ) {}
 
-  /** Returns the artifacts, or in `problem` why the answer cannot be published. */
-  check(
+  /** Returns why the answer cannot be published, or null. */
+  problemOf(execution: AnsweredExecution, agent: AgentDefinition, answer: unknown): string | null {
+    const checked = this.checkNow(execution, agent, answer);
+    return 'problem' in checked ? checked.problem : null;
+  }
+
+  /**
+   * Returns the artifacts, or in `problem` why the answer cannot be published. It waits for the memory of the defaults
+   * in them, which the caller releases when they are stored.
+   */
+  async check(execution: AnsweredExecution, agent: AgentDefinition, answer: unknown): Promise<CheckedAnswer | Problem> {
+    const checked = this.checkNow(execution, agent, answer);
+    if ('problem' in checked || checked.grownBytes === 0) return checked;
+    const { drafts, grownBytes } = checked;
+    const memory = this.memory.reserveNow(grownBytes);
+    return memory ? { drafts, memory } : this.checkLater(grownBytes, execution, agent, answer);
+  }
+
+  /** Checks again after the wait, so that no artifacts with defaults are kept meanwhile. */
+  private async checkLater(
+    grownBytes: number,
     execution: AnsweredExecution,
     agent: AgentDefinition,
     answer: unknown,
-  ): { drafts: ArtifactDraft[] } | { problem: string } {
+  ): Promise<CheckedAnswer | Problem> {
+    const memory = await this.memory.whenFree(grownBytes);
+    const checked = this.checkNow(execution, agent, answer);
+    if ('drafts' in checked) return { ...checked, memory };
+    memory.release();
+    return checked;
+  }
+
+  private checkNow(
+    execution: AnsweredExecution,
+    agent: AgentDefinition,
+    answer: unknown,
+  ): { drafts: ArtifactDraft[]; grownBytes: number } | Problem {
     try {
       const now = this.clock.now();
-      return {
-        drafts: checkOutputs(answer, agent, this.catalog, this.settings).map((output) =>
-          draftOf(execution, agent, output, now),
-        ),
-      };
+      const { maxTtlMs, bodyLimitBytes } = this.settings;
+      const growth = new GrowthLimit(bodyLimitBytes);
+      const outputs = checkOutputs(answer, agent, this.catalog, { maxTtlMs, bodyLimitBytes, growth });
+      const drafts = outputs.map((output) => draftOf(execution, agent, output, now));
+      return { drafts, grownBytes: growth.memoryBytes };
     } catch (error) {
       // Getters and toJSON are the agent's code, so every error from reading the answer is a problem of the answer.
       return { problem: error instanceof OutputError ? error.message : 'the answer cannot be read as JSON' };

@@ -53,7 +53,7 @@ export class AttemptCommits {
     }
     if (execution.shortfall) return this.commitShortfall(execution, execution.shortfall, holder);
     if (!attempt.ok) return this.commitFailure(execution, attempt.failure, holder);
-    const checked = this.answers.check(execution, agent, attempt.answer);
+    const checked = await this.answers.check(execution, agent, attempt.answer);
     if ('problem' in checked) {
       return this.commitFailure(execution, { type: 'output', message: checked.problem }, holder);
     }
@@ -62,6 +62,8 @@ export class AttemptCommits {
     } catch (error) {
       this.logger.error({ err: error, execution_id: execution.id }, 'the outputs of an execution could not be stored');
       return this.commitFailure(execution, { type: 'internal', message: 'its outputs could not be stored' }, holder);
+    } finally {
+      checked.memory?.release();
     }
   }
 

@@ -56,10 +56,7 @@ export class EngineContexts {
         execution.answer?.release();
         execution.answer = await this.answerMemory.forAnswer(text, signal);
       },
-      refusal: (answer) => {
-        const checked = this.answers.check(execution, agent, answer);
-        return 'problem' in checked ? checked.problem : null;
-      },
+      refusal: (answer) => this.answers.problemOf(execution, agent, answer),
       used: (usage) => execution.meter.used(usage),
       reserve: (need) => this.modelCalls.reserve(execution, need, signal),
       settle: (end) => this.modelCalls.settle(execution, end),

@@ -30,6 +30,7 @@ import { InputParsing } from './input-parsing.js';
 import { LeaseWatch } from './lease-watch.js';
 import { Leases } from './leases.js';
 import { Outcomes } from './outcomes.js';
+import { OutputMemory } from './output-memory.js';
 import { RunningExecutions } from './running-executions.js';
 
 @Module({
@@ -66,6 +67,7 @@ import { RunningExecutions } from './running-executions.js';
     LeaseWatch,
     Leases,
     Outcomes,
+    OutputMemory,
     RunningExecutions,
   ],
   exports: [

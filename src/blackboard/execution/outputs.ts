@@ -1,6 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, ArtifactType, Output } from '../../catalog/definitions.js';
-import { GrowthLimit } from '../../catalog/growth-limit.js';
+import type { GrowthLimit } from '../../catalog/growth-limit.js';
 import {
   describeVisibilityProblem,
   findTtlProblem,
@@ -21,11 +21,8 @@ export const MAX_OUTPUTS = 1_000;
 export const MAX_TAGS = 100;
 const FIELDS_OF_OUTPUT = ['type', 'payload', 'tags', 'visibility'];
 
-/** The limits of the settings: the longest `ttl` of a visibility and the largest payload, the same as for a publish. */
-export type OutputLimits = Pick<Settings, 'maxTtlMs' | 'bodyLimitBytes'>;
-
-/** Keeps a small answer from growing into many large payloads. */
-type AnswerLimits = OutputLimits & { growth: GrowthLimit };
+/** The longest `ttl` of a visibility and the largest payload, the same as for a publish, and the growth by defaults. */
+export type OutputLimits = Pick<Settings, 'maxTtlMs' | 'bodyLimitBytes'> & { growth: GrowthLimit };
 
 export interface CheckedOutput {
   output: Output;
@@ -47,9 +44,8 @@ export function checkOutputs(
   answer: unknown,
   agent: AgentDefinition,
   catalog: Catalog,
-  outputLimits: OutputLimits,
+  limits: OutputLimits,
 ): CheckedOutput[] {
-  const limits = { ...outputLimits, growth: new GrowthLimit(outputLimits.bodyLimitBytes) };
   if (answer === null || answer === undefined) return [];
   if (answer instanceof ExplicitOutputs) return checkExplicit(answer.outputs, agent, catalog, limits);
   if (agent.outputs.length === 0) throw new OutputError('the agent publishes no type, so it must answer null');
@@ -76,7 +72,7 @@ function checkExplicit(
   given: readonly unknown[],
   agent: AgentDefinition,
   catalog: Catalog,
-  limits: AnswerLimits,
+  limits: OutputLimits,
 ): CheckedOutput[] {
   refuseTooMany(given.length);
   return given.map((each, index) => {
@@ -92,7 +88,7 @@ function checkExplicit(
  * `{type, payload, tags?, visibility?}`. The tags are added to those of the agent's configuration; the visibility
  * replaces it.
  */
-function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limits: AnswerLimits): CheckedOutput {
+function checkOne(given: unknown, agent: AgentDefinition, catalog: Catalog, limits: OutputLimits): CheckedOutput {
   if (!isJsonObject(given)) throw new OutputError(': must be an object with type and payload');
   const [unknown] = unknownFields(given, FIELDS_OF_OUTPUT);
   if (unknown) throw new OutputError(`.${unknown.name}: ${unknown.problem}`);
@@ -128,7 +124,7 @@ function checkOutput(
   output: Output,
   given: unknown,
   catalog: Catalog,
-  { bodyLimitBytes, growth }: AnswerLimits,
+  { bodyLimitBytes, growth }: OutputLimits,
 ): CheckedOutput {
   const payloadText = asJsonText(output.type, given);
   const bytes = Buffer.byteLength(payloadText);

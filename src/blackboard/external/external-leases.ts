@@ -61,11 +61,7 @@ export class ExternalLeases {
     if (wasEnded(row, leaseToken, 'completed')) return;
     const agent = this.agent(row.agent);
     const execution = await this.held(row, leaseToken);
-    const checked = this.answers.check(execution, agent, answer);
-    if ('problem' in checked) throw new DomainError('invalid', checked.problem);
-    const matched: MatchedArtifact[] = [];
-    await this.answers.match(execution, checked.drafts, matched);
-    const outcome = await this.outcomes.complete(execution, matched, () => undefined);
+    const outcome = await this.commit(execution, agent, answer);
     if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'completed');
     else this.ended(row, execution, { outcome });
   }
@@ -102,6 +98,22 @@ export class ExternalLeases {
     const outcome = await this.outcomes.failAttempt(execution, failure, () => undefined);
     if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'failed');
     else this.ended(row, execution, { outcome, failure });
+  }
+
+  private async commit(
+    execution: EndingExecution,
+    agent: AgentDefinition,
+    answer: unknown,
+  ): Promise<'completed' | 'failed' | 'discarded'> {
+    const checked = await this.answers.check(execution, agent, answer);
+    if ('problem' in checked) throw new DomainError('invalid', checked.problem);
+    try {
+      const matched: MatchedArtifact[] = [];
+      await this.answers.match(execution, checked.drafts, matched);
+      return await this.outcomes.complete(execution, matched, () => undefined);
+    } finally {
+      checked.memory?.release();
+    }
   }
 
   private ended(row: Leased, execution: EndingExecution, result: Parameters<AttemptReports['ended']>[1]): void {

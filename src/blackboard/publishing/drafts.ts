@@ -39,7 +39,7 @@ export class Drafts {
   async with<Result>(given: Given, work: (draft: ArtifactDraft) => Promise<Result>): Promise<Result> {
     const limit = this.growthLimit();
     const draft = this.check(given, limit);
-    return this.memory.during(grownMemory(limit), () => work(draft));
+    return this.memory.during(limit.memoryBytes, () => work(draft));
   }
 
   /**
@@ -73,6 +73,3 @@ export class Drafts {
     };
   }
 }
-
-/** The memory of what defaults have added to payloads (bytes): their texts, and copies of the parts that changed. */
-export const grownMemory = ({ usedBytes }: GrowthLimit): number => 2 * usedBytes;

@@ -14,7 +14,7 @@ import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
-import { Drafts, grownMemory } from './drafts.js';
+import { Drafts } from './drafts.js';
 import { fittingSubscription, type NamedInput, namedInputs } from './input-fit.js';
 
 /** An execution of an agent that the caller named. Its inputs are checked and ready to be stored. */
@@ -130,7 +130,7 @@ export class Invocations {
     );
     // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
     const cause = background ? NO_SPAN : this.tracing.current();
-    const grownBytes = grownMemory(limit);
+    const grownBytes = limit.memoryBytes;
     return { subscription, drafts, correlationId, direct, background, deadlineMs, cause, grownBytes };
   }
 
