@@ -6,7 +6,7 @@ import { Lifecycle } from '../../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../../common/logger.js';
 import { Settings } from '../../../config/settings.js';
 import { WaitingBytes } from '../waiting-bytes.js';
-import { cellTypes } from './cell-types.js';
+import { cellTypes } from './csv-columns.js';
 import { csvColumns, type CsvSource } from './csv-columns.js';
 import { openCsvFile } from './csv-file.js';
 import { readCsv } from './csv-reader.js';
