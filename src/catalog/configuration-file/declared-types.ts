@@ -1,13 +1,15 @@
+import type { JsonObject } from '../../common/json.js';
 import { parseDuration } from '../../common/units.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
 import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import { type AgentDefinition, type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
+import { GrowthLimit } from '../growth-limit.js';
 import { declaredType, openType, workflowErrorType } from '../schemas/artifact-type.js';
-import { defaultProblems } from '../schemas/default-checks.js';
-import { compilePayloadSchema } from '../schemas/payload-schema.js';
+import { compilePayloadSchema, type SchemaLookup } from '../schemas/payload-schema.js';
 import { SchemaDefaults } from '../schemas/schema-defaults.js';
 import type { SchemaError } from '../schemas/schema-errors.js';
+import { placesOf } from '../schemas/schema-places.js';
 import { checkDuration } from './duration-keys.js';
 
 type Declarations = NonNullable<Remaining<ConfigurationOptions>['types']>;
@@ -90,3 +92,21 @@ const mentionedTypes = (agent: AgentDefinition): string[] => [
   ...agent.subscriptions.flatMap(({ types }) => types),
   ...agent.outputs.map(({ type }) => type),
 ];
+
+/** Returns the problems of defaults that never end, add too much, or are not valid where they are filled in. */
+function defaultProblems(
+  schema: JsonObject,
+  defaults: SchemaDefaults,
+  lookup: SchemaLookup,
+  bodyLimitBytes: number,
+): SchemaError[] {
+  const bySchema = new Map(defaults.list.map((each) => [each.schema, each]));
+  return placesOf(schema, [...bySchema.keys()]).flatMap((place) => {
+    const completed = defaults.complete(bySchema.get(place.schema)!, new GrowthLimit(bodyLimitBytes));
+    const problems =
+      'problem' in completed
+        ? [{ path: [], message: completed.problem }]
+        : lookup.violations(place.path, completed.value);
+    return problems.map(({ path, message }) => ({ path: [...place.path, 'default', ...path], message }));
+  });
+}

@@ -1,12 +1,12 @@
-import { Ajv, type Options } from 'ajv';
+import { _, Ajv, type CodeKeywordDefinition, Name, type Options } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { fullFormats } from 'ajv-formats/dist/formats.js';
 
 import { Pattern } from '../../patterns/pattern.js';
 import { PatternError } from '../../patterns/pattern-error.js';
 import type { PatternBudget } from '../../patterns/pattern-work.js';
 import { addEqualValues } from './equal-values.js';
-import { addEvaluatedNames } from './evaluated-names.js';
-import { addSafeFormats } from './formats.js';
 
 const DRAFTS = {
   'https://json-schema.org/draft/2020-12/schema': Ajv2020,
@@ -53,3 +53,48 @@ export class Patterns {
     }
   }
 }
+
+/**
+ * Ajv keeps the names that an `anyOf` or `$ref` has evaluated as fields of an object, and `unevaluatedProperties` finds
+ * inherited ones such as `constructor` among them. Without a prototype there are none.
+ */
+function addEvaluatedNames(ajv: Ajv): void {
+  const rule = ajv.RULES.all.unevaluatedProperties as { definition: CodeKeywordDefinition } | undefined;
+  // Draft-07 does not have the keyword.
+  if (!rule) return;
+  const { code } = rule.definition;
+  rule.definition = {
+    ...rule.definition,
+    code: (context, type) => {
+      const { props } = context.it;
+      if (props instanceof Name)
+        context.gen.if(_`${props} && ${props} !== true`, () =>
+          context.gen.code(_`Object.setPrototypeOf(${props}, null)`),
+        );
+      code(context, type);
+    },
+  };
+}
+
+const LONGEST_REGEX = 10_000;
+
+/**
+ * Adds the formats of JSON Schema. They check texts of clients on the main thread, so each must take time proportional
+ * to the text. Two formats of ajv-formats do not, and are replaced.
+ */
+function addSafeFormats(ajv: Ajv): void {
+  addFormats.default(ajv);
+  ajv.addFormat('url', isUrl);
+  ajv.addFormat('regex', isRegex);
+}
+
+// `\S+(?::\S*)?` before an `@` matches the same as `\S+`, but tries every colon for every `@`.
+const URL_FORM = new RegExp((fullFormats.url as RegExp).source.replace('\\S+(?::\\S*)?@', '\\S+@'), 'iu');
+const WHITE_SPACE = /\s/;
+
+/** Without white space, nothing after the host can make it try the next `@`. */
+const isUrl = (text: string): boolean => !WHITE_SPACE.test(text) && URL_FORM.test(text);
+
+/** The length is limited because the runtime takes a quarter of a second to parse an expression of one megabyte. */
+const isRegex = (text: string): boolean =>
+  text.length <= LONGEST_REGEX && (fullFormats.regex as (text: string) => boolean)(text);

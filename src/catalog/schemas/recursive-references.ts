@@ -1,9 +1,7 @@
-import type { Ajv, AnySchemaObject, CodeKeywordDefinition, ErrorObject, KeywordCxt } from 'ajv';
+import type { Ajv, AnySchema, AnySchemaObject, CodeKeywordDefinition, ErrorObject, KeywordCxt } from 'ajv';
 import { resolveRef, SchemaEnv } from 'ajv/dist/compile/index.js';
 import type { DataValidationCxt, Evaluated, ValidateFunction } from 'ajv/dist/types/index.js';
 import { callRef } from 'ajv/dist/vocabularies/core/ref.js';
-
-import { SameValueReferences } from './same-value-references.js';
 
 /**
  * Errors that are kept for one value. Without a limit, the errors of all paths through a recursive schema would double
@@ -98,3 +96,37 @@ function targetOf({ schema: reference, it }: KeywordCxt): Target {
  */
 const enclosing = (target: Target): SchemaEnv | null =>
   target instanceof SchemaEnv && target.validate === undefined ? target : null;
+
+interface Reference {
+  from: AnySchema;
+  to: AnySchema;
+}
+
+/**
+ * The references of a schema that apply to the same value as the schema around them: for example those in `allOf` or
+ * `not`, but not those in `properties` or `items`. If they form a circle, checking a value never ends.
+ */
+class SameValueReferences {
+  /** Keyed by the part of the schema with the `$ref`. */
+  private readonly references = new Map<unknown, Reference>();
+
+  /** A target that is not a SchemaEnv contains no references. */
+  add({ parentSchema, it }: KeywordCxt, target: unknown): void {
+    if (it.dataLevel === 0 && target instanceof SchemaEnv)
+      this.references.set(parentSchema, { from: it.schemaEnv.schema, to: target.schema });
+  }
+
+  /** The parts of the schema whose `$ref` is in a circle. */
+  endless(): unknown[] {
+    return [...this.references].filter(([, { from, to }]) => this.leads(to, from)).map(([part]) => part);
+  }
+
+  private leads(from: AnySchema, to: AnySchema, seen = new Set<AnySchema>()): boolean {
+    if (from === to) return true;
+    if (seen.has(from)) return false;
+    seen.add(from);
+    return [...this.references.values()].some(
+      (reference) => reference.from === from && this.leads(reference.to, to, seen),
+    );
+  }
+}
