@@ -4,7 +4,7 @@
  */
 export type DomainErrorCode = 'invalid' | 'forbidden' | 'not_found' | 'conflict' | 'unavailable' | 'agent_failed';
 
-/** Whether the failure is temporary, so that the caller may try again. */
+/** Whether the failure is temporary, so the caller may try again. */
 export const isUnavailable = (error: unknown): boolean => error instanceof DomainError && error.code === 'unavailable';
 
 export class DomainError extends Error {

@@ -6,7 +6,7 @@ import { newId } from '../../src/common/ids.js';
 import { eventually } from '../support/eventually.js';
 import { anyObject, type Core, startCore } from './core.js';
 
-// Positions are assigned before the commit, so that the later of two can become visible first.
+// Positions are assigned before the commit, so the later of two can become visible first.
 describe('a reader who pages by position, beside a transaction that is still open', () => {
   let core: Core;
   let store: ChangelogStore;

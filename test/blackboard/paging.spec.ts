@@ -34,7 +34,7 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
 
   function publish(payload: JsonObject): Promise<Published> {
     const artifactId = randomUUID();
-    // Tags need separate statements, so that transactions have different lengths and overtake each other.
+    // Tags need separate statements, so transactions have different lengths and overtake each other.
     const tags = Array.from({ length: random.between(0, MOST_TAGS) }, (_, tag) => `tag-${tag}`);
     return core.publisher.publish({
       artifactId,
@@ -67,7 +67,7 @@ describe(`readers who page by position beside ${WRITERS} writers of ${ARTIFACTS}
     while (found.length === 0 || found.at(-1)!.seq !== end.last) {
       const page = await store.after(found.at(-1)?.seq ?? 0, random.between(1, LONGEST_PAGE));
       found.push(...page.rows.map(({ seq, id }) => ({ seq, id })));
-      // SQLite answers synchronously, so that awaiting it alone lets no writer run.
+      // SQLite answers synchronously, so awaiting it alone lets no writer run.
       await setImmediate();
     }
     return found;

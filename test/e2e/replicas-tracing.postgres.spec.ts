@@ -31,7 +31,7 @@ const finishChecking = (): (() => void) | undefined => (globalThis as { finishCh
 
 /**
  * Uses three apps on one Postgres, each with a separate SDK, a receiver of OTLP over HTTP and one of webhooks. The
- * worker that runs the first agent is stopping and claims no more, so that the other one runs what follows.
+ * worker that runs the first agent is stopping and claims no more, so the other one runs what follows.
  */
 it('a correlation is one trace over the process that accepts it and those that work on it', async () => {
   const collector = await TraceCollector.start();

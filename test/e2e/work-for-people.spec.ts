@@ -236,7 +236,7 @@ describe('work for a person', () => {
     expect(await outside.send(lease, 'complete', { output: { approved: true } })).toMatchObject({ status: 200 });
     await board.http.post(`/api/v1/correlations/${cancelled.correlation}/cancel`).expect(200);
     clock.advance(3 * HOUR_MS);
-    // A later one's time has passed, so that the earlier ones' would have been checked.
+    // A later one's time has passed, so the earlier ones' would have been checked.
     const later = await published('Audit', 'bela');
     clock.advance(3 * HOUR_MS);
     expect(await board.ended(later.correlation)).toMatchObject({ state: 'failed' });

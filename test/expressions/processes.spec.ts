@@ -17,7 +17,7 @@ import { eventually } from '../support/eventually.js';
 const ENDLESS = 'payload.l.all(a, payload.l.all(b, payload.l.all(c, payload.l.all(d, a + b + c + d > 0.0))))';
 const HOSTILE = { l: new Array<number>(500).fill(1) };
 const TOO_LONG: EvaluationResult = { ok: false, error: 'takes longer than 1000 ms' };
-// Its time is not proportional to its input's size, so that it is never evaluated on the main thread.
+// Its time is not proportional to its input's size, so it is never evaluated on the main thread.
 const INNOCENT = 'payload.l.all(x, [x].all(y, y == 1))';
 const TRUE: EvaluationResult = { ok: true, value: true };
 

@@ -109,7 +109,7 @@ async function refusesWithoutFillingTheLog(service: Service, ledger: Ledger): Pr
   const until = performance.now() + SECONDS * 1_000;
   let refused = 0;
   while (performance.now() < until) {
-    // A checkpoint frees a little space in the write-ahead log, so that one of them may still be stored.
+    // A checkpoint frees a little space in the write-ahead log, so one of them may still be stored.
     const answers = await Promise.all(Array.from({ length: 20 }, () => sendLarge(service, ledger)));
     expect(answers.filter(({ status }) => status !== 200 && status !== 503)).toEqual([]);
     refused += answers.filter(({ status }) => status === 503).length;

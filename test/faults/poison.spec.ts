@@ -14,7 +14,7 @@ agents:
 `;
 
 /**
- * Each start takes seconds of CPU time, and only the tenth loss differs from the earlier ones, so that some of those
+ * Each start takes seconds of CPU time, and only the tenth loss differs from the earlier ones, so some of those
  * are enough.
  */
 const MADE_UP = 7;

@@ -31,7 +31,7 @@ export class KnownWork {
   }
 
   /**
-   * Whether a process with the worker role has the agent, so that the agent's timers fire and its leases are taken
+   * Whether a process with the worker role has the agent, so the agent's timers fire and its leases are taken
    * over.
    */
   hasWorkerOf(name: string): boolean {

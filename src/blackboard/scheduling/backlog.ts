@@ -56,7 +56,7 @@ export class Backlog {
     return this.waiting.recount();
   }
 
-  /** Whether one of the limits is reached, so that no more work may be accepted. */
+  /** Whether one of the limits is reached, so no more work may be accepted. */
   get isFull(): boolean {
     return (
       this.count >= this.settings.maxPendingExecutions ||

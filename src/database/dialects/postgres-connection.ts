@@ -54,7 +54,7 @@ function answersRows({ query }: CompiledQuery): boolean {
 }
 
 /**
- * Postgres does not accept NUL in text. Ids and search values never contain it, so that such a search finds nothing; in
+ * Postgres does not accept NUL in text. Ids and search values never contain it, so such a search finds nothing; in
  * messages the replacement character takes its place.
  */
 const storable = (parameters: readonly unknown[]): unknown[] =>

@@ -59,7 +59,7 @@ export interface BatchesTable extends UsageSums {
   static_inputs: string;
   /** Bytes that the inputs of all runs take in the database, including `static_inputs`. */
   stored_bytes: Generated<number>;
-  /** 1 if it was ever cancelled, so that some of its rows may never run. */
+  /** 1 if it was ever cancelled, so some of its rows may never run. */
   was_cancelled: Generated<number>;
   error: string | null;
   /** The process that imports its rows, and the end of its lease. Null when all rows are stored. */

@@ -78,7 +78,7 @@ const publishing = ({
 const webhooks = ({ clientWebhooks, clientWebhookHosts, clientWebhookPorts }: Settings): Row[] => [
   ['hosts of webhooks', 'client_webhooks', clientWebhooks, '400'],
   [
-    'hosts of webhooks, where `client_webhooks` is `list`',
+    'hosts of webhooks, if `client_webhooks` is `list`',
     'client_webhook_hosts',
     clientWebhookHosts.join(', ') || 'none',
     '400',

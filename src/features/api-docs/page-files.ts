@@ -24,7 +24,7 @@ const READERS: Record<string, () => PageFile> = {
 
 const read = new Map<string, PageFile>();
 
-/** Returns `undefined` where no page loads a file with this name. */
+/** Returns `undefined` if no page loads a file with this name. */
 export function pageFile(name: string): PageFile | undefined {
   if (!read.has(name) && Object.hasOwn(READERS, name)) read.set(name, READERS[name]!());
   return read.get(name);

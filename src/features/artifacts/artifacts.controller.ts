@@ -125,7 +125,7 @@ export class ArtifactsController {
     summary: 'Explain why agents reacted to an artifact or not',
     description:
       'Gives a verdict for every subscription. Stored facts (executions, waiting joins and windows, errors) come ' +
-      'first; where nothing is stored, the verdict follows from the current configuration.',
+      'first; if nothing is stored, the verdict follows from the current configuration.',
   })
   @ApiArtifactId()
   @ApiOkResponse({ type: ExplanationBody, description: 'The artifact and its verdicts', example: EXPLANATION_EXAMPLE })

@@ -24,7 +24,7 @@ export class BatchControlService {
     private readonly waiting: WaitingBytes,
   ) {}
 
-  /** Throws DomainError `not_found`, or `conflict` where it has ended. */
+  /** Throws DomainError `not_found`, or `conflict` if it has ended. */
   async cancel(id: string): Promise<BatchBody> {
     await this.unitOfWork.run(async (tx) => {
       // Locks runs before their batch, as the end of a run does. The second call cancels runs that were begun
@@ -44,7 +44,7 @@ export class BatchControlService {
   }
 
   /**
-   * Throws DomainError `not_found`, `conflict` where it is running or has no failed items, or `unavailable` where too
+   * Throws DomainError `not_found`, `conflict` if it is running or has no failed items, or `unavailable` if too
    * many rows wait.
    */
   async retryFailed(id: string): Promise<BatchBody> {

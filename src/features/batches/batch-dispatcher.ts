@@ -13,7 +13,7 @@ const LOOK_AGAIN_MS = 5_000;
 const MOST_FAILURES = 10;
 
 /**
- * Advances running batches whenever one of their runs has ended. A wake-up can be lost with its process, so that all
+ * Advances running batches whenever one of their runs has ended. A wake-up can be lost with its process, so all
  * batches are also checked at the start and every few seconds. Only the database knows what remains to be done.
  */
 @Injectable()

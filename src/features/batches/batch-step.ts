@@ -41,7 +41,7 @@ export class BatchStep {
     this.agents = catalog.agents.map(({ name }) => name);
   }
 
-  /** Returns true where the next step can follow immediately. */
+  /** Returns true if the next step can follow immediately. */
   async take(tx: Transaction, seq: number): Promise<boolean> {
     // Batches of other agents wait for a process that has the agent.
     const batch = await this.batches.findRunning(tx, seq, this.agents);
@@ -106,7 +106,7 @@ export class BatchStep {
     return Math.min(max_workers, Math.max(1, Math.floor(share)));
   }
 
-  /** Returns false where the row fails without a workflow. */
+  /** Returns false if the row fails without a workflow. */
   private async begin(tx: Transaction, batch: BatchRow, row: DueRow, staticInputs: JsonObject): Promise<boolean> {
     const runId = newId();
     const item: BatchItem = { batchId: batch.id, round: batch.round, items: 1 + row.copies };

@@ -113,7 +113,7 @@ export class BatchesRepository {
     await tx.db.updateTable('batches').set({ failed_items: failed }).where('seq', '=', seq).execute();
   }
 
-  /** Returns the page, newest first, plus one further row where more rows match. */
+  /** Returns the page, newest first, plus one further row if more rows match. */
   list(
     db: Reader,
     { status, agent, from, to }: BatchFilter,

@@ -17,7 +17,7 @@ type Waiting = Pick<BatchRow, 'status' | 'stored_bytes' | 'total_items' | 'next_
 
 /**
  * Bounds the bytes that the waiting rows of all batches will store when they become runs. While they wait, rows share
- * their static inputs, so that without this bound a few small batches could later need more space than any disk has.
+ * their static inputs, so without this bound a few small batches could later need more space than any disk has.
  */
 @Injectable()
 export class WaitingBytes implements OnModuleInit {
@@ -47,7 +47,7 @@ export class WaitingBytes implements OnModuleInit {
     if (difference !== 0) this.waiting.changed(tx, difference);
   }
 
-  /** Throws DomainError `invalid` where a batch is larger than the bound. `field` names the rows in the message. */
+  /** Throws DomainError `invalid` if a batch is larger than the bound. `field` names the rows in the message. */
   refuseTooLarge(field: string, bytes: number): void {
     const { maxWaitingBatchBytes: most } = this.settings;
     if (bytes <= most) return;
@@ -57,7 +57,7 @@ export class WaitingBytes implements OnModuleInit {
     );
   }
 
-  /** Throws DomainError `unavailable` where another `bytes` would exceed the bound. */
+  /** Throws DomainError `unavailable` if another `bytes` would exceed the bound. */
   refuseExcess(bytes: number): void {
     const { maxWaitingBatchBytes: most } = this.settings;
     if (this.waiting.value + bytes <= most) return;

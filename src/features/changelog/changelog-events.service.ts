@@ -30,8 +30,8 @@ export class ChangelogEventsService {
   ) {}
 
   /**
-   * Returns a ChangelogEventsBody as JSON. Throws DomainError `invalid` where `after` is beyond the end, and
-   * `unavailable` where there is no memory.
+   * Returns a ChangelogEventsBody as JSON. Throws DomainError `invalid` if `after` is beyond the end, and
+   * `unavailable` if there is no memory.
    */
   async list(query: ChangelogEventsQuery): Promise<JsonText> {
     const held = this.memory.reserve(0);

@@ -55,7 +55,7 @@ export class ChangelogSockets implements OnApplicationBootstrap {
     this.server.on('headers', (headers) => headers.push(`X-Request-ID: ${newId()}`));
   }
 
-  /** Throws DomainError `invalid` or `unavailable` where the handshake must be refused. */
+  /** Throws DomainError `invalid` or `unavailable` if the handshake must be refused. */
   private async accept(request: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const leave = this.limits.admit(request);
     socket.once('close', leave);

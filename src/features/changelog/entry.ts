@@ -78,7 +78,7 @@ export class EntryBatch {
     return this.asEvents;
   }
 
-  /** Returns the matching entries; the same object where all match. */
+  /** Returns the matching entries; the same object if all match. */
   those(wanted: (row: ChangelogRow) => boolean): EntryBatch {
     const chosen = this.entries.filter(({ row }) => wanted(row));
     return chosen.length === this.entries.length ? this : new EntryBatch(chosen);

@@ -10,7 +10,7 @@ const LONGEST_SHOWN = 40;
 export class Resuming {
   constructor(private readonly store: ChangelogStore) {}
 
-  /** Throws DomainError `invalid` where no artifact can have this position. `name` is the parameter or header. */
+  /** Throws DomainError `invalid` if no artifact can have this position. `name` is the parameter or header. */
   async check(name: string, position: number | string): Promise<number> {
     const last = await this.store.lastGiven();
     const number = typeof position === 'string' && !/^\d{1,16}$/.test(position) ? NaN : Number(position);

@@ -27,7 +27,7 @@ export class StreamLimits {
   }
 
   /**
-   * Reserves a place. The returned function frees it and is idempotent. Throws DomainError `unavailable` where no place
+   * Reserves a place. The returned function frees it and is idempotent. Throws DomainError `unavailable` if no place
    * is free.
    */
   admit(request: IncomingMessage): () => void {
@@ -76,7 +76,7 @@ export class ReadLimiter {
     else await new Promise<void>((resolve) => this.waiting.push(resolve));
     try {
       const result = await work();
-      // node:sqlite is synchronous, so that awaiting a query does not let other work run.
+      // node:sqlite is synchronous, so awaiting a query does not let other work run.
       await setImmediate();
       return result;
     } finally {

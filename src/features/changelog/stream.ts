@@ -84,7 +84,7 @@ export abstract class Sink {
   abstract entries(batch: EntryBatch): void;
   abstract gap(gap: GapEntry): void;
   abstract liveEvent(name: string, json: string): void;
-  /** Sends a heartbeat. Returns false where the peer has not answered the last one. */
+  /** Sends a heartbeat. Returns false if the peer has not answered the last one. */
   abstract beat(position: number): boolean;
   /** Ends the stream as the protocol requires. */
   abstract end(): void;
@@ -152,7 +152,7 @@ export class Stream implements TailListener {
 
   /**
    * Sends a live event. It arrives after the tail has delivered all earlier entries. Events of batches belong to no
-   * correlation, so that a filter by correlation drops them.
+   * correlation, so a filter by correlation drops them.
    */
   liveEvent(event: LiveEvent, json: string): void {
     const { correlationIds } = this.parts.filter;

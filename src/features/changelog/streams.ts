@@ -43,8 +43,8 @@ export class Streams implements OnModuleDestroy {
   }
 
   /**
-   * Begins a stream. Calls `makeSink` when everything is ready. Rejects where it cannot begin, with DomainError
-   * `unavailable` where the service is stopping; nothing was written then.
+   * Begins a stream. Calls `makeSink` when everything is ready. Rejects if it cannot begin, with DomainError
+   * `unavailable` if the service is stopping; nothing was written then.
    */
   async begin({ filter, after, live }: StreamRequest, makeSink: () => Sink): Promise<void> {
     await this.tail.enter();

@@ -25,7 +25,7 @@ export class CorrelationsService {
     private readonly correlations: CorrelationsRepository,
   ) {}
 
-  /** Throws DomainError `not_found`, or `conflict` where it has ended. */
+  /** Throws DomainError `not_found`, or `conflict` if it has ended. */
   async cancel(id: string): Promise<CorrelationStatusBody> {
     await this.unitOfWork.run((tx) => this.cancellation.cancel(tx, id));
     return this.status(id);
@@ -47,7 +47,7 @@ export class CorrelationsService {
     };
   }
 
-  /** Throws DomainError `not_found`, or `invalid` where `after` is not the id of an artifact. */
+  /** Throws DomainError `not_found`, or `invalid` if `after` is not the id of an artifact. */
   async trace(id: string, { after, limit }: TraceQuery): Promise<TraceBody> {
     const trace = await this.traces.of(id, after === undefined ? 0 : await this.positionOf(after), limit);
     if (!trace) throw new DomainError('not_found', `Correlation not found: ${id}`);

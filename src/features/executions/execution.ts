@@ -41,7 +41,7 @@ interface ExecutionParts {
   attempts: Selectable<ExecutionAttemptsTable>[];
   modelUses: Selectable<UsageTable>[];
   toolCalls: Selectable<ToolCallsTable>[];
-  /** Null where the agent is not external. */
+  /** Null if the agent is not external. */
   form: JsonObject | null;
   /** Agents that no process has. */
   lacking: readonly string[];

@@ -25,7 +25,7 @@ export type ExecutionRow = Selectable<ExecutionsTable>;
 /** Reads executions with their attempts, model uses and tool calls. */
 @Injectable()
 export class ExecutionsRepository {
-  /** Returns the page, newest first, plus one further row where more rows match. */
+  /** Returns the page, newest first, plus one further row if more rows match. */
   list(db: Reader, filter: ExecutionFilter, { limit, offset }: ListPage): Promise<ExecutionRow[]> {
     return db
       .with(

@@ -21,7 +21,7 @@ export class ReadinessService {
     private readonly executor: Executor,
   ) {}
 
-  /** Throws ServiceUnavailableException with Terminus' body where a part is down. */
+  /** Throws ServiceUnavailableException with Terminus' body if a part is down. */
   async check(): Promise<HealthCheckResult> {
     try {
       return await this.health.check([() => this.database(), () => this.work()]);

@@ -23,12 +23,12 @@ export interface KeyRow {
   answer: StoredAnswer | null;
 }
 
-/** A stored answer: its JSON, or the JSON of its pieces where it is large. */
+/** A stored answer: its JSON, or the JSON of its pieces if it is large. */
 export type StoredAnswer = { response: string } | { pieces: string };
 
 @Injectable()
 export class IdempotencyKeysRepository {
-  /** Returns `undefined` where the key is unknown or has expired. */
+  /** Returns `undefined` if the key is unknown or has expired. */
   async find(db: Reader, { endpoint, key }: ScopedKey, now: number): Promise<KeyRow | undefined> {
     const [row] = await findKey(db, { endpoint, key, now });
     return (
@@ -42,7 +42,7 @@ export class IdempotencyKeysRepository {
     );
   }
 
-  /** Reserves a key that is new or has expired. Returns false where another process was faster. */
+  /** Reserves a key that is new or has expired. Returns false if another process was faster. */
   async insert(
     tx: Transaction,
     key: ScopedKey,
@@ -70,7 +70,7 @@ export class IdempotencyKeysRepository {
   }
 
   /**
-   * Gives a dead reservation to a new owner. Returns false where another process was faster. The expiry stays, because
+   * Gives a dead reservation to a new owner. Returns false if another process was faster. The expiry stays, because
    * the artifacts and batches that the key names may be deleted after it.
    */
   async takeOver(
@@ -91,7 +91,7 @@ export class IdempotencyKeysRepository {
   }
 
   /**
-   * Stores the answer. Returns false where the owner does not have the key. The expiry stays where `expiresAt` is null.
+   * Stores the answer. Returns false if the owner does not have the key. The expiry stays if `expiresAt` is null.
    */
   async answer(
     tx: Transaction,

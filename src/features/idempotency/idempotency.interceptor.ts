@@ -47,12 +47,12 @@ export const Idempotent = (): MethodDecorator =>
 /** Documents the response headers of an idempotent route. */
 export const IDEMPOTENCY_HEADERS = {
   'X-Idempotency-Replayed': {
-    description: '`true` where the answer was made for an earlier request with this key',
+    description: '`true` if the answer was made for an earlier request with this key',
     schema: { type: 'string' as const, enum: ['true'] },
     example: 'true',
   },
   'X-Idempotency-Mismatch': {
-    description: '`true` where the answer is that of an earlier request with this key and another body',
+    description: '`true` if the answer is that of an earlier request with this key and another body',
     schema: { type: 'string' as const, enum: ['true'] },
     example: 'true',
   },

@@ -13,7 +13,7 @@ const ASK_AGAIN_AFTER_MS = 200;
 /** Executes the work of requests with the same key once. */
 @Injectable()
 export class IdempotencyService {
-  /** The work that runs in this process. A promise resolves to null where the work failed. */
+  /** The work that runs in this process. A promise resolves to null if the work failed. */
   private readonly running = new Map<string, Promise<IdempotentAnswer | null>>();
 
   constructor(
@@ -25,7 +25,7 @@ export class IdempotencyService {
   /**
    * Returns the key's answer: the cached one, that of a running request with the same key, or the result of `work`,
    * which gets the ids to use. Rejects with the error of `work`; the next request then does the work. Throws
-   * DomainError `unavailable` where this request waited for another one that failed, and its own body was dropped
+   * DomainError `unavailable` if this request waited for another one that failed, and its own body was dropped
    * meanwhile.
    */
   async answer(request: IdempotentRequest, work: (ids: RequestIds) => Promise<unknown>): Promise<IdempotentAnswer> {
@@ -116,7 +116,7 @@ export class IdempotencyService {
   }
 }
 
-/** Keeps the text itself where it is in memory, so that repeated requests read nothing from the database. */
+/** Keeps the text itself if it is in memory, so that repeated requests read nothing from the database. */
 const contentOf = (result: unknown): AnswerContent =>
   result instanceof StoredText ? (result.atHand ?? result) : JSON.stringify(result);
 
@@ -136,7 +136,7 @@ class OwnWork {
     private readonly work: (ids: RequestIds) => Promise<unknown>,
   ) {}
 
-  /** Must be called before the request waits. Throws DomainError `unavailable` where too many requests wait. */
+  /** Must be called before the request waits. Throws DomainError `unavailable` if too many requests wait. */
   waits(): void {
     this.request.waits();
     if (this.isGone || this.request.heldBytes <= MOST_HELD_BYTES) return;
@@ -144,7 +144,7 @@ class OwnWork {
     this.isGone = true;
   }
 
-  /** Rejects with the error of the work, or with DomainError `unavailable` where the body was dropped. */
+  /** Rejects with the error of the work, or with DomainError `unavailable` if the body was dropped. */
   async run(ids: RequestIds): Promise<unknown> {
     if (!this.isGone) return this.work(ids);
     throw new DomainError(

@@ -10,7 +10,7 @@ export const MAX_IDEMPOTENCY_KEY = 255;
 
 export interface IdempotentRequest extends ScopedKey {
   hash: string;
-  /** Called where the key has no ids yet. */
+  /** Called if the key has no ids yet. */
   newIds: () => RequestIds;
   /** Bytes of the memory budget that it takes while it waits for another request. */
   heldBytes: number;

@@ -15,7 +15,7 @@ import { StoredHashes } from './stored-hashes.js';
 export interface OwnReservation {
   ids: RequestIds;
   requestHash: string;
-  /** Another process held the key before, so that the age of the things that it names is unknown. */
+  /** Another process held the key before, so the age of the things that it names is unknown. */
   isTakenOver: boolean;
 }
 
@@ -82,10 +82,10 @@ export class KeyReservations {
     return () => cancel();
   }
 
-  /** Stores the answer. Returns false where this process has lost the key. */
+  /** Stores the answer. Returns false if this process has lost the key. */
   complete(key: ScopedKey, content: AnswerContent, { isTakenOver }: OwnReservation): Promise<boolean> {
     // Retention keeps the pieces of an answer for the lifetime of a key, counted from their completion. A process that
-    // took the key over answers later than that, so that its answer must not extend the expiry.
+    // took the key over answers later than that, so its answer must not extend the expiry.
     const isPinned = isTakenOver && typeof content !== 'string';
     const expiresAt = isPinned ? null : this.clock.now() + this.settings.retainKeysMs;
     const answer = typeof content === 'string' ? { response: content } : { pieces: JSON.stringify(content.pieces) };
@@ -117,7 +117,7 @@ export class KeyReservations {
     dead: KeyRow,
     now: number,
   ): Promise<KeyReservation> {
-    // The answer belongs to the first body where that has created something, otherwise to the new body.
+    // The answer belongs to the first body if that has created something, otherwise to the new body.
     const requestHash = (await this.keys.isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
     const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
     const isOurs = await this.keys.takeOver(tx, request, dead, next);

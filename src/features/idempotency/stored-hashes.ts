@@ -7,7 +7,7 @@ const PURPOSE = 'idempotent request';
 
 /**
  * Makes the form in which request hashes are stored. A body may contain a secret, which could be guessed from a plain
- * hash, so that the hash is marked with the service's secret key. Without a secret key the service refuses secrets, and
+ * hash, so the hash is marked with the service's secret key. Without a secret key the service refuses secrets, and
  * stores the plain hash, which contains no dot.
  */
 @Injectable()
@@ -19,7 +19,7 @@ export class StoredHashes {
   }
 
   /**
-   * Whether `stored` may be this hash. True also where it was stored with another secret key: it cannot be compared
+   * Whether `stored` may be this hash. True also if it was stored with another secret key: it cannot be compared
    * then, and a mismatch must not be reported without proof.
    */
   mayBeOf(stored: string, hash: string): boolean {

@@ -44,7 +44,7 @@ export const WORK_ARGUMENTS: JsonObject = {
     type: 'string',
     minLength: 1,
     maxLength: MAX_CORRELATION_ID,
-    description: 'Your name for the workflow; generated where absent',
+    description: 'Your name for the workflow; generated if absent',
   },
   idempotency_key: {
     type: 'string',

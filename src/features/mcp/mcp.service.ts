@@ -32,7 +32,7 @@ export class McpService {
   ) {}
 
   /**
-   * Returns the response, or undefined with status 202 for a message without one. Throws DomainError `invalid` where
+   * Returns the response, or undefined with status 202 for a message without one. Throws DomainError `invalid` if
    * the body is not a JSON-RPC message.
    */
   async receive(body: unknown, request: Request, response: Response): Promise<object | undefined> {

@@ -20,7 +20,7 @@ const PUBLISHING_ARGUMENTS: JsonObject = {
   ...WORK_ARGUMENTS,
 };
 
-/** Makes a tool for each type that starts work when a client publishes it, or one tool for all where there are many. */
+/** Makes a tool for each type that starts work when a client publishes it, or one tool for all if there are many. */
 @Injectable()
 export class PublishTools {
   constructor(

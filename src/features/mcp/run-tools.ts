@@ -16,7 +16,7 @@ import { inputsSchema } from './inputs-schema.js';
 import { KeyedWork } from './keyed-work.js';
 import { MAX_TOOLS_OF_A_KIND, type Tool, type ToolAnswer, toolName } from './tool.js';
 
-/** Makes a tool for each agent that can start a workflow, or one tool for all where there are many. */
+/** Makes a tool for each agent that can start a workflow, or one tool for all if there are many. */
 @Injectable()
 export class RunTools {
   constructor(
@@ -48,7 +48,7 @@ export class RunTools {
       inputs: {
         type: 'object',
         description:
-          'Payload of the type that the agent consumes, or an object keyed by type name where it consumes several',
+          'Payload of the type that the agent consumes, or an object keyed by type name if it consumes several',
       },
     };
     return {

@@ -11,7 +11,7 @@ const MOST_ANSWER_CHARACTERS = 1_024 ** 2;
 
 /**
  * Returns the answer as structured content, and as the same JSON in a text for older clients. `held` grows by the
- * memory that this takes. Throws DomainError `invalid` where the answer is too large for a model, or `unavailable`.
+ * memory that this takes. Throws DomainError `invalid` if the answer is too large for a model, or `unavailable`.
  */
 export async function toolResult(
   { body, correlationId, replayed, mismatch }: ToolAnswer,
@@ -31,7 +31,7 @@ export async function toolResult(
 }
 
 /**
- * Answers with the correlation id alone where the result is too large: the work is done, so that an error would
+ * Answers with the correlation id alone if the result is too large: the work is done, so an error would
  * mislead.
  */
 function withoutArtifacts(correlationId: string | undefined): CallToolResult {

@@ -12,7 +12,7 @@ export interface Tool {
   inputSchema: ArgumentsSchema;
   /** Whether the tool is read-only. */
   reads: boolean;
-  /** Takes ownership of `given`, of which only the names are validated. Rejects with a DomainError where it fails. */
+  /** Takes ownership of `given`, of which only the names are validated. Rejects with a DomainError if it fails. */
   call(given: JsonObject, held: HeldRequest): Promise<ToolAnswer>;
 }
 

@@ -25,7 +25,7 @@ export class Tools {
     return [...this.byName.values()];
   }
 
-  /** Returns undefined where no tool has this name. */
+  /** Returns undefined if no tool has this name. */
   find(name: string): Tool | undefined {
     return this.byName.get(name);
   }
@@ -36,7 +36,7 @@ export class Tools {
     return `Unknown tool: ${name.slice(0, LONGEST_SHOWN)}; ${nearest === undefined ? 'tools/list lists the known ones' : `did you mean ${nearest}?`}`;
   }
 
-  /** Rejects with a DomainError where the arguments are wrong or the tool fails. */
+  /** Rejects with a DomainError if the arguments are wrong or the tool fails. */
   async call(tool: Tool, given: JsonObject, held: HeldRequest): Promise<ToolAnswer> {
     refuseUnknown(tool, given);
     return tool.call(given, held);

@@ -11,7 +11,7 @@ import { WaitingWorkMetrics } from './waiting-work-metrics.js';
   imports: [
     BlackboardModule,
     WebhooksModule,
-    // Default metrics would go into the global registry, which throws where a second application adds them again.
+    // Default metrics would go into the global registry, which throws if a second application adds them again.
     PrometheusModule.register({ path: '/metrics', controller: MetricsController, defaultMetrics: { enabled: false } }),
   ],
   providers: [BlackboardMetrics, WaitingWorkMetrics],

@@ -39,7 +39,7 @@ export class PrometheusTelemetry extends Telemetry {
       buckets: LONG_SECONDS,
       registers,
     });
-    // No label for the target: clients choose the targets, so that their number has no bound.
+    // No label for the target: clients choose the targets, so their number has no bound.
     this.deliveries = new Histogram({
       name: 'starling_delivery_duration_seconds',
       help: 'Duration of an attempt to deliver a webhook, by outcome',

@@ -9,7 +9,7 @@ export interface FinalArtifact {
   seq: number;
   correlation_id: string;
   type: string;
-  /** JSON; null where it is larger than the query's limit. */
+  /** JSON; null if it is larger than the query's limit. */
   payload: string | null;
   /** Size of the payload. */
   bytes: number;

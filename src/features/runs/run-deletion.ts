@@ -45,7 +45,7 @@ export class RunDeletion implements Deletion, OnModuleInit {
     return deleted;
   }
 
-  /** Deletes all runs of an ended batch. Returns false where some are left for a later cleanup. */
+  /** Deletes all runs of an ended batch. Returns false if some are left for a later cleanup. */
   async removeBatch(cleanup: Cleanup, batchId: string): Promise<boolean> {
     while (await cleanup.goesOn()) {
       const some = await this.runs.someOfBatch(this.unitOfWork.reader, batchId);

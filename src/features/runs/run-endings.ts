@@ -45,7 +45,7 @@ export class RunEndings implements OnModuleInit {
       const error = status === 'cancelled' ? reason : failed;
       const run = await this.runs.end(tx, { id: correlation.id, status, error, endedAt: now });
       if (!run) return;
-      // A terminal status never changes, so that the correlation must take no further artifacts.
+      // A terminal status never changes, so the correlation must take no further artifacts.
       correlation.closed = 1;
       this.events.changed(tx, run);
       for (const hook of this.hooks) await hook(tx, run, now, correlation);

@@ -6,8 +6,8 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type FinalArtifact, findFinal, findFinalOfSome, MOST_OF_SOME } from './final-artifact-rows.js';
 
 /**
- * The output of a workflow: the payload of its only final artifact; `{}` where there is none; otherwise an object keyed
- * by type name, with a list where a type occurs more than once (docs/api.md).
+ * The output of a workflow: the payload of its only final artifact; `{}` if there is none; otherwise an object keyed
+ * by type name, with a list if a type occurs more than once (docs/api.md).
  */
 export class RunResult {
   /** Keyed by type name, in the order of the first artifact of each type. */

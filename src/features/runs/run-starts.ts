@@ -46,7 +46,7 @@ export class RunStarts {
     );
   }
 
-  /** Starts the run of a batch item. Throws DomainError `invalid` where the inputs do not fit. */
+  /** Starts the run of a batch item. Throws DomainError `invalid` if the inputs do not fit. */
   async startItem(tx: Transaction, agent: string, inputs: JsonObject, id: string, item: BatchItem): Promise<void> {
     const how = { firstId: newId(), background: true };
     await this.store(tx, this.invocations.prepareRun(agent, inputs, id, how), item);

@@ -26,7 +26,7 @@ export const runBody = (run: FoundRun): RunBody => ({
 
 /**
  * Returns the pieces of a RunBody as JSON: with `result` when it has completed, with times when it has ended. `index`
- * is the first field where it is given.
+ * is the first field if it is given.
  */
 export function runPieces(run: FoundRun, result: RunResult | undefined, index?: number): Piece[] {
   const { run_id, status, ...rest } = runBody(run);

@@ -48,7 +48,7 @@ export class RunsRepository {
     return row !== undefined;
   }
 
-  /** Ends a run. Returns null where no open run has this id. */
+  /** Ends a run. Returns null if no open run has this id. */
   async end(
     tx: Transaction,
     end: { id: string; status: Exclude<RunState, 'running'>; error: string | null; endedAt: number },
@@ -86,7 +86,7 @@ export class RunsRepository {
     return rows.map(({ id }) => id);
   }
 
-  /** Returns the page, newest first, plus one further row where more rows match. */
+  /** Returns the page, newest first, plus one further row if more rows match. */
   list(db: Reader, { status, agent, from, to }: RunFilter, { limit, offset }: ListPage): Promise<RunRow[]> {
     let query = selectRuns(db)
       .limit(limit + 1)
@@ -115,7 +115,7 @@ export class RunsRepository {
   }
 
   /**
-   * Deletes runs of settled correlations. A run ends with its correlation, so that none of them is running.
+   * Deletes runs of settled correlations. A run ends with its correlation, so none of them is running.
    */
   async delete(tx: Transaction, ids: readonly string[]): Promise<void> {
     await deleteRuns(tx.db, {}, ids);

@@ -88,7 +88,7 @@ export class RunsService {
     };
   }
 
-  /** Throws DomainError `not_found`, or `conflict` where the run has ended. */
+  /** Throws DomainError `not_found`, or `conflict` if the run has ended. */
   async cancel(id: string): Promise<StoredText> {
     await this.unitOfWork.run(async (tx) => {
       const run = await this.runs.find(tx.db, id);

@@ -93,7 +93,7 @@ export class DeliveriesRepository {
     await tx.db.updateTable('deliveries').set(fresh).where('id', '=', id).execute();
   }
 
-  /** Returns the page, newest first, plus one further row where more rows match. */
+  /** Returns the page, newest first, plus one further row if more rows match. */
   list(
     db: Reader,
     { state, targetId, correlationId, artifactId }: DeliveryFilter,

@@ -52,7 +52,7 @@ export class DeliveriesService {
     return { ...deliveryBody(row), attempts: (await this.attempts.of(reader, id)).map(attemptBody) };
   }
 
-  /** Throws DomainError `not_found`, or `conflict` where it has not ended or its artifact was deleted. */
+  /** Throws DomainError `not_found`, or `conflict` if it has not ended or its artifact was deleted. */
   async redeliver(id: string): Promise<DeliveryWithAttemptsBody> {
     await this.unitOfWork.run((tx) => this.beginAgain(tx, id));
     return this.get(id);

@@ -16,7 +16,7 @@ export type DeliveryChange = Pick<Selectable<DeliveriesTable>, (typeof CHANGED)[
 /** The attempts of deliveries and their outcomes. */
 @Injectable()
 export class DeliveryAttemptsRepository {
-  /** Releases the lease of a delivery. Returns false where this process does not have it; nothing is changed then. */
+  /** Releases the lease of a delivery. Returns false if this process does not have it; nothing is changed then. */
   async releaseLease(
     tx: Transaction,
     { id, leaseToken }: { id: string; leaseToken: string },
@@ -40,7 +40,7 @@ export class DeliveryAttemptsRepository {
   }
 
   /**
-   * Returns the start of a delivery's first attempt (epoch ms), or undefined where it has none. The newest first
+   * Returns the start of a delivery's first attempt (epoch ms), or undefined if it has none. The newest first
    * attempt counts, because sending a delivery again starts at attempt 1.
    */
   async firstStart(db: Reader, deliveryId: string): Promise<number | undefined> {

@@ -73,7 +73,7 @@ export class DeliveryClaims {
   }
 }
 
-// Limits apply to each process separately, so that this lock does not count. Without it, all processes would select the
+// Limits apply to each process separately, so this lock does not count. Without it, all processes would select the
 // same rows of a queue, and most of them would get nothing.
 async function holdQueues(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>> {
   await tx.lock(queues.map((queue) => `deliver ${queue}`));

@@ -11,7 +11,7 @@ import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { DELIVERIES, type LeasedDelivery } from './delivery-queue.js';
 
 /**
- * The leases of running deliveries. A delivery whose lease was lost is sent again as the same attempt, so that its
+ * The leases of running deliveries. A delivery whose lease was lost is sent again as the same attempt, so its
  * receiver may get it twice.
  */
 @Injectable()

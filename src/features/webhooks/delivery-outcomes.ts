@@ -105,7 +105,7 @@ export class DeliveryOutcomes {
   ): Promise<boolean> {
     const { correlationId, attempt, target } = delivery;
     const ended = { state, attempt, available_at: null, ended_at: this.clock.now() };
-    // A publish that adds to the group locks the correlation too, so that it sees whether a delivery is open before its
+    // A publish that adds to the group locks the correlation too, so it sees whether a delivery is open before its
     // own.
     const [, isReleased] = await Promise.all([
       this.holdGroups(tx, correlationId),
@@ -116,7 +116,7 @@ export class DeliveryOutcomes {
       isTry(sent) ? this.record(tx, delivery, sent) : undefined,
       this.deliveries.beginNext(tx, correlationId, target.id),
     ]);
-    // Its position in the target's queue is unknown, so that the whole queue must be read.
+    // Its position in the target's queue is unknown, so the whole queue must be read.
     for (const { queue } of next) tx.whenVisible(() => this.signals.deliveryReturned.publish(queue));
     return true;
   }

@@ -26,7 +26,7 @@ export class DeliveryPayloads {
     this.memory = new DeliveryMemory(Math.floor(budget.limitBytes * SHARE_OF_BUDGET));
   }
 
-  /** Resolves with the result of `send`. Rejects with the signal's reason, or where the payload cannot be read. */
+  /** Resolves with the result of `send`. Rejects with the signal's reason, or if the payload cannot be read. */
   async use<T>(
     { queue, artifact }: ClaimedDelivery,
     signal: AbortSignal,

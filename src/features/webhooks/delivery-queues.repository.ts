@@ -7,14 +7,14 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { WebhookTarget } from './webhook-targets.repository.js';
 
 /**
- * Payloads up to this size are read with the claim. A round of claims takes up to 256 deliveries, so that larger
+ * Payloads up to this size are read with the claim. A round of claims takes up to 256 deliveries, so larger
  * payloads are read later, when there is memory for them (see DeliveryPayloads).
  */
 const SMALL_PAYLOAD_BYTES = 16 * 1_024;
 
 /** The fields of an artifact that a delivery sends. */
 type DeliveredArtifact = Pick<ArtifactRow, (typeof DELIVERED)[number]> & {
-  /** Null where it is larger than SMALL_PAYLOAD_BYTES. */
+  /** Null if it is larger than SMALL_PAYLOAD_BYTES. */
   payload: string | null;
   payload_bytes: number | string;
 };
@@ -62,7 +62,7 @@ export class DeliveryQueuesRepository {
     return contentsOf(tx.db, {}, ids);
   }
 
-  /** Returns undefined where the artifact was deleted. */
+  /** Returns undefined if the artifact was deleted. */
   async payloadOf(db: Reader, artifactSeq: number): Promise<string | undefined> {
     const [found] = await findPayload(db, { seq: artifactSeq });
     return found?.payload;

@@ -55,7 +55,7 @@ export class Outbox implements OnModuleInit {
     const clients = correlation.webhook_targets > 0 ? this.targetRows.groupsOf(tx, correlation.id) : [];
     const { operator } = this.targets;
     if (operator === null) return clients;
-    // The group of a new correlation is empty, so that no query is needed.
+    // The group of a new correlation is empty, so no query is needed.
     const isBusy = first!.sequence > 1 && this.deliveries.isBusy(tx, correlation.id, operator.id);
     return [{ target_id: operator.id, origin: operator.origin, is_busy: (await isBusy) ? 1 : 0 }, ...(await clients)];
   }

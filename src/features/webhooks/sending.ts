@@ -23,7 +23,7 @@ export interface Sent {
   durationMs: number;
   /** HTTP status; null without a response. */
   status: number | null;
-  /** Null where it was delivered. It contains no part of the URL except the host. */
+  /** Null if it was delivered. It contains no part of the URL except the host. */
   error: string | null;
   /** Whether no further attempt follows, because it would fail too or the receiver does not want it. */
   isFinal: boolean;
@@ -31,7 +31,7 @@ export interface Sent {
   notBefore: number | null;
   /** What the attempt shows about its target. */
   target: 'works' | 'fails' | 'unknown';
-  /** Null where it was sent. Otherwise nothing was sent, and the same attempt waits until this time (epoch ms). */
+  /** Null if it was sent. Otherwise nothing was sent, and the same attempt waits until this time (epoch ms). */
   heldUntil: number | null;
 }
 

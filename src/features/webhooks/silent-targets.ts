@@ -14,7 +14,7 @@ import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 /** Maximum number of rows that one transaction ends. */
 const AT_ONCE = 100;
-/** A delivery is not given up before it has waited this long, even where the retry schedule is shorter. */
+/** A delivery is not given up before it has waited this long, even if the retry schedule is shorter. */
 const LEAST_WAIT_MS = 600_000;
 
 interface Silence {
@@ -27,7 +27,7 @@ interface Silence {
 }
 
 /**
- * Gives up the deliveries that wait for a target that does not answer. Such a target is held back, so that a long queue
+ * Gives up the deliveries that wait for a target that does not answer. Such a target is held back, so a long queue
  * would take weeks to use up its attempts. The attempts of one delivery therefore count for all: when one delivery has
  * used up its attempts and the target has not answered meanwhile, all deliveries that have waited since before the
  * first of these attempts are dead too.

@@ -14,7 +14,7 @@ export class StoredSecrets {
     private readonly settings: Settings,
   ) {}
 
-  /** Throws DomainError `invalid` where the service has no secret key. */
+  /** Throws DomainError `invalid` if the service has no secret key. */
   store({ id, url, secrets }: { id: string; url: string; secrets: readonly string[] }): {
     sealed: string;
     fingerprint: string;
@@ -29,7 +29,7 @@ export class StoredSecrets {
     return { sealed: this.box.seal(text, id), fingerprint: this.box.fingerprint(`client ${url} ${text}`) };
   }
 
-  /** Returns the secrets that sign deliveries to a target. Throws SealError where they cannot be read. */
+  /** Returns the secrets that sign deliveries to a target. Throws SealError if they cannot be read. */
   of({ id, by, secrets }: Pick<WebhookTarget, 'id' | 'by' | 'secrets'>): readonly string[] {
     if (by === 'operator') return this.settings.webhookSecret;
     if (secrets === null) return [];

@@ -14,7 +14,7 @@ export type WebhookTarget = Omit<Selectable<WebhookTargetsTable>, 'failing_since
 export interface DeliveryGroup {
   target_id: string;
   origin: string;
-  /** 1 where the group has an open delivery. */
+  /** 1 if the group has an open delivery. */
   is_busy: number;
 }
 
@@ -67,19 +67,19 @@ export class WebhookTargetsRepository {
   }
 
   /**
-   * Records that an attempt at `at` (epoch ms) failed, where its claim found the target working. A transaction locks
+   * Records that an attempt at `at` (epoch ms) failed, if its claim found the target working. A transaction locks
    * this row last, so that no transaction that waits for it holds a lock that the other one needs.
    */
   async noteFailing(tx: Transaction, id: string, at: number): Promise<void> {
     await setFailing(tx.db, { id, at });
   }
 
-  /** Records that the target answered, where the claim found it failing. Locks the row last, like `noteFailing`. */
+  /** Records that the target answered, if the claim found it failing. Locks the row last, like `noteFailing`. */
   async noteWorking(tx: Transaction, id: string): Promise<void> {
     await setWorking(tx.db, { id });
   }
 
-  /** Returns when the target began to fail (epoch ms), or null where its last attempt succeeded. */
+  /** Returns when the target began to fail (epoch ms), or null if its last attempt succeeded. */
   async failingSince(db: Reader, id: string): Promise<number | null> {
     return (await findFailing(db, { id }))[0]?.failing_since ?? null;
   }

@@ -42,13 +42,13 @@ export class WebhookTargets implements OnModuleInit {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The target of every artifact; null where none is configured. */
+  /** The target of every artifact; null if none is configured. */
   get operator(): Pick<WebhookTarget, 'id' | 'origin'> | null {
     return this.operators;
   }
 
   /**
-   * Returns the rows that a publish with `webhook` also stores. Throws DomainError `invalid` where the URL is not
+   * Returns the rows that a publish with `webhook` also stores. Throws DomainError `invalid` if the URL is not
    * allowed.
    */
   async forPublish({ url, secret }: Webhook): Promise<PublishCompanion> {
@@ -69,7 +69,7 @@ export class WebhookTargets implements OnModuleInit {
     };
   }
 
-  /** Throws StartError where the configured URL is not allowed. */
+  /** Throws StartError if the configured URL is not allowed. */
   async onModuleInit(): Promise<void> {
     await this.warnOfOtherKey();
     const { webhookUrl } = this.settings;

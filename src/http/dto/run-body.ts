@@ -14,7 +14,7 @@ export class RunBody {
 
   @ApiProperty({
     description:
-      'Only for a completed run. The payload of its final artifact; if there are several, an object keyed by type name, with a list where a type occurs more than once.',
+      'Only for a completed run. The payload of its final artifact; if there are several, an object keyed by type name, with a list if a type occurs more than once.',
     type: 'object',
     additionalProperties: true,
     selfRequired: false,

@@ -37,7 +37,7 @@ export class HistoryContent {
   @ApiProperty({
     type: UsageBody,
     required: false,
-    description: 'Model usage of the agent since the beginning; filters do not apply. Absent where it used no model',
+    description: 'Model usage of the agent since the beginning; filters do not apply. Absent if it used no model',
   })
   usage?: UsageBody;
 }

@@ -12,7 +12,7 @@ export class AgentPauseBody {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When the agent was paused; null where it is not paused',
+    description: 'When the agent was paused; null if it is not paused',
   })
   paused_at!: string | null;
 }

@@ -14,7 +14,7 @@ export class VerdictBody implements Explanation {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: "Index of the subscription in the agent's `consumes`; null where it is no longer known",
+    description: "Index of the subscription in the agent's `consumes`; null if it is no longer known",
   })
   subscription!: number | null;
 
@@ -33,7 +33,7 @@ export class VerdictBody implements Explanation {
   @ApiProperty({
     required: false,
     description:
-      "The execution's correlation. It differs from the artifact's where a join or a batch window spans correlations",
+      "The execution's correlation. It differs from the artifact's if a join or a batch window spans correlations",
   })
   execution_correlation_id?: string;
 
@@ -46,7 +46,7 @@ export class VerdictBody implements Explanation {
 
   @ApiProperty({
     required: false,
-    description: 'With `join_waiting` and `join_undecided`: the key as JSON text, or its SHA-256 where it is long',
+    description: 'With `join_waiting` and `join_undecided`: the key as JSON text, or its SHA-256 if it is long',
   })
   join_key?: string;
 
@@ -77,7 +77,7 @@ export class VerdictBody implements Explanation {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'When the wait times out; null where it has no time limit',
+    description: 'When the wait times out; null if it has no time limit',
   })
   until?: string | null;
 

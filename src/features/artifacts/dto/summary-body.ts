@@ -21,9 +21,7 @@ export class SummaryContent {
   by_visibility!: Record<string, number>;
 
   @ApiProperty({
-    ...counts(
-      'Number of artifacts of the 100 most frequent tags; only present where `correlation_id` or `tag` is given',
-    ),
+    ...counts('Number of artifacts of the 100 most frequent tags; only present if `correlation_id` or `tag` is given'),
     selfRequired: false,
   })
   by_tag?: Record<string, number>;

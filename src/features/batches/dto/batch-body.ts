@@ -71,7 +71,7 @@ export class BatchBody {
   @ApiProperty({
     type: UsageBody,
     required: false,
-    description: 'Model usage of the ended runs; absent where they used no model',
+    description: 'Model usage of the ended runs; absent if they used no model',
   })
   usage?: UsageBody;
 }

@@ -106,7 +106,7 @@ export class BatchBodyInterceptor implements NestInterceptor {
   }
 }
 
-/** Copies the body into the spool. It ends early where the request is refused. */
+/** Copies the body into the spool. It ends early if the request is refused. */
 async function fill(spool: Spool, request: Request, incoming: IncomingBody, limitBytes: number): Promise<void> {
   const refusal = new Refusal();
   incoming.onRefused = (error) => refusal.refuse(error);

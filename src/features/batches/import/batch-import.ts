@@ -42,7 +42,7 @@ export class BatchImport {
 
   /**
    * Resolves when the batch and all its rows are stored and the batch is `running`. Rejects with DomainError `invalid`
-   * where a row or an option is wrong, and `unavailable` where the service is stopping or too many rows wait. Nothing
+   * if a row or an option is wrong, and `unavailable` if the service is stopping or too many rows wait. Nothing
    * is stored then.
    */
   async fromList(draft: BatchDraft, items: ListedItems): Promise<void> {

@@ -29,7 +29,7 @@ interface Column {
   source: string;
   /** JSON text before the value: a brace or a comma, the name of the input and a colon. */
   lead: string;
-  /** `undefined` where the cell stays text. */
+  /** `undefined` if the cell stays text. */
   type: CellType | undefined;
 }
 
@@ -141,7 +141,7 @@ function checkColumn(option: string, header: readonly string[], name: string, he
 
 /** Converts the cells of a column to JSON. */
 interface CellType {
-  /** Returns the cell as JSON text, or null where it has none of the types that the schema allows. */
+  /** Returns the cell as JSON text, or null if it has none of the types that the schema allows. */
   convert(cell: string): string | null;
   /** The allowed types, for the message "is not a valid ...". */
   expected: string;
@@ -151,7 +151,7 @@ const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 type Conversion = (cell: string) => JsonValue | undefined;
 
-/** Conversions in the order in which they are tried. They return `undefined` where the cell does not have the type. */
+/** Conversions in the order in which they are tried. They return `undefined` if the cell does not have the type. */
 const CONVERSIONS: Record<string, Conversion> = {
   null: (cell) => (cell === '' ? null : undefined),
   boolean: (cell) => BOOLEANS.get(cell.toLowerCase()),

@@ -26,7 +26,7 @@ const FAULTS: Record<string, string> = {
 /**
  * Yields the rows of a CSV file (RFC 4180), the header first, in lists as they come from the disk. Empty lines are
  * skipped. The memory of one list does not depend on the size of the file. Throws DomainError `invalid`, which names
- * `field`, where the file is not such a CSV.
+ * `field`, if the file is not such a CSV.
  */
 export async function* readCsv(field: string, file: FileHandle, delimiter: string): AsyncGenerator<string[][]> {
   try {
@@ -158,7 +158,7 @@ class TextCheck {
     return text;
   }
 
-  /** Throws CsvFault where the file ends within a character. */
+  /** Throws CsvFault if the file ends within a character. */
   end(): void {
     if (this.rest.length > 0) throw new CsvFault(NO_UTF8, this.offset);
   }

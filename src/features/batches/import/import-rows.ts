@@ -18,11 +18,11 @@ export interface ImportRow {
   /** JSON of the run's inputs. */
   inputs: string;
   problem: string | null;
-  /** The value of the batch's row key; null where the batch has none. */
+  /** The value of the batch's row key; null if the batch has none. */
   key: string | null;
 }
 
-// On SQLite a transaction blocks every other writer, so that a part has few rows and few bytes.
+// On SQLite a transaction blocks every other writer, so a part has few rows and few bytes.
 const MOST_ROWS = 250;
 const MOST_CHARACTERS = 256 * 1_024;
 
@@ -61,7 +61,7 @@ export const CSV_FACTOR = 32;
 
 /**
  * Counts the bytes that the runs of a batch will store. Each run stores its input names and `static_inputs` again, so
- * that without a bound a small request could fill the disk.
+ * without a bound a small request could fill the disk.
  */
 export class StoredBytes {
   total = 0;
@@ -76,7 +76,7 @@ export class StoredBytes {
     this.staticBytes = staticBytes(staticInputs);
   }
 
-  /** Returns the bytes of these rows. Throws DomainError `invalid` where all rows together store too much. */
+  /** Returns the bytes of these rows. Throws DomainError `invalid` if all rows together store too much. */
   add(rows: readonly ImportRow[]): number {
     const bytes = rows.reduce((sum, row) => sum + rowBytes(row) + this.staticBytes, 0);
     this.total += bytes;

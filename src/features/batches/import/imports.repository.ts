@@ -65,7 +65,7 @@ export class ImportsRepository {
   }
 
   /**
-   * Stores rows from position `start` on. Throws DomainError `unavailable` where the import was discarded meanwhile.
+   * Stores rows from position `start` on. Throws DomainError `unavailable` if the import was discarded meanwhile.
    */
   async add(seq: number, start: number, { rows, bytes, hasKeys }: RowsPart): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
@@ -127,7 +127,7 @@ export class ImportsRepository {
 
   /** Deletes an unfinished import with its rows. A finished one stays. */
   async discard(seq: number): Promise<void> {
-    // Without an owner no process can add rows any more, even where the owner was only slow.
+    // Without an owner no process can add rows any more, even if the owner was only slow.
     if (!(await this.giveUp(seq))) return;
     await this.deleteKeys(seq);
     await this.deleteInParts(async ({ db }) => {
@@ -172,7 +172,7 @@ export class ImportsRepository {
     if (earlier) await this.discard(earlier.seq);
   }
 
-  /** Takes the import from its owner. Returns false where it is finished or deleted. */
+  /** Takes the import from its owner. Returns false if it is finished or deleted. */
   private giveUp(seq: number): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
       const importing = tx.db

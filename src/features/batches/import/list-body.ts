@@ -26,7 +26,7 @@ export class ListedItems {
     /** Size of all items as JSON. */
     readonly bytes: number,
     /**
-     * Number of the list where the body has several fields with this name. The last one counts, as with `JSON.parse`.
+     * Number of the list if the body has several fields with this name. The last one counts, as with `JSON.parse`.
      */
     private readonly which: number,
     /** SHA-256 of the items; equal for equal items. Null unless the caller wants it. */
@@ -57,7 +57,7 @@ export interface ListBody {
 
 /**
  * Reads and checks a batch's JSON body, item by item. `memory` counts the bytes of the incomplete item and of the
- * fields. Throws 400, 413, and DomainError `invalid` where an item is not an object or there are too many items.
+ * fields. Throws 400, 413, and DomainError `invalid` if an item is not an object or there are too many items.
  */
 export async function readListBody(
   spool: Spool,

@@ -21,7 +21,7 @@ export function listRows({ inputMapping, rowKey }: BatchDraft): (item: Buffer) =
   };
 }
 
-/** Throws DomainError `invalid` where an item has no row key. Must run before the first row is stored. */
+/** Throws DomainError `invalid` if an item has no row key. Must run before the first row is stored. */
 export async function checkRowKeys(items: ListedItems, rowKey: string | null): Promise<void> {
   if (rowKey === null) return;
   let index = 0;

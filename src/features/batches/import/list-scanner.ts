@@ -65,7 +65,7 @@ export class ListScanner {
     }
   }
 
-  /** Returns the rest. Throws 400 where the text ends within the list. */
+  /** Returns the rest. Throws 400 if the text ends within the list. */
   end(): Buffer {
     if (this.place !== 'outside') throw this.malformed('its end is missing');
     return this.rest.takeAll();
@@ -166,7 +166,7 @@ export class ListScanner {
     return this.piece.takeAll();
   }
 
-  /** Returns the position after the item's last byte, or -1 where that byte is not in the chunk. */
+  /** Returns the position after the item's last byte, or -1 if that byte is not in the chunk. */
   private endOfItem(chunk: Buffer, from: number): number {
     for (let at = from; at < chunk.length; at++) {
       const byte = chunk[at]!;

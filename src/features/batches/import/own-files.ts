@@ -18,7 +18,7 @@ export class OwnFiles {
   ) {}
 
   /**
-   * Looks the files up for each request, because they may have moved. Requests rarely name a file, so that the cost is
+   * Looks the files up for each request, because they may have moved. Requests rarely name a file, so the cost is
    * low.
    */
   static async find({
@@ -36,7 +36,7 @@ export class OwnFiles {
   }
 
   /**
-   * Returns the reason for the message "<path> ...", or null where the file may be read. A hard link to a file of the
+   * Returns the reason for the message "<path> ...", or null if the file may be read. A hard link to a file of the
    * service counts as that file. Where csv_root is inside the folder of the database, as on a shared volume, its files
    * may be read, because the operator has chosen it.
    */

@@ -29,7 +29,7 @@ export class Spool {
     await this.rest.append(part);
   }
 
-  /** Call it after the last part. Throws DomainError `unavailable` where other uploads needed the space. */
+  /** Call it after the last part. Throws DomainError `unavailable` if other uploads needed the space. */
   arrived(): void {
     this.rest?.arrived();
   }

@@ -27,7 +27,7 @@ export class TemporaryFile {
     });
   }
 
-  /** Calls `onRefused` where other uploads need the space before the file is complete. */
+  /** Calls `onRefused` if other uploads need the space before the file is complete. */
   static async open(space: UploadSpace, onRefused: (error: Error) => void): Promise<TemporaryFile> {
     const path = join(tmpdir(), `starling-upload-${newId()}`);
     const handle = await open(path, 'wx+', 0o600).catch(explain);
@@ -40,7 +40,7 @@ export class TemporaryFile {
     return new TemporaryFile(handle, space, onRefused);
   }
 
-  /** Throws DomainError `unavailable` where there is no space or other uploads needed it. */
+  /** Throws DomainError `unavailable` if there is no space or other uploads needed it. */
   async append(part: Buffer): Promise<void> {
     if (this.refusal) throw this.refusal;
     this.space.grow(this.taken, part.length);
@@ -51,7 +51,7 @@ export class TemporaryFile {
     }
   }
 
-  /** Call it after the last part. Throws the error of `append` where the file was refused. */
+  /** Call it after the last part. Throws the error of `append` if the file was refused. */
   arrived(): void {
     this.space.arrived(this.taken);
     if (this.refusal) throw this.refusal;

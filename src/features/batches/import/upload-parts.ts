@@ -30,7 +30,7 @@ interface StoredFile {
   digest: string;
 }
 
-/** multer removes a stored file only where it has a path. */
+/** multer removes a stored file only if it has a path. */
 type Stored = { path: string } & (StoredFile | { json: Buffer });
 
 /** The destination of an upload. */
@@ -101,7 +101,7 @@ async function readRequest(stream: Readable, { incoming, kept }: Upload): Promis
 
 /**
  * Reads a multipart body as it arrives. The caller must close the file. Throws 400, 413, 415, and DomainError
- * `unavailable` where the disk is full or there is no memory.
+ * `unavailable` if the disk is full or there is no memory.
  */
 export async function readUpload(
   request: Request,
@@ -190,7 +190,7 @@ export class ParserMemory {
     private readonly mostBytes: number,
   ) {}
 
-  /** Throws DomainError `unavailable` where the memory budget is used up. */
+  /** Throws DomainError `unavailable` if the memory budget is used up. */
   goesIn(bytes: number): void {
     this.inside += bytes;
     const kept = Math.min(this.inside, this.mostBytes);

@@ -42,7 +42,7 @@ export class UploadSpace extends MemoryBudget {
     return file;
   }
 
-  /** Throws DomainError `unavailable` where there is no space and this file is the one to refuse. */
+  /** Throws DomainError `unavailable` if there is no space and this file is the one to refuse. */
   grow(file: FileSpace, bytes: number): void {
     for (;;) {
       try {

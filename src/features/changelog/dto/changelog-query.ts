@@ -17,7 +17,7 @@ export class ChangelogFilterQuery {
   produced_by?: string[];
 }
 
-/** Throws DomainError `invalid` where the query has too many values. */
+/** Throws DomainError `invalid` if the query has too many values. */
 export function toChangelogFilter({
   correlation_id = [],
   artifact_type = [],

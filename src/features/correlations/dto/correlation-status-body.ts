@@ -38,7 +38,7 @@ export class CorrelationStatusBody {
   @ApiProperty({
     type: UsageBody,
     required: false,
-    description: 'Model usage of its agents; absent where they used no model',
+    description: 'Model usage of its agents; absent if they used no model',
   })
   usage?: UsageBody;
 }

@@ -53,7 +53,7 @@ export class TracedAttemptBody implements TracedAttempt {
   @ApiProperty({ type: 'integer', description: 'Number of manual retries of the execution before this attempt' })
   round!: number;
 
-  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null where no engine was started' })
+  @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null if no engine was started' })
   started_at!: string | null;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true })
@@ -79,7 +79,7 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({ description: 'Whether a client started it: a run or a direct run' })
   invoked!: boolean;
 
-  @ApiProperty({ description: 'Differs from the traced correlation where a join or a batch window spans correlations' })
+  @ApiProperty({ description: 'Differs from the traced correlation if a join or a batch window spans correlations' })
   correlation_id!: string;
 
   @ApiProperty({ type: 'integer', description: 'The generation of its correlation in which it was created' })
@@ -124,7 +124,7 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Assignee of an execution of an external agent; null where it is not assigned',
+    description: 'Assignee of an execution of an external agent; null if it is not assigned',
   })
   assignee!: string | null;
 
@@ -135,7 +135,7 @@ export class TracedExecutionBody implements TracedExecution {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'End of the lease that a client or a remote agent holds; null where neither holds one',
+    description: 'End of the lease that a client or a remote agent holds; null if neither holds one',
   })
   lease_until!: string | null;
 

@@ -76,7 +76,7 @@ export class ListedExecutionBody {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Assignee of an execution of an external agent; null where it is not assigned, and for other agents',
+    description: 'Assignee of an execution of an external agent; null if it is not assigned, and for other agents',
   })
   assignee!: string | null;
 
@@ -87,7 +87,7 @@ export class ListedExecutionBody {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'End of the lease that a client or a remote agent holds; null where neither holds one',
+    description: 'End of the lease that a client or a remote agent holds; null if neither holds one',
   })
   lease_until!: string | null;
 
@@ -114,7 +114,7 @@ export class ExecutionAttemptBody {
     type: String,
     format: 'date-time',
     nullable: true,
-    description: 'Null where the execution ended before the attempt started',
+    description: 'Null if the execution ended before the attempt started',
   })
   started_at!: string | null;
 
@@ -163,7 +163,7 @@ export class ToolCallBody {
   @ApiProperty({ format: 'date-time', description: 'When the call began' })
   at!: string;
 
-  @ApiProperty({ type: 'integer', required: false, description: 'Absent where the attempt ended before the call' })
+  @ApiProperty({ type: 'integer', required: false, description: 'Absent if the attempt ended before the call' })
   duration_ms?: number;
 
   @ApiProperty({ type: 'integer', description: 'Size of the result that the model received' })

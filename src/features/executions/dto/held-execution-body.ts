@@ -45,7 +45,7 @@ export class HeldExecutionBody extends LeaseBody {
   @ApiProperty({
     type: String,
     nullable: true,
-    description: 'Assignee of the execution; null where it is not assigned',
+    description: 'Assignee of the execution; null if it is not assigned',
   })
   assignee!: string | null;
 
@@ -63,14 +63,13 @@ export class HeldExecutionBody extends LeaseBody {
   @ApiProperty({
     type: String,
     nullable: true,
-    description:
-      'W3C Trace Context of the execution. Send it along in calls to other services; null where tracing is off',
+    description: 'W3C Trace Context of the execution. Send it along in calls to other services; null if tracing is off',
   })
   traceparent!: string | null;
 }
 
 export class ClaimBody {
-  @ApiProperty({ type: [HeldExecutionBody], description: 'Empty where no execution became available in time' })
+  @ApiProperty({ type: [HeldExecutionBody], description: 'Empty if no execution became available in time' })
   executions!: HeldExecutionBody[];
 }
 

@@ -20,8 +20,8 @@ export class RunRequest {
 
   @ApiProperty({
     description:
-      'Input of the agent, which must fit one of its subscriptions: the payload where that has one type, an object ' +
-      'keyed by type name where it has several',
+      'Input of the agent, which must fit one of its subscriptions: the payload if that has one type, an object ' +
+      'keyed by type name if it has several',
     type: 'object',
     additionalProperties: true,
     selfRequired: false,

@@ -72,7 +72,7 @@ export class AttemptBody {
   })
   status?: number;
 
-  @ApiProperty({ type: String, required: false, description: 'Why it failed; absent where it succeeded' })
+  @ApiProperty({ type: String, required: false, description: 'Why it failed; absent if it succeeded' })
   error?: string;
 }
 
