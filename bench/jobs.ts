@@ -4,7 +4,7 @@ import { perSecond, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
 const JOBS = 5_000;
-/** As many callers as workers, for both. */
+/** The number of callers, and of workers, for both. */
 const WORKERS = 32;
 const RUNS = 3;
 

@@ -14,7 +14,7 @@ const [connectionString, jobs, workers, way] = [
 ];
 const QUEUE = 'jobs';
 
-// As many connections as Starling's transactions have.
+// The number of connections that Starling's transactions have.
 const boss = new PgBoss({ connectionString, max: 12 });
 boss.on('error', (error) => console.error(error));
 await boss.start();

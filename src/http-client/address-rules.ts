@@ -6,7 +6,8 @@ import { type IpAddress, ipAddress } from '../common/ip-address.js';
 export type UrlGiver = 'client' | 'operator';
 
 /**
- * Never reachable: metadata services, which hand out a machine's credentials, and addresses that no request can target.
+ * Addresses that are never reachable: metadata services, which hand out a machine's credentials, and addresses that no
+ * request can target.
  */
 const NEVER = blockList([
   '0.0.0.0/8',

@@ -8,7 +8,7 @@ export class OutboundError extends Error {
      * Whether the rules refuse the address. Unless the configuration changes, another try would fail in the same way.
      */
     readonly isRefused: boolean = false,
-    /** Only for the log: it may reveal to which internal address a name resolves. */
+    /** It is only for the log, because it may reveal to which internal address a name resolves. */
     cause?: unknown,
   ) {
     super(message, { cause });

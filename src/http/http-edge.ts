@@ -138,7 +138,7 @@ function tuneServer(app: NestExpressApplication, { requestTimeoutMs, uploadTimeo
   Object.assign(server, {
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: Math.min(HEADERS_MS, requestTimeoutMs),
-    // For requests that never reach `watchBodies`, which has a limit for each route.
+    // This applies to requests that never reach `watchBodies`, which has a limit for each route.
     requestTimeout: HEADERS_MS + Math.max(requestTimeoutMs, uploadTimeoutMs),
     // Node would answer a missing Host header with an empty body. `checkHosts` answers with a message.
     requireHostHeader: false,

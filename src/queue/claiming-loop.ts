@@ -264,8 +264,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     }
   }
 
-  // It is unknown whether the round was committed. What it may have claimed would otherwise wait until its leases
-  // expire.
+  // It is unknown whether the round was committed. Without this, the rows that it may have claimed would wait until their
+  // leases expire.
   private async handBackUnknown(): Promise<void> {
     try {
       if (!this.unitOfWork.dialect.exclusive && this.working) await this.leases.handBack(this.runningIds());

@@ -71,7 +71,7 @@ describe('a CSV', () => {
   });
 
   it('keeps characters whole that span two chunks of the file', async () => {
-    // Three bytes each, so that each chunk boundary falls at another place in a character.
+    // The characters have three bytes each, so that each chunk boundary falls at another place in a character.
     const cells = Array.from({ length: 2_000 }, (_, index) => '日'.repeat(20 + (index % 61)));
     expect(inputsOf(await taken.csv(`text\n${cells.join('\n')}\n`))).toEqual(cells.map((text) => ({ text })));
   });

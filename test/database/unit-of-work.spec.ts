@@ -117,7 +117,7 @@ describe('the unit of work on a SQLite file', () => {
       await write(tx, 'a');
       expect(seen).toEqual({});
     });
-    // Before another commit: the first closure's own commit has included both.
+    // No other commit came before, because the first closure's commit has included both.
     expect(committed()).toEqual(['a', 'follow-up']);
     await followUp;
     expect(seen).toEqual({ effect: [], own: ['a'], elsewhere: [] });

@@ -46,7 +46,7 @@ it('say "error" once it stops, while running work has its grace period and the p
     const { text } = await app.http.get('/metrics');
     return /^starling_queue_wait_seconds_count\{agent="slow"\} 1$/m.test(text);
   });
-  // As at SIGTERM: the port stays open during the grace period.
+  // This is as at SIGTERM: the port stays open during the grace period.
   const closing = app.close();
   const down = { executor: { status: 'down', message: 'shutting down' } };
   for (const path of ['/health', '/health/ready']) {

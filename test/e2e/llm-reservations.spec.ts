@@ -179,7 +179,7 @@ describe('a budget', () => {
     await ask('cancelled', 1);
     await eventually('it is asked', () => models.requests.length === 1);
     await board.http.post('/api/v1/correlations/cancelled/cancel').expect(200);
-    // In the transaction of the cancelling, even if the process dies.
+    // It is removed in the transaction of the cancelling, even if the process dies.
     expect([await spent('cancelled'), await reservations()]).toEqual([need, []]);
     const counted = async (): Promise<number> => {
       const { text } = await board.http.get('/metrics');

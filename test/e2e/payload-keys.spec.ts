@@ -52,7 +52,7 @@ describe('keys with a meaning in JavaScript', () => {
     board = await Board.start(config(agents, models), { files: FILES });
   });
   afterEach(() => {
-    // Checks that no object has got a field from them.
+    // Checks that no object has a field from them.
     expect([({} as Record<string, unknown>).admin, ({} as Record<string, unknown>).polluted]).toEqual([
       undefined,
       undefined,

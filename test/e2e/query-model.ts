@@ -118,7 +118,7 @@ export class QueryModel {
         ...(this.chance(0.5) ? ['half'] : []),
         ...(this.chance(0.005) ? ['few'] : []),
       ],
-      // Not in the order of positions: clocks of several machines differ.
+      // They are not in the order of positions, because clocks of several machines differ.
       createdAt: START + this.random.between(0, SPAN_MS / 1_000) * 1_000,
       execution: producer === 'external' ? null : this.executions.length,
     });

@@ -35,7 +35,7 @@ describe('a remote agent that answers 202', () => {
   let board: Board;
   beforeAll(async () => {
     agents = await Receiver.start();
-    // Only its own timer ends a lease here: the regular check is minutes away.
+    // Only its timer ends a lease here, because the regular check is minutes away.
     board = await Board.start(configuration(agents), { clock, settings: { leaseMs: 30 * 60 * SECOND } });
   });
   afterAll(async () => {

@@ -87,7 +87,7 @@ describe('executions that workers claim from several processes', () => {
     const parcel = await boards[0].publish('Parcel', { n: 3 });
     const lost = await outside[0].claimOne({ agents: ['packer'] });
     let again: Held | undefined;
-    // In steps, because a check that is under way does not see that the time changes.
+    // The time moves in steps, because a check that is under way does not see that the time changes.
     await eventually('it waits again', async () => {
       clock.advance(20_000);
       return ([again] = await outside[2].claim({ agents: ['packer'] })).length > 0;

@@ -112,8 +112,8 @@ describe('processes that receive no notifications', () => {
       await boards[0]!.publishSync('Number', { n });
       took.push(performance.now() - began);
     }
-    // Only by polling, first the executor's and then the waiter's, each of which except the first takes a second or
-    // more; a busy machine may slow most of them.
+    // It continues only by polling, first the executor's and then the waiter's. Each poll except the first takes a
+    // second or more, and a busy machine may slow most of them.
     expect(took.toSorted((one, other) => one - other)[2]).toBeLessThan(750);
   });
 

@@ -337,7 +337,7 @@ describe('thirty deliveries to a target that is down for an hour', () => {
 
   it('cost it one try a minute, and all arrive soon after it recovers', async () => {
     receiver.on(PATH, answers(503));
-    // Each in a separate correlation, so that none waits for another.
+    // Each is in a separate correlation, so that none waits for another.
     for (let n = 0; n < COUNT; n += 1)
       await board.http
         .post('/api/v1/artifacts')

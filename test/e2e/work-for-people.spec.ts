@@ -120,7 +120,7 @@ describe('work for a person', () => {
     const stream = watchLiveEvents(board.app.url, correlation);
     await eventually('the stream shows the correlation', () => stream.text().includes('"Invoice"'));
     const next = outside.claim({ agents: ['approver'], assignee: 'head-of-finance', wait: 60 });
-    // Not so far that heartbeats of the stream pass together, which would close it.
+    // The time does not move so far that heartbeats of the stream pass together, which would close it.
     clock.advance(1_000);
     const [held] = await next;
     expect(held).toMatchObject({ execution_id: id, assignee: 'head-of-finance', attempt: 1 });

@@ -143,7 +143,7 @@ interface Listed {
 async function unended(service: Service): Promise<Listed[]> {
   const listed = async (status: string): Promise<Listed[]> =>
     (await service.get<{ items: Listed[] }>(`/api/v1/batches?limit=500&status=${status}`)).items;
-  // In the order of the states: in parallel queries, a row that starts in between would be in neither.
+  // Counts in the order of the states, because in parallel queries a row that starts in between would be in neither.
   const starting = await listed('starting');
   const running = await listed('running');
   return [...starting.filter(({ batch_id }) => running.every((other) => other.batch_id !== batch_id)), ...running];

@@ -84,7 +84,7 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
       expect(owed.filter(({ state }) => state !== 'delivered')).toEqual([]);
       const { pagination } = await service.get<{ pagination: { total: number } }>('/api/v1/artifacts?limit=1');
       const artifacts = pagination.total;
-      // Each to the operator's target and to the client's, which every publish names.
+      // Each artifact goes to the operator's target and to the client's, which every publish names.
       expect(owed).toHaveLength(2 * artifacts);
       expect(artifacts).toBeGreaterThanOrEqual(published);
       for (const receiver of [operators, clients]) {

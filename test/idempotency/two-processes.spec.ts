@@ -138,7 +138,7 @@ describe('a key that two processes receive', () => {
     const answering = first.answer(request(), job.run);
     const ids = await job.ids;
     const waiting = second.answer(request(), never);
-    // Many leases long, each renewed by the first.
+    // This takes many leases, each renewed by the first.
     for (let n = 0; n < 30; n += 1) {
       clock.advance(LEASE_MS / 3);
       await eventually('the lease is renewed', async () => {

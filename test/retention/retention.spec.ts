@@ -61,7 +61,7 @@ agents:
     retry: { attempts: 1 }
 `;
 
-// On any invocation: time that jumps makes its lease expire.
+// Every invocation waits at the gate, because time that jumps makes the lease of the first one expire.
 const GATE = `globalThis.gathering ??= Promise.withResolvers(); export default () => globalThis.gathering.promise;`;
 
 const clock = new ManualClock();
@@ -282,7 +282,7 @@ describe('deliveries', () => {
     await cleaned.cleanUpAfter(31);
     expect(await board.types(correlation)).toEqual(['Note', 'Echo', 'Kept']);
 
-    // As if the receiver had accepted them.
+    // Marks them as if the receiver had accepted them.
     const delivered = {
       state: 'delivered' as const,
       ended_at: clock.now(),

@@ -147,7 +147,7 @@ const data = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;
 
 const PIECES = 4;
 
-/** As models stream: a few characters at a time. */
+/** The text comes as models stream it, a few characters at a time. */
 function pieces(text: string): string[] {
   const size = Math.max(1, Math.ceil(text.length / PIECES));
   return Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>

@@ -18,7 +18,7 @@ export type AnsweredExecution = Pick<ClaimedExecution, 'id' | 'correlationId' | 
 
 export interface CheckedAnswer {
   drafts: ArtifactDraft[];
-  /** Of the defaults in the drafts. */
+  /** The memory of the defaults in the drafts. */
   memory?: MemoryReservation;
 }
 

@@ -21,7 +21,7 @@ import { extendLease, findLeased, type Leased } from './external-rows.js';
 const TRY_AGAIN_SECONDS = 5;
 
 /**
- * What a client can do with an execution that it has claimed. The lease token alone authorizes it. Every method throws
+ * The actions of a client on an execution that it has claimed. The lease token alone authorizes it. Every method throws
  * DomainError `not_found`, `conflict` (the lease has ended) and `unavailable`.
  */
 @Injectable()

@@ -167,7 +167,7 @@ export interface OpenWork {
   claimed: number;
 }
 
-/** Three queries, because each reads one partial index; one query over all would read the whole table. */
+/** Makes three queries, because each reads one partial index; one query over all would read the whole table. */
 export async function countOpen(reader: Reader, agents: readonly string[]): Promise<OpenWork[]> {
   const counts = reader
     .selectFrom('executions')

@@ -47,7 +47,7 @@ export const findingFreeExecutions = (letsContentGo: (settledBy: RawBuilder<numb
       .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
       .select(['executions.id', 'executions.correlation_id'])
       .where('executions.id', 'in', ids)
-      // As in `isInState`: a lookup by id must not use the partial indexes on ended executions.
+      // This is as in `isInState`: a lookup by id must not use the partial indexes on ended executions.
       .where(sql<number>`coalesce(executions.ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff'))
       .where(letsContentGo(place('settledBy'))),
   );

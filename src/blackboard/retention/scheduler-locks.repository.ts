@@ -35,7 +35,7 @@ export class SchedulerLock {
 
   /** Makes the lock due again `everyMs` from now. Returns false if another process has taken it. */
   async renew(tx: Transaction): Promise<boolean> {
-    // Always a new value, so that of several processes that found the lock due only the first one takes it.
+    // The value is always new, so that of several processes that found the lock due only the first one takes it.
     const next = Math.max(this.clock.now() + this.everyMs, this.dueAt + 1);
     const moved = await moveLock(tx.db, { name: this.name, from: this.dueAt, to: next });
     if (moved.length === 0) return false;

@@ -53,7 +53,7 @@ export async function countWaitingExecutions(
     .where('state', '=', sql.lit('pending' as const))
     .where('agent', 'in', agents)
     .groupBy('agent');
-  // Two queries, because each reads one partial index; one query for both would read the whole table.
+  // Makes two queries, because each reads one partial index; one query for both would read the whole table.
   const ready = await waiting.where('available_at', 'is', null).execute();
   const retrying = await waiting.where('available_at', 'is not', null).execute();
   for (const { agent, count } of [...ready, ...retrying]) counts.set(agent, (counts.get(agent) ?? 0) + count);

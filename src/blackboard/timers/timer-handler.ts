@@ -3,7 +3,7 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 import type { Timer } from '../scheduling/timer-rows.js';
 
-/** What due timers of one kind do. */
+/** Does the work of due timers of one kind. */
 export interface TimerHandler {
   /**
    * Reads and evaluates what the timer needs, before its transaction begins. An error postpones the timer.

@@ -92,7 +92,7 @@ function addSafeFormats(ajv: Ajv): void {
 const URL_FORM = new RegExp((fullFormats.url as RegExp).source.replace('\\S+(?::\\S*)?@', '\\S+@'), 'iu');
 const WHITE_SPACE = /\s/;
 
-/** Without white space, nothing after the host can make it try the next `@`. */
+/** In a text without white space, nothing after the host can make it try the next `@`. */
 const isUrl = (text: string): boolean => !WHITE_SPACE.test(text) && URL_FORM.test(text);
 
 /** The length is limited because the runtime takes a quarter of a second to parse an expression of one megabyte. */

@@ -14,7 +14,7 @@ export type PayloadValidator = (payload: unknown) => SchemaError[];
 
 export type CompiledSchema = { validate: PayloadValidator; lookup: SchemaLookup } | { errors: SchemaError[] };
 
-/** What the parts of a compiled schema mean. */
+/** The meanings of the parts of a compiled schema. */
 export interface SchemaLookup {
   /** Returns the schema that the `$ref` of `part` leads to. */
   target(part: JsonObject): unknown;

@@ -61,7 +61,7 @@ class ValueNames {
 
   of(value: JsonValue): string {
     if (typeof value === 'string') return shortened(JSON.stringify(value));
-    // Not a bare number, because a client can predict its place in a hash table.
+    // A bare number would not do, because a client can predict its place in a hash table.
     if (typeof value !== 'object' || value === null) return `=${JSON.stringify(value)}`;
     const known = this.known.get(value);
     if (known !== undefined) return known;

@@ -20,7 +20,7 @@ export async function follow(
   out: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  // On standard error, because scripts read standard output.
+  // It goes to standard error, because scripts read standard output.
   const progress = process.stderr.isTTY ? new ProgressBar(process.stderr) : new PlainProgress(process.stderr);
   const say = (line: string): void => progress.say(line);
   const again = typedCommand(server.url, 'batch', 'watch', batch.batch_id, ...outWords(out));

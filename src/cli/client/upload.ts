@@ -23,7 +23,7 @@ export async function upload(
   signal: AbortSignal,
 ): Promise<BatchBody> {
   const form = new FormData();
-  // Before the file, so that the server knows the request while it reads the rows.
+  // The request comes before the file, so that the server knows the request while it reads the rows.
   form.set('request', JSON.stringify(request));
   form.set('file', await openAsBlob(file, { type: 'text/csv' }), basename(file));
   // All tries have the same key, so that the server does not import the file twice if only its answer was lost.

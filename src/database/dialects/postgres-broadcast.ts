@@ -93,7 +93,7 @@ export class PostgresBroadcast extends Broadcast {
         break;
       }
     }
-    // Not in a `finally` callback: a text that arrived before it ran would stay in the queue.
+    // This is not in a `finally` callback, because a text that arrived before it ran would stay in the queue.
     this.sending = null;
   }
 
@@ -140,7 +140,7 @@ export class PostgresBroadcast extends Broadcast {
     if (this.client !== client || this.closed) return;
     this.client = null;
     clearTimeout(this.timer);
-    // Not `end`, which would wait for a server that no longer answers.
+    // This is not `end`, which would wait for a server that no longer answers.
     (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy();
     this.timer = setTimeout(() => void this.open(), CONNECT_AGAIN_MS).unref();
   }

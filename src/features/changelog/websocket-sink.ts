@@ -26,7 +26,7 @@ export class WebSocketSink extends Sink {
   }
 
   entries(batch: EntryBatch): void {
-    // Corked, so that all entries go out in one write.
+    // The socket is corked, so that all entries go out in one write.
     this.socket.cork();
     for (const { json } of batch.entries) this.send(json);
     this.socket.uncork();

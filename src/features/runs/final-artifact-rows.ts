@@ -54,7 +54,8 @@ export const findFinal = prepared<{ runId: string; after: number; limit: number;
       .limit(place('limit')),
 );
 
-// Without order: for the first rows of several correlations in order, Postgres would choose to scan all artifacts.
+// The rows have no order: for the first rows of several correlations in order, Postgres would choose to scan all
+// artifacts.
 export const findFinalOfSome = preparedWithList<object, string, FinalArtifact>((db, _place, runIds) =>
   finalOf(db)
     .select(payloadUpTo(sql.lit(LARGEST_OF_SOME)))

@@ -65,7 +65,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
         'deliveries could not be released; another process takes them over when their leases expire',
       );
     }
-    // Not before, because this process keeps the leases of its deliveries in the grace period.
+    // Not earlier, because this process keeps the leases of its deliveries in the grace period.
     this.stopRenewing();
     await this.attempts.stop();
   }

@@ -29,7 +29,7 @@ export interface Sent {
   isFinal: boolean;
   /** Earliest time of the next attempt that the receiver asks for (epoch ms). */
   notBefore: number | null;
-  /** What the attempt shows about its target. */
+  /** The state of the target, as the attempt shows it. */
   target: 'works' | 'fails' | 'unknown';
   /** Null if it was sent. Otherwise nothing was sent, and the same attempt waits until this time (epoch ms). */
   heldUntil: number | null;

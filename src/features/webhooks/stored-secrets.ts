@@ -6,7 +6,7 @@ import { SealError, type SecretBox } from '../../crypto/secret-box.js';
 import { SECRET_BOX } from '../../crypto/secrets.module.js';
 import type { WebhookTarget } from './webhook-targets.repository.js';
 
-/** The secrets of targets. Those of the operator come from the settings, those of clients are stored sealed. */
+/** The secrets of targets. The operator's secrets come from the settings; clients' secrets are stored sealed. */
 @Injectable()
 export class StoredSecrets {
   constructor(

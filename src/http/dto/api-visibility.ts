@@ -4,7 +4,7 @@ import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
 import { ISO_DURATION_PATTERN } from '../../common/units.js';
 import { SHORT_TEXT_SCHEMA } from '../validation/text-rules.js';
 
-/** Without `format: duration`: in JSON Schema it excludes weeks combined with days, and fractions. */
+/** There is no `format: duration`, because in JSON Schema it excludes weeks combined with days, and fractions. */
 export const ISO_DURATION_SCHEMA = { type: 'string', pattern: ISO_DURATION_PATTERN } as const;
 
 const names = (minItems: number) => ({

@@ -56,7 +56,7 @@ function lines({ fd }: LogOutput): DestinationStream {
   return destination;
 }
 
-// Not pino-pretty's own stream, which writes later and loses the last lines before an exit.
+// This is not pino-pretty's own stream, which writes later and loses the last lines before an exit.
 function readable(output: LogOutput): DestinationStream {
   const prettify = prettyFactory({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
   return { write: (line) => void output.write(prettify(line)) };

@@ -34,7 +34,7 @@ export class ReportedExporter implements SpanExporter {
     const fails = code !== ExportResultCode.SUCCESS;
     if (fails === this.failing) return;
     this.failing = fails;
-    // Only the reason: the rest of the error is the collector's answer.
+    // Logs only the reason, because the rest of the error is the collector's answer.
     if (fails)
       this.logger.warn(
         { reason: error?.message },

@@ -13,7 +13,7 @@ const CONFIG = join(import.meta.dirname, 'starling.yaml');
 const JOBS = 5;
 const ROWS = 6;
 
-/** The types of the artifacts that each correlation ends with, in order. Those of the batch have generated ids. */
+/** The types of the artifacts that each correlation ends with, in order. The batch's have generated ids. */
 const FINISHED: Record<string, string[]> = {
   ...Object.fromEntries(Array.from({ length: JOBS }, (_, n) => [`job-${n}`, ['Job', 'Done']])),
   pair: ['Left', 'Right', 'Pair'],

@@ -9,7 +9,7 @@ import { type PostgresCluster, queryOnce } from '../../support/postgres-cluster.
 export async function freeze(cluster: PostgresCluster): Promise<() => void> {
   const [file] = await queryOnce<{ text: string }>(cluster.url(), `select pg_read_file('postmaster.pid') as text`);
   const postmaster = Number(file!.text.split('\n')[0]);
-  // The postmaster first, because it would start others meanwhile.
+  // The postmaster is stopped first, because it would start others meanwhile.
   process.kill(postmaster, 'SIGSTOP');
   const stopped = [postmaster, ...childrenOf(postmaster)];
   stopped.forEach((pid) => process.kill(pid, 'SIGSTOP'));

@@ -34,7 +34,7 @@ function mappingProblem(value: unknown): string | null {
   return names.some(isLong) ? `must not have a name longer than ${LONGEST_NAME} characters` : null;
 }
 
-// Cut first, so that a name of a megabyte is not split into characters.
+// The name is cut first, so that a name of a megabyte is not split into characters.
 const isLong = (name: string): boolean => [...name.slice(0, 2 * LONGEST_NAME + 1)].length > LONGEST_NAME;
 
 /** The options of a batch, which are the field `request` of an upload. */

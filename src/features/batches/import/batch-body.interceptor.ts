@@ -124,7 +124,7 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
   } finally {
     incoming.onRefused = null;
     incoming.memory.grow(-beside);
-    // Not awaited, because the next part of a refused request may never come.
+    // It is not awaited, because the next part of a refused request may never come.
     void parts.return(undefined).catch(() => undefined);
   }
 }

@@ -107,7 +107,7 @@ export class ImportsRepository {
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw GIVEN_UP;
     });
-    // Not before, because the lease could expire while millions of keys are deleted.
+    // They are not deleted before, because the lease could expire while millions of keys are deleted.
     await this.deleteKeys(seq);
   }
 
