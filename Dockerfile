@@ -1,4 +1,4 @@
-# A tag can be moved to another image, a digest cannot: docs/deployment.md says how to pin one.
+# A tag can move to another image, a digest cannot: docs/deployment.md says how to pin one.
 ARG NODE_IMAGE=node:24.21.0-slim
 
 FROM ${NODE_IMAGE} AS build
@@ -24,14 +24,14 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY bin ./bin
 COPY examples ./examples
-# The only folder here that the service may write to. A volume takes over the owner of the folder that it is mounted on.
+# The service may write only to this folder. A volume gets the owner of the folder on which it is mounted.
 RUN mkdir data && chown node:node data
-# As a number, which Kubernetes can check to be another than root's.
+# A number, so that Kubernetes can check that it is not root's.
 USER 1000
-# Loopback would be the container's own.
+# The loopback address would be reachable only inside the container.
 ENV STARLING_HOST=0.0.0.0
 EXPOSE 8344
-# Liveness, and not readiness: some hosts replace unhealthy containers, which would not bring a lost database back.
+# Checks liveness and not readiness: some hosts replace unhealthy containers, which would not bring back a lost database.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --start-interval=1s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8344/health/live').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["/app/bin/starling.js"]

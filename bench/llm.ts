@@ -44,7 +44,7 @@ export async function llmRow(generator: LoadGenerator, folder: string): Promise<
   const here = median(runs.map((run) => run.here));
   const asked = median(runs.map((run) => run.model));
   return {
-    work: 'an llm agent whose model answers at once, beyond the model itself: p50',
+    work: 'an llm agent whose model answers immediately, beyond the model itself: p50',
     value: here - asked,
     atLeast: 8,
     aim: 4,

@@ -68,7 +68,7 @@ export async function remoteRows(generator: LoadGenerator, folder: string, datab
   await Promise.all([server.stop(), agent.stop()]);
   return [
     {
-      work: `${AT_ONCE.toLocaleString('en')} http executions at once, of an agent that takes a second: beyond it`,
+      work: `${AT_ONCE.toLocaleString('en')} http executions at the same time, of an agent that takes a second: beyond it`,
       value: median(beyond) * 1_000,
       atLeast: 3_000,
       aim: null,

@@ -1,6 +1,6 @@
 #!/usr/bin/env -S node --max-semi-space-size=16 --v8-pool-size=1 --no-maglev --heap-growing-percent=50
-// The flags keep the process small (docs/performance.md); V8 takes them at its start alone, so they stand in the line above.
-// `node bin/starling.js` works as well, and takes more memory.
+// The flags keep the process small (docs/performance.md). They are in the first line because V8 reads them only at its start.
+// `node bin/starling.js` works too, but takes more memory.
 import { existsSync } from 'node:fs';
 
 function refuse(message) {
@@ -12,15 +12,15 @@ const REQUIRED = [24, 15];
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
   refuse(
-    `starling needs Node.js ${REQUIRED.join('.')} or later (this is ${process.versions.node}): npm ci brings one for npx and npm scripts`,
+    `starling needs Node.js ${REQUIRED.join('.')} or later (this is ${process.versions.node}): run npm ci, which installs one, and start it with npx or npm`,
   );
 }
 
 const program = new URL('../dist/cli/program.js', import.meta.url);
 if (!existsSync(program)) refuse('starling is not built yet: run npm run build');
-// Half of libuv's threads look up names, and a name that no server answers for keeps one busy for many seconds: of the usual four, two
-// such names would keep all others waiting. Of these, src/http-client/lookups.ts leaves them a part. The threads are started at their first
-// use, which comes after this line.
+// Half of libuv's threads look up names, and a name for which no server answers keeps a thread busy for many seconds. With the usual four
+// threads, two such names would block all other lookups. src/http-client/lookups.ts leaves some threads free. The threads start at their
+// first use, which comes after this line.
 process.env.UV_THREADPOOL_SIZE ??= '16';
 const { buildProgram } = await import(program.href);
 await buildProgram().parseAsync();

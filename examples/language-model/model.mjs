@@ -1,5 +1,5 @@
-// Stands in for a language model, to try llm agents without one: it speaks OpenAI's wire format (the Responses API, streamed), takes any key,
-// and always answers ANSWER. Node 18 or later, nothing installed.
+// Stands in for a language model, so that you can try llm agents without one. It speaks OpenAI's wire format (the Responses API,
+// streamed), accepts any key, and always answers ANSWER. It needs only Node.js 18 or later.
 //
 // node model.mjs     (PORT, default 9003)
 import { createServer } from 'node:http';

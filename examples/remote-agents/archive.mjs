@@ -1,4 +1,4 @@
-// A remote agent that answers later. Node 18 or later, nothing installed.
+// A remote agent that answers later. It needs only Node.js 18 or later.
 //
 // AGENT_SECRET=whsec_... node archive.mjs     (PORT, default 9002; STARLING_URL, default http://127.0.0.1:8344)
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
@@ -10,7 +10,7 @@ if (!AGENT_SECRET) throw new Error('AGENT_SECRET is not set');
 const OLDEST_SECONDS = 300;
 const AGAIN_AFTER_MS = 500;
 
-/** By the execution's id, so that one that is sent again is not stored twice. */
+/** Keyed by the execution's id, so that a request that is sent again is not stored twice. */
 const archived = new Map();
 
 const server = createServer(async (request, response) => {
@@ -36,7 +36,7 @@ async function archive(id, invoice) {
   return archived.get(id);
 }
 
-/** Until the service has taken it, or says that it wants nothing more of this lease. */
+/** Repeats the request until the service has accepted it, or says that the lease has ended. */
 async function complete(id, leaseToken, payload) {
   for (;;) {
     const status = await post(`/api/v1/executions/${id}/complete`, {
@@ -70,7 +70,7 @@ function show(id, response) {
     .end(JSON.stringify(found ?? { error: 'not archived yet' }));
 }
 
-/** Whether the request comes from who knows the secret, and is not an old one sent again (Standard Webhooks). */
+/** Whether the sender knows the secret, and the request is not an old one that is sent again (Standard Webhooks). */
 function isSigned(headers, body) {
   const sentAt = headers['webhook-timestamp'] ?? '';
   if (!(Math.abs(Date.now() / 1000 - Number(sentAt)) <= OLDEST_SECONDS)) return false;

@@ -1,4 +1,4 @@
-"""A remote agent that answers at once. Python 3.9 or later, standard library only.
+"""A remote agent that answers immediately. Python 3.9 or later, standard library only.
 
 AGENT_SECRET=whsec_... python3 invoicer.py     (PORT, default 9001)
 """

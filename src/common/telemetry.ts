@@ -18,7 +18,7 @@ export abstract class Telemetry {
   abstract executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, waitedMs: number): void;
   abstract deliveryTried(outcome: TryOutcome, durationMs: number): void;
-  /** Deliveries that are given up without a last try. */
+  /** Deliveries that are abandoned without a last try. */
   abstract deliveriesGivenUp(count: number): void;
   abstract transactionEnded(durationMs: number): void;
   abstract predicateFailed(agent: string): void;

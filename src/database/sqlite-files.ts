@@ -51,7 +51,7 @@ export function closeToOthers(files: readonly string[]): string[] {
     const owner = foreignLinkOwner(file);
     if (owner !== null) {
       return [
-        `database_url: ${file} is a link that user ${owner} made, so the mode of its target stays unchanged; remove it, or create it as Starling's user`,
+        `database_url: ${file} is a link that user ${owner} made, so its target's mode stays unchanged; remove it, or create it as Starling's user`,
       ];
     }
     const found = statSync(file, { throwIfNoEntry: false });

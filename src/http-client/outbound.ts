@@ -139,7 +139,7 @@ export class Outbound implements OnApplicationShutdown {
   }
 
   /**
-   * Not `AbortSignal.any`: its signal stays in memory until its sources are collected, which may be long after the
+   * This is not `AbortSignal.any`, whose signal stays in memory until its sources are collected, which may be long after the
    * answers.
    */
   private limit(host: string, timeoutMs?: number, given?: AbortSignal): Limit {

@@ -7,7 +7,7 @@ import type { LeasedRow, LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
 
 /**
- * After this many lost leases a row is given up, because a row that crashes its process would otherwise do so forever.
+ * After this many lost leases a row fails, because a row that crashes its process would otherwise do so forever.
  */
 export const MAX_LOST_LEASES = 10;
 
@@ -21,7 +21,7 @@ export interface Holder<Row extends LeasedRow> {
   owner: string;
   leaseMs: number;
   /**
-   * Returns true if the row's work is over when its lease ends. Such a row is given up immediately instead of repeated.
+   * Returns true if the row's work is over when its lease ends. Such a row fails immediately and is not repeated.
    */
   isOver?(lost: LostRow<Row>): boolean;
   /**

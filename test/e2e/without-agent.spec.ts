@@ -129,7 +129,7 @@ describe('an execution whose agent no process has', () => {
         '5',
         {
           detail:
-            '4 executions wait for agents that no process has, which is the most that this service keeps; start a process with price, or end them with POST /api/v1/executions/fail',
+            '4 executions wait for agents that no process has, which is the limit; start a process with price, or end them with POST /api/v1/executions/fail',
         },
       ]);
     }

@@ -61,7 +61,7 @@ describe('names of source files', () => {
 });
 
 // words.ts quotes the texts that it rules out.
-const TESTS = globSync(['test/**/*.{ts,js}', 'bench/**/*.ts'], { exclude: ['test/words/words.ts'] })
+const CODE = globSync(['src/**/*.ts', 'test/**/*.{ts,js}', 'bench/**/*.ts'], { exclude: ['test/words/words.ts'] })
   .sort()
   .map((file) => ({ file, text: readFileSync(file, 'utf8') }));
 
@@ -79,24 +79,49 @@ const commentsIn = (text: string): string[] =>
   );
 const titlesIn = (text: string): string[] => [...text.matchAll(TITLE)].map(({ groups }) => groups!.title!);
 
-describe('comments and titles of tests and of the bench', () => {
-  const found = ({ pattern, instead }: UnclearEnglish, textsIn: (text: string) => string[]): string[] =>
-    TESTS.flatMap(({ file, text }) =>
-      textsIn(text).flatMap((one) => (pattern.test(one) ? [`${file}: write ${instead}: ${one}`] : [])),
-    );
+/** The sentences of a page, without its fenced blocks and its hidden commands. */
+const PAGES = globSync(['docs/*.md', '*.md'])
+  .sort()
+  .map((file) => ({ file, text: readFileSync(file, 'utf8').replaceAll(/^```[\s\S]*?^```|<!--[\s\S]*?-->/gm, '') }));
+/** Matches a text between quotes that is not a single word. */
+const MESSAGE = /'(?:[^'\n\\]|\\.)+ (?:[^'\n\\]|\\.)+'|`[^`\n]+ [^`\n]+`/g;
+
+const paragraphsIn = (text: string): string[] =>
+  text.split('\n\n').map((paragraph) => paragraph.replaceAll(/\s+/g, ' '));
+const messagesIn = (text: string): string[] => [...text.matchAll(MESSAGE)].map(([message]) => message);
+
+describe('comments, titles of tests, messages and pages', () => {
+  const found = (
+    { pattern, instead, within = /(?:)/ }: UnclearEnglish,
+    files: { file: string; text: string }[],
+    textsIn: (text: string) => string[],
+  ): string[] =>
+    files
+      .filter(({ file }) => within.test(file))
+      .flatMap(({ file, text }) =>
+        textsIn(text).flatMap((one) => (pattern.test(one) ? [`${file}: write ${instead}: ${one}`] : [])),
+      );
 
   it.each(UNCLEAR_COMMENTS.map((rule) => [String(rule.pattern), rule] as const))('no comment matches %s', (_, rule) => {
     expect(rule.example).toMatch(rule.pattern);
-    expect(found(rule, commentsIn)).toEqual([]);
+    expect(found(rule, CODE, commentsIn)).toEqual([]);
   });
 
   it.each(UNCLEAR_TEXTS.map((rule) => [String(rule.pattern), rule] as const))('no text matches %s', (_, rule) => {
     expect(rule.example).toMatch(rule.pattern);
-    expect(found(rule, (text) => [...commentsIn(text), ...titlesIn(text)])).toEqual([]);
+    expect([
+      ...found(rule, CODE, (text) => [...commentsIn(text), ...titlesIn(text)]),
+      ...found(
+        rule,
+        CODE.filter(({ file }) => file.startsWith('src/')),
+        messagesIn,
+      ),
+      ...found(rule, PAGES, paragraphsIn),
+    ]).toEqual([]);
   });
 
   it('are found in the files', () => {
-    const count = (textsIn: (text: string) => string[]): number => TESTS.flatMap(({ text }) => textsIn(text)).length;
+    const count = (textsIn: (text: string) => string[]): number => CODE.flatMap(({ text }) => textsIn(text)).length;
     expect(count(commentsIn)).toBeGreaterThan(1_000);
     expect(count(titlesIn)).toBeGreaterThan(1_000);
   });

@@ -105,13 +105,21 @@ export interface UnclearEnglish {
   instead: string;
   /** A text that the pattern must find. */
   example: string;
+  /** The files to search; all if absent. */
+  within?: RegExp;
 }
 
 export const UNCLEAR_COMMENTS: readonly UnclearEnglish[] = [
   {
-    pattern: /^(?:Of|What|Whoever|Those|Whether|Where|Real:|Faked:|Stood in for:)(?!\S)/,
+    pattern: /^(?:Of|What|Whoever|Those|Where|Not|Real:|Faked:|Stood in for:)(?!\S)/,
     instead: 'a sentence, such as "Returns the ...", "Uses the ..." or "The items of ..."',
     example: 'Of all pages together, since a compiler takes long to start.',
+  },
+  {
+    pattern: /^Whether(?!\S)/,
+    instead: 'a sentence, such as "Returns true if ..."',
+    example: 'Whether it has ended.',
+    within: /^(?:test|bench)\//,
   },
 ];
 
@@ -138,5 +146,10 @@ export const UNCLEAR_TEXTS: readonly UnclearEnglish[] = [
     pattern: /\b(?:of (?:its|their) own|at once)\b/i,
     instead: 'separate; immediately, together or in parallel',
     example: 'a group of its own',
+  },
+  {
+    pattern: /\b(?:null|undefined|absent|empty|present|true|false|`\w+`|\w+Error) where\b/i,
+    instead: 'if',
+    example: 'null where it has not ended',
   },
 ];

@@ -10,7 +10,7 @@ function trained(): Promise<IntentClassifier> {
   training ??= readLabelledMessages(TRAINING_FILE)
     .then((messages) => IntentClassifier.train(messages))
     .catch((error) => {
-      // Kept, a failure would outlast its cause until the next start.
+      // A failed promise that is kept would fail every message until the next start.
       training = undefined;
       throw error;
     });

@@ -9,7 +9,7 @@ export interface LabelledMessage {
   category: string;
 }
 
-/** The rows of a CSV file with the columns `text` and `category`. Rejects where the file cannot be read or is no CSV. */
+/** The rows of a CSV file with the columns `text` and `category`. Rejects if the file cannot be read or is not a CSV. */
 export const readLabelledMessages = (file: URL): Promise<LabelledMessage[]> =>
   pipeline(createReadStream(file), parse({ columns: true, bom: true }), (rows: AsyncIterable<LabelledMessage>) =>
     Array.fromAsync(rows),

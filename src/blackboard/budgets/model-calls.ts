@@ -21,8 +21,8 @@ export interface CallingExecution extends Spender {
   meter: ModelMeter;
   hasReserved: boolean;
   /**
-   * Why the attempt must end without an answer: its first call must wait, or a budget is exceeded. Null while it may go
-   * on.
+   * Why the attempt must end without an answer: its first call must wait, or a budget is exceeded. Null while it may
+   * continue.
    */
   shortfall: Shortfall | null;
 }

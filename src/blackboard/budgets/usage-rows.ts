@@ -66,7 +66,7 @@ export const findToolCall = prepared<{ id: string; leaseToken: string }, { seq: 
     .limit(1),
 );
 
-/** What an agent has spent in a correlation, including usage whose rows retention has deleted. */
+/** The usage of an agent in a correlation, including usage whose rows retention has deleted. */
 export const sumSpent = prepared<
   { correlationId: string; agent: string },
   { tokens: number | string; cost: number | string }

@@ -22,7 +22,7 @@ type ExecutionColumn =
   | 'ended_at'
   | 'error_message'
   | OutsideColumn;
-/** The columns that say who shall do the work outside of Starling, and who is doing it. */
+/** The columns that say who must do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
 
 export type ExecutionOfInput = Pick<Selectable<ExecutionsTable>, ExecutionColumn> & {

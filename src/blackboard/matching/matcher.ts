@@ -16,7 +16,7 @@ export type Refusal = 'type' | 'producer' | 'tag' | 'visibility' | 'own_output' 
 
 export type Triggered = Extract<Verdict, { kind: 'triggered' }>;
 
-/** What matching needs: the artifact as agents see it, its visibility, and when it was created (epoch ms). */
+/** The input of matching: the artifact as agents see it, its visibility, and when it was created (epoch ms). */
 export interface Matchable {
   artifact: AgentArtifact;
   visibility: Visibility;

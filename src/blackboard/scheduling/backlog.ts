@@ -91,6 +91,6 @@ export class Backlog {
 
   private whyTooManyWithoutAgent(): string {
     const agents = listed([...this.withoutAgent.keys()], 'and');
-    return `${this.countWithoutAgent} executions wait for agents that no process has, which is the most that this service keeps; start a process with ${agents}, or end them with POST /api/v1/executions/fail`;
+    return `${this.countWithoutAgent} executions wait for agents that no process has, which is the limit; start a process with ${agents}, or end them with POST /api/v1/executions/fail`;
   }
 }

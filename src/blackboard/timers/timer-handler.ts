@@ -28,7 +28,7 @@ export interface NotHere {
   needs: NeededByTimer;
 }
 
-/** What a process must have to fire a timer: a subscription, or an agent if the timer belongs to no subscription. */
+/** A process needs this to fire a timer: a subscription, or an agent if the timer belongs to no subscription. */
 export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null };
 
 /** For a timer whose work another process has done already. */

@@ -41,7 +41,7 @@ export async function upload(
   }
 }
 
-/** Where to look for the batch of a file whose answer never arrived. */
+/** The place to look for the batch of a file whose answer never arrived. */
 export const whereItIsSeen = (server: Server): string =>
   `the server may still import the file; ${typedCommand(server.url, 'batch', 'list')} then shows the batch`;
 

@@ -49,7 +49,7 @@ export class PrometheusTelemetry extends Telemetry {
     });
     this.deadDeliveries = new Counter({
       name: 'starling_dead_deliveries_total',
-      help: 'Webhook deliveries that ended dead after their last attempt, or were given up',
+      help: 'Webhook deliveries that ended dead after their last attempt, or were abandoned',
       registers,
     });
     this.transactions = new Histogram({

@@ -65,7 +65,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
         'deliveries could not be released; another process takes them over when their leases expire',
       );
     }
-    // Not earlier, because this process keeps the leases of its deliveries in the grace period.
+    // The renewing stops only now, because this process keeps the leases of its deliveries in the grace period.
     this.stopRenewing();
     await this.attempts.stop();
   }

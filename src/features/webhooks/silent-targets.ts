@@ -14,7 +14,7 @@ import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 /** Maximum number of rows that one transaction ends. */
 const AT_ONCE = 100;
-/** A delivery is not given up before it has waited this long, even if the retry schedule is shorter. */
+/** A delivery is not abandoned before it has waited this long, even if the retry schedule is shorter. */
 const LEAST_WAIT_MS = 600_000;
 
 interface Silence {
@@ -22,7 +22,7 @@ interface Silence {
   queue: string;
   /** When the target began to fail (epoch ms). */
   failingSince: number;
-  /** Deliveries that have waited since this time or longer are given up (epoch ms). */
+  /** Deliveries that have waited since this time or longer are abandoned (epoch ms). */
   waitingSince: number;
 }
 
@@ -58,7 +58,7 @@ export class SilentTargets {
       .catch((error: unknown) =>
         this.logger.warn(
           { err: error, origin: originOf(queue) },
-          'deliveries to a target that does not answer could not be given up',
+          'deliveries to a target that does not answer could not be abandoned',
         ),
       )
       .finally(() => this.underWay.delete(queue));
@@ -84,7 +84,7 @@ export class SilentTargets {
       };
       this.logger.warn(
         fields,
-        'gave up waiting deliveries: their target answered no attempt of another delivery meanwhile',
+        'abandoned waiting deliveries: their target answered no attempt of another delivery meanwhile',
       );
     }
   }

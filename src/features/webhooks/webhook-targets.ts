@@ -129,7 +129,7 @@ export class WebhookTargets implements OnModuleInit {
     if (unreadable > 0) {
       this.logger.error(
         { targets: unreadable },
-        'secret_key: secrets of webhook targets were stored with another key, so deliveries to them fail; start with that key, or ask clients to send their secrets again',
+        'secret_key: webhook secrets were stored with another key, so their deliveries fail; start with that key, or ask clients to send the secrets again',
       );
     }
   }

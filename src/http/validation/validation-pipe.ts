@@ -95,7 +95,7 @@ function transformed(metatype: Type, described: Record<string, unknown>): object
   return plainToInstance(metatype, described) as object;
 }
 
-/** A body's field that class-transformer would only copy, at a cost that a publish notices. */
+/** A body's field that class-transformer would only copy, which would slow down each publish. */
 const isFlat = (value: unknown): boolean =>
   !isObject(value) || (Array.isArray(value) && value.length <= MOST_VALUES && !value.some(isObject));
 

@@ -36,7 +36,7 @@ export const ANSWERS: Attack[] = [
   page(`${LIST}&embed_meta=true`),
   page(`/api/v1/correlations/${CORRELATION}/trace`),
   page('/api/v1/changelog/events?limit=500'),
-  { name: 'six pages of 50 MB at once', prepare: publishLarge, run: (target) => reads(target, 6, LIST) },
+  { name: 'six pages of 50 MB at the same time', prepare: publishLarge, run: (target) => reads(target, 6, LIST) },
   {
     name: '60 unread pages of 50 MB',
     prepare: publishLarge,

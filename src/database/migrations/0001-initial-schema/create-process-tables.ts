@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely';
 
 import { primaryKey, required } from '../table-parts.js';
 
-/** What processes on one database know of each other, and of requests that they have answered. */
+/** The tables of what processes on one database know of each other, and of requests that they have answered. */
 export async function createProcessTables(db: Kysely<unknown>): Promise<void> {
   await createProcesses(db);
   await createSchedulerLocks(db);

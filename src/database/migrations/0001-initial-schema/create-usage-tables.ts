@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { Dialect } from '../../dialects/dialect.js';
 import { positionedTable, primaryKey, required } from '../table-parts.js';
 
-/** What the models of agents used, may use and called. */
+/** The tables of what the models of agents used, may use and called. */
 export async function createUsageTables(db: Kysely<unknown>, dialect: Dialect): Promise<void> {
   await createUsage(db, dialect);
   await createReservations(db);

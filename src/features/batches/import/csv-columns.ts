@@ -191,7 +191,7 @@ function cellType({ type }: JsonObject): CellType | null {
   return {
     expected: names.filter((name) => name !== 'null').join(' or '),
     convert: (cell) => {
-      // Where the schema allows strings, an empty cell is an empty string.
+      // If the schema allows strings, an empty cell is an empty string.
       if (cell === '' && isText) return '""';
       for (const conversion of conversions) {
         const value = conversion(cell);
