@@ -20,7 +20,7 @@ const agentText = (n: number): string => `
     engine: { kind: expression, expression: "{'n': payload.n}" }
 `;
 
-/** Measures how long a configuration of 5,000 agents takes to be checked and to be served, beside one of 500. */
+/** Measures how long a configuration of 5,000 agents takes to be checked and to be served, compared with one of 500. */
 export async function agentRows(folder: string): Promise<Row[]> {
   const fileOf = (count: number): string => join(folder, `agents-${count}.yaml`);
   for (const count of [FEW, MANY])
@@ -45,7 +45,7 @@ async function ratioRow(work: string, run: (agents: number) => Promise<void>): P
   const few = median(runs.map((each) => each.few));
   const many = median(runs.map((each) => each.many));
   return {
-    work: `${work} with ${MANY} agents, beside ${FEW}`,
+    work: `${work} with ${MANY} agents, compared with ${FEW}`,
     value: many / few,
     atLeast: 12,
     aim: null,

@@ -12,8 +12,8 @@ const SYNCHRONOUS_RUNS = 1_000;
 const inputsOf = (row: number) => ({ text: `Where is parcel ${row}? It was to arrive last week.` });
 
 /**
- * Measures rows per second of a batch through one agent, to the end of the last, beside one caller who runs the agent
- * row by row.
+ * Measures rows per second of a batch through one agent, to the end of the last, compared with one caller that runs
+ * the agent row by row.
  */
 export async function batchRow(generator: LoadGenerator, server: Server): Promise<Row> {
   const requests = [post('/run/flock', { agent_name: 'answerer', inputs: inputsOf(0) })];

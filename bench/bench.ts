@@ -1,4 +1,4 @@
-// npm run bench [-- sqlite|postgres]: measures the built service beside its baselines and prints the tables, of one database or
+// npm run bench [-- sqlite|postgres]: measures the built service and its baselines and prints the tables, of one database or
 // of both; docs/performance.md says how to read them.
 import { cpus, totalmem } from 'node:os';
 

@@ -42,7 +42,7 @@ export class Server {
   }
 
   /**
-   * Starts the service as `npx starling` does, with default settings besides `options` and the bench's configuration.
+   * Starts the service as `npx starling` does, with `options`, the bench's configuration and otherwise default settings.
    * Its log, and its database unless one is given, is a file of that name in the folder.
    */
   static starling(

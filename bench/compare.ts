@@ -63,7 +63,7 @@ async function compare(folder: string): Promise<void> {
   }
   console.log(`On ${database}, medians of ${ROUNDS} rounds, each with three new processes:\n`);
   printCells([
-    ['work', ...NAMES, 'new beside old', 'old beside itself', ''],
+    ['work', ...NAMES, 'new / old', 'old again / old', ''],
     ...WORKS.map((work, index) =>
       rowOf(
         work,
@@ -137,12 +137,12 @@ function rowOf(work: Work, rounds: readonly number[][]): string[] {
 /** Ratios of speed: 1 is equal, less is slower. */
 function verdict({ unit }: Work, rounds: readonly number[][], [now, old, again]: readonly number[]): string[] {
   const speed = (here: number, there: number): number => (unit === 'p50' ? there / here : here / there);
-  const beside = speed(now!, old!);
+  const ratio = speed(now!, old!);
   const itself = median(rounds.map(([, one, two]) => Math.abs(1 - speed(two!, one!))));
   const tolerated = Math.max(TOLERATED, itself);
   return [
-    beside.toFixed(3),
+    ratio.toFixed(3),
     `${speed(again!, old!).toFixed(3)} (rounds differ by ${(itself * 100).toFixed(1)} %)`,
-    beside >= 1 - tolerated ? 'met' : 'MISSED',
+    ratio >= 1 - tolerated ? 'met' : 'MISSED',
   ];
 }

@@ -10,7 +10,7 @@ import { SYNC_PUBLISH } from './requests.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
 
 const WARM_ROWS = 20_000;
-// No import is faster, so that the caller beside it stops before it finishes.
+// No import is faster, so that the caller stops before it finishes.
 const FASTEST_ROWS_PER_SECOND = 250_000;
 
 /**
@@ -33,7 +33,7 @@ export async function importRows(generator: LoadGenerator, folder: string, rows 
   const memory = new MemoryWatch(server);
   // Restarts with every query.
   await eventLoopDelayP99(server);
-  const [took, beside] = await Promise.all([takeIn(server, csv), callAlone(seconds)]);
+  const [took, during] = await Promise.all([takeIn(server, csv), callAlone(seconds)]);
   const delay = await eventLoopDelayP99(server);
   const { before, most } = memory.end();
   await server.stop();
@@ -49,7 +49,7 @@ export async function importRows(generator: LoadGenerator, folder: string, rows 
       better: 'higher',
       unit: '',
       measured: perSecond((rows / took) * 1_000),
-      baseline: `a caller beside it for ${seconds} s`,
+      baseline: `a caller during ${seconds} s of it`,
     },
     {
       ...lower,
@@ -72,12 +72,12 @@ export async function importRows(generator: LoadGenerator, folder: string, rows 
     },
     {
       ...lower,
-      work: work('p99 of sync publishes beside it'),
-      value: beside.p99 / alone.p99,
+      work: work('p99 of sync publishes during it'),
+      value: during.p99 / alone.p99,
       atLeast: 5,
       aim: 3,
       unit: '',
-      measured: milliseconds(beside.p99),
+      measured: milliseconds(during.p99),
       baseline: `alone ${milliseconds(alone.p99)}`,
     },
   ];

@@ -9,7 +9,7 @@ const WORKERS = 32;
 const RUNS = 3;
 
 /**
- * Measures executions of one agent that does nothing beside empty jobs of pg-boss, from the first publish or send to
+ * Measures executions of one agent that does nothing, and empty jobs of pg-boss, from the first publish or send to
  * the end of the last, on the same server, each in a separate process; the artifacts are stored. pg-boss is measured in
  * two ways, because its `work` polls the database twice a second at most unless it is woken; the quicker one counts.
  */
@@ -30,7 +30,7 @@ export async function jobRow(newDatabase: (name: string) => Promise<string>): Pr
     `jobs/s: ours ${ours.toFixed(0)}, pg-boss by work ${work.toFixed(0)}, by fetch and complete ${fetch.toFixed(0)}`,
   );
   return {
-    work: `empty jobs beside pg-boss, ${WORKERS} callers and ${WORKERS} workers`,
+    work: `empty jobs compared with pg-boss, ${WORKERS} callers and ${WORKERS} workers`,
     value: ours / Math.max(work, fetch),
     atLeast: 0.7,
     aim: null,

@@ -1,6 +1,6 @@
 // node pg-boss-jobs.ts <database url> <jobs> <workers> work|fetch: sends this many empty jobs and processes them, and
 // sends how many per second were completed, from the first `send` to the last completion. `work` uses pg-boss' own
-// workers beside the senders, which wake one with each job; a worker that had a job looks for the next immediately.
+// workers next to the senders, which wake one with each job; a worker that had a job looks for the next immediately.
 // `fetch` starts after all are sent: as many loops as workers fetch and complete one job at a time, and never wait.
 import { PgBoss } from 'pg-boss';
 

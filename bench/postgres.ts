@@ -34,7 +34,7 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
   await Promise.all([echo.stop(), chained.stop()]);
   report('Postgres: replicas');
   rows.push(...(await replicaRows(generator, folder, await newDatabase('replicas'))));
-  report('Postgres: beside pg-boss');
+  report('Postgres: compared with pg-boss');
   rows.push(await jobRow(newDatabase));
 
   report('Postgres: remote agents');

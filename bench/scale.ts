@@ -26,7 +26,7 @@ export interface History {
   artifacts: number;
 }
 
-/** Measures the p95 of each query on a large history beside that on a small one, in turn. */
+/** Measures the p95 of each query on a large history and on a small one, in turn. */
 export class Scale {
   private readonly generator: LoadGenerator;
   private readonly small: History;

@@ -18,7 +18,7 @@ interface Work {
 }
 
 /**
- * Measures requests per second of the service beside those of the echo app, in turn, so that a slower moment affects
+ * Measures requests per second of the service and of the echo app, in turn, so that a slower moment affects
  * both.
  */
 export class Throughput {

@@ -17,7 +17,7 @@ const BURST = 10_000;
 const STEADY_PER_SECOND = 200;
 const STEADY_SECONDS = 10;
 
-/** Starts a service that sends everything to one receiver, beside one without webhooks. */
+/** Starts a service that sends everything to one receiver, and one without webhooks. */
 export async function webhookRows(
   generator: LoadGenerator,
   folder: string,

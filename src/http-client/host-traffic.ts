@@ -5,7 +5,7 @@ import { networkOf } from '../common/ip-address.js';
 import { HostFull } from './outbound-error.js';
 
 const WINDOW_MS = 60_000;
-/** The most names and networks that are remembered. The least recently used one is forgotten first. */
+/** The maximum number of names and networks that are remembered. The least recently used one is forgotten first. */
 const MOST_HOSTS = 10_000;
 
 interface Connection {

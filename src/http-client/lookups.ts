@@ -30,7 +30,7 @@ const SLOW_MS = 1_000;
 /** Shares of the resolver's places: for names whose last lookup was slow, and for these together with unknown names. */
 const SLOW_SHARE = 1 / 4;
 const UNPROVEN_SHARE = 3 / 4;
-/** The most names whose last lookup is remembered. The oldest one is forgotten first. */
+/** The maximum number of names whose last lookup is remembered. The oldest one is forgotten first. */
 const MOST_NAMES = 10_000;
 
 /** Frees the place of a lookup that has ended. */

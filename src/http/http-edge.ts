@@ -59,8 +59,8 @@ const KEEP_ALIVE_MS = 65_000;
 const HEADERS_MS = 60_000;
 
 /**
- * The most bytes of a body that are taken from the connection while its reader, such as a slow disk, is behind. Node's
- * default of 64 KiB takes 18 MB of memory if it arrives in parts of one byte.
+ * The maximum number of bytes of a body that are taken from the connection while its reader, such as a slow disk, is
+ * behind. Node's default of 64 KiB takes 18 MB of memory if it arrives in parts of one byte.
  */
 const MOST_UNREAD_BYTES = 4 * 1_024;
 

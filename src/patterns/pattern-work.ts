@@ -1,6 +1,6 @@
 import { PatternError, TOO_LARGE, TOO_LARGE_TOGETHER } from './pattern-error.js';
 
-/** The most steps that building one pattern may visit: about a second, and at most 16 MB of tables. */
+/** The maximum number of steps that building one pattern may visit: about a second, and at most 16 MB of tables. */
 const MOST_WORK = 4_000_000;
 const MOST_WORK_TOGETHER = 5 * MOST_WORK;
 

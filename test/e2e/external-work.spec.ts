@@ -169,7 +169,7 @@ describe('executions that external workers claim', () => {
     expect(again).toMatchObject({ execution_id: held.execution_id, attempt: 2 });
     expect(await outside.send(held, 'complete', { output: { total: 1 } })).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining('is lost') },
+      body: { detail: expect.stringContaining('expired, was released or ended its attempt; use') },
     });
     expect(await outside.send(again!, 'fail', failure)).toMatchObject({
       status: 200,
@@ -202,7 +202,11 @@ describe('executions that external workers claim', () => {
         ...(what === 'complete' && { output: { total: 1 } }),
         ...(what === 'fail' && { error_message: 'late' }),
       });
-      expect([what, status, body.detail]).toEqual([what, 409, expect.stringContaining('is lost')]);
+      expect([what, status, body.detail]).toEqual([
+        what,
+        409,
+        expect.stringContaining('expired, was released or ended its attempt; use'),
+      ]);
     }
     expect(await outside.execution(lost.execution_id)).toMatchObject({ state: 'running', lost_leases: 1 });
     expect(await outside.send(again!, 'complete', { output: { total: 2 } })).toMatchObject({ status: 200 });
@@ -236,7 +240,7 @@ describe('executions that external workers claim', () => {
     }
     expect(await outside.send({ ...held, lease_token: 'another' }, 'release')).toMatchObject({
       status: 409,
-      body: { detail: expect.stringContaining('is lost') },
+      body: { detail: expect.stringContaining('expired, was released or ended its attempt; use') },
     });
     expect(await outside.send(again!, 'complete', { output: { total: 2 } })).toMatchObject({
       status: 200,

@@ -171,7 +171,7 @@ describe('a remote agent that answers 202', () => {
     await eventually('the attempt has failed', async () => (await execution(id)).attempt === 2);
     expect(await send(id, 'complete', { lease_token: token, output: { text: 'Late.' } })).toEqual([
       409,
-      expect.stringContaining('is lost'),
+      expect.stringContaining('expired, was released or ended its attempt; use'),
     ]);
     agents.on('/responder', replies({ text: 'Here.' }));
     clock.advance(2 * SECOND);
@@ -227,7 +227,7 @@ describe('a remote agent that answers 202', () => {
     const [one, other] = [await taken(1), await taken(2)];
     expect(await send(one.id, 'complete', { lease_token: other.token, output: { text: 'Not mine.' } })).toEqual([
       409,
-      expect.stringContaining('is lost'),
+      expect.stringContaining('expired, was released or ended its attempt; use'),
     ]);
     for (const { id, token } of [one, other])
       expect((await send(id, 'complete', { lease_token: token, output: { text: 'Mine.' } }))[0]).toBe(200);

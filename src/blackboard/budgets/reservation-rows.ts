@@ -27,7 +27,7 @@ export interface Waiter extends Amount {
   agent: string;
 }
 
-/** The most waiters that are read at a time. A budget hardly ever has room for more. */
+/** The maximum number of waiters that are read at a time. A budget hardly ever has room for more. */
 const AT_ONCE = 100;
 
 type ExceptLease = { correlationId: string; exceptLease: string };

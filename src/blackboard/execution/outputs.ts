@@ -15,7 +15,7 @@ import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js'
 import type { Settings } from '../../config/settings.js';
 import { ExplicitOutputs } from '../../engines/engine-answers.js';
 
-/** The most artifacts that one execution publishes. */
+/** The maximum number of artifacts that one execution publishes. */
 export const MAX_OUTPUTS = 1_000;
 /** The same limit as for a publish. */
 export const MAX_TAGS = 100;

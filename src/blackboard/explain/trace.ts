@@ -47,7 +47,7 @@ export interface TracedExecution {
   /** Why it failed finally. Null if it did not. */
   error_type: string | null;
   error_message: string | null;
-  /** External agents only: the person or system that shall do the work. Null if anyone may. */
+  /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;
   /** The name that the last claimant gave. */
   claimed_by: string | null;

@@ -4,7 +4,7 @@ import type { ClaimedExecution } from '../execution/claims.js';
 export interface ClaimRequest {
   /** External agents. Executions of the first are claimed before those of the next. */
   agents: readonly string[];
-  /** The most executions to claim. */
+  /** The maximum number of executions to claim. */
   max: number;
   /** Claims only executions that are assigned to this assignee; null: only unassigned ones. */
   assignee: string | null;

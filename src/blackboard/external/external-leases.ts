@@ -183,7 +183,7 @@ function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased)
     default:
       return new DomainError(
         'conflict',
-        `This lease of execution ${id} has ended; use the lease_token of its newest claim, or of the newest request to its remote agent`,
+        `This lease of execution ${id} expired, was released or ended its attempt; use the lease_token of its newest claim or remote request`,
       );
   }
 }

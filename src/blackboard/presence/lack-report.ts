@@ -4,7 +4,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { GroupsWithoutSubscription } from '../joins/groups-without-subscription.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 
-/** The most agents that one line names, so that its length does not depend on the contents of the database. */
+/** The maximum number of agents in one line, so that its length does not depend on the contents of the database. */
 const MOST_NAMED = 50;
 
 /** Logs which agents have waiting work but no process, once per agent until a process has it. */

@@ -24,9 +24,9 @@ const CARRYING = new Set(
 const SEARCHING = new Set(['contains', 'indexOf']);
 
 interface Weight {
-  /** The most units that the value has. */
+  /** The maximum number of units of the value. */
   volume: number;
-  /** The most steps that the evaluation takes. */
+  /** The maximum number of steps of the evaluation. */
   work: number;
 }
 

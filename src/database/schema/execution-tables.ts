@@ -44,7 +44,7 @@ export interface ExecutionsTable {
   /** The process that runs it. Null if an external worker holds it, whose lease ends only with its time. */
   lease_owner: string | null;
   lease_until: number | null;
-  /** External agents only: the person or system that shall do the work. Null if anyone may. */
+  /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: Generated<string | null>;
   /** The name that the last external claimant gave, or null. */
   claimed_by: Generated<string | null>;

@@ -30,7 +30,7 @@ import { ExternalWorkService } from './external-work.service.js';
 
 const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
 const NOT_EXTERNAL = `Execution ${EXECUTION_EXAMPLE.id}: classifier is not an external agent; its executions cannot be claimed`;
-const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} has ended; use the lease_token of its newest claim, or of the newest request to its remote agent`;
+const LOST = `This lease of execution ${EXECUTION_EXAMPLE.id} expired, was released or ended its attempt; use the lease_token of its newest claim or remote request`;
 
 @ApiTags('External work')
 @Controller('api/v1/executions')

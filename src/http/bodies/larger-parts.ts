@@ -4,7 +4,7 @@ import { CollectedBytes } from './collected-bytes.js';
 
 const PART_BYTES = 16 * 1_024;
 
-/** The most memory, in bytes, that the parts take while their reader keeps up. */
+/** The maximum memory, in bytes, of the parts while their reader keeps up. */
 export const LARGER_PARTS_BYTES = 2 * PART_BYTES;
 
 /**

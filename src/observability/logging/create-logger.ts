@@ -7,7 +7,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { Settings } from '../../config/settings.js';
 import { throttleRepeatedErrors } from './repeated-errors.js';
 
-/** The most log bytes that are kept for a reader that has stopped reading. Further lines are dropped. */
+/** The maximum number of log bytes that are kept for a reader that has stopped reading. Further lines are dropped. */
 const LONGEST_BACKLOG = 16 * 1_024 * 1_024;
 
 /** Redacted as a last defence. No code logs these on purpose. */
