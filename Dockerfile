@@ -8,6 +8,7 @@ COPY stubs ./stubs
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
 COPY src ./src
+COPY dashboard ./dashboard
 RUN npm run build
 
 FROM ${NODE_IMAGE} AS dependencies

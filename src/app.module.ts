@@ -2,6 +2,7 @@ import { type DynamicModule, Module, type ModuleMetadata, type Type } from '@nes
 import { ScheduleModule } from '@nestjs/schedule';
 
 import { BlackboardModule } from './blackboard/blackboard.module.js';
+import { Role } from './common/role.js';
 import { CoreModule, type CoreOptions } from './core.module.js';
 import { AgentsModule } from './features/agents/agents.module.js';
 import { DocsModule } from './features/api-docs/docs.module.js';
@@ -9,6 +10,7 @@ import { ArtifactsModule } from './features/artifacts/artifacts.module.js';
 import { BatchesModule } from './features/batches/batches.module.js';
 import { ChangelogModule } from './features/changelog/changelog.module.js';
 import { CorrelationsModule } from './features/correlations/correlations.module.js';
+import { DashboardModule } from './features/dashboard/dashboard.module.js';
 import { ExecutionsModule } from './features/executions/executions.module.js';
 import { HealthModule } from './features/health/health.module.js';
 import { IdempotencyModule } from './features/idempotency/idempotency.module.js';
@@ -49,6 +51,7 @@ export class AppModule {
         HealthModule,
         MetricsModule,
         DocsModule,
+        DashboardModule.forRoot(core.settings, core.role ?? new Role()),
         ...imports,
       ],
       providers: agents,

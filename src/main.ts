@@ -10,7 +10,7 @@ import { welcome } from './cli/welcome.js';
 import type { Logger } from './common/logger.js';
 import type { Role } from './common/role.js';
 import { readEnvironment } from './config/environment.js';
-import type { Settings } from './config/settings.js';
+import { hasDashboard, type Settings } from './config/settings.js';
 import { readTracingSettings } from './config/tracing-settings.js';
 import { createApp } from './create-app.js';
 import type { AgentClass } from './engines/engine.js';
@@ -49,7 +49,6 @@ async function start({ config, flags = {}, agents = [], imports = [] }: StartOpt
   const logger = createLogger(settings);
   for (const warning of warnings) logger.warn(`${file}: ${warning}`);
   endOnBugs(logger);
-  warnAboutMissingApp(settings, role, logger);
   const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);
   const bindable = await withAddress(settings);
   const app = await createApp({ settings: bindable, catalog, logger, role, agents, imports, tracing });
@@ -64,12 +63,8 @@ function announce(bound: AddressInfo, settings: Settings, catalog: Catalog, role
   const warning = role.api ? openWarning(bound, settings.allowedHosts) : null;
   if (warning !== null) logger.warn(warning);
   // Printed outside of the log: a command in a JSON line could not be copied into a shell.
-  console.error(welcome(role, catalog, url, isWildcard(bound) ? addressText(bound) : null));
-}
-
-function warnAboutMissingApp({ createUi, dashboard }: Settings, { api }: Role, logger: Logger): void {
-  if (api && (createUi || dashboard))
-    logger.warn(`${dashboard ? 'dashboard' : 'create_ui'}: this build has no web app yet; serving only the API`);
+  const wildcard = isWildcard(bound) ? addressText(bound) : null;
+  console.error(welcome({ role, catalog, url, wildcard, dashboard: hasDashboard(settings) }));
 }
 
 /**

@@ -2,14 +2,25 @@ import type { Catalog } from '../catalog/catalog.js';
 import type { ArtifactType } from '../catalog/definitions.js';
 import type { Role } from '../common/role.js';
 
-/** The text for the terminal after the start. `wildcard`: the bound address, if it differs from the one in `url`. */
-export function welcome({ api, worker }: Role, catalog: Catalog, url: string, wildcard: string | null = null): string {
+export interface Started {
+  role: Role;
+  catalog: Catalog;
+  url: string;
+  /** The bound address, if it differs from the one in `url`. */
+  wildcard: string | null;
+  /** Whether the web app is served. */
+  dashboard: boolean;
+}
+
+/** The text for the terminal after the start. */
+export function welcome({ role: { api, worker }, catalog, url, wildcard, dashboard }: Started): string {
   const { length } = catalog.agents;
   const agents = `${length} ${length === 1 ? 'agent' : 'agents'}`;
   if (!api) return `Working for ${agents}; health at ${url}/health, metrics at ${url}/metrics`;
   const command = curlLine(catalog, url);
   const open = wildcard === null ? '' : ` (bound to ${wildcard})`;
-  return `Serving ${agents} at ${url}${open}, documentation at ${url}/docs${worker ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
+  const pages = `${dashboard ? `dashboard at ${url}/dashboard, ` : ''}documentation at ${url}/docs`;
+  return `Serving ${agents} at ${url}${open}, ${pages}${worker ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
 }
 
 /**

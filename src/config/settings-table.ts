@@ -85,7 +85,7 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     name: 'dashboard',
     type: boolean(),
     default: 'false',
-    description: 'also serve the web app (this build does not have one yet)',
+    description: 'also serve the web app at /dashboard',
   },
   createUi: { name: 'create_ui', type: boolean(), default: 'false', description: 'the same as `dashboard`' },
   webhookUrl: {

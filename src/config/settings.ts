@@ -76,3 +76,7 @@ export class Settings {
   configurationFiles!: string[];
   logLevel!: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }
+
+/** Whether to serve the web app. The contract has two names for it. */
+export const hasDashboard = ({ createUi, dashboard }: Pick<Settings, 'createUi' | 'dashboard'>): boolean =>
+  createUi || dashboard;

@@ -58,14 +58,18 @@ test('starling worker --help names every setting', async () => {
 test('each role prints its addresses on the terminal', async () => {
   const { catalog } = await load(CONFIG);
   const url = 'http://127.0.0.1:8344';
-  const [documentation, ...more] = welcome({ api: true, worker: true }, catalog, url).split('\n');
+  const started = { catalog, url, wildcard: null, dashboard: false };
+  const [documentation, ...more] = welcome({ ...started, role: { api: true, worker: true } }).split('\n');
   expect(documentation).toBe(`Serving 1 agent at ${url}, documentation at ${url}/docs`);
   expect(more).toEqual([expect.stringMatching(/^Try: curl /)]);
-  expect(welcome({ api: true, worker: false }, catalog, url).split('\n')).toEqual([
+  expect(welcome({ ...started, role: { api: true, worker: false } }).split('\n')).toEqual([
     `${documentation}; workers run them`,
     ...more,
   ]);
-  expect(welcome({ api: false, worker: true }, catalog, url)).toBe(
+  expect(welcome({ ...started, role: { api: true, worker: true }, dashboard: true }).split('\n')[0]).toBe(
+    `Serving 1 agent at ${url}, dashboard at ${url}/dashboard, documentation at ${url}/docs`,
+  );
+  expect(welcome({ ...started, role: { api: false, worker: true } })).toBe(
     `Working for 1 agent; health at ${url}/health, metrics at ${url}/metrics`,
   );
 });

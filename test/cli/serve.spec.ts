@@ -232,11 +232,12 @@ describe('the start', () => {
     expect(asked.stdout).toBe('403');
   });
 
-  test('warns about missing build parts without the URL, which may contain a token, and continues', async () => {
+  test('prints the address of the dashboard, and never a URL that may contain a token', async () => {
     const other = await start(['--dashboard', '--create-ui=true', '--webhook-url', 'http://127.0.0.1:9/hunter2']);
-    await eventually('the warning is logged', () =>
-      messagesOf(other).some((message) => /^dashboard: this build has no web app yet/.test(message)),
+    await eventually('the address is printed', () =>
+      other.log.some((line) => line.includes(`dashboard at ${other.url}/dashboard`)),
     );
+    expect(await statusOf(other, '/dashboard')).toBe(200);
     expect(other.log.join('\n')).not.toContain('hunter2');
   });
 });

@@ -75,7 +75,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const database = await databaseOf(folder);
   const settings: Settings = Object.assign(
     defaults,
-    { databaseUrl: database.url, shutdownGraceMs: 2_000 },
+    // Few tests need the web app, which has to be built.
+    { databaseUrl: database.url, shutdownGraceMs: 2_000, createUi: false, dashboard: false },
     options.settings,
   );
   const logLines: Record<string, unknown>[] = [];

@@ -5,40 +5,70 @@ import { join, resolve } from 'node:path';
 import { eventually } from './eventually.js';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-/** Its time is when the sources of the build in `dist` were read. */
-const STAMP = join(ROOT, 'dist/.built');
+/** The time of its stamp is when its sources were read. */
+interface Target {
+  script: string;
+  stamp: string;
+  sources: string[];
+}
+
+const DASHBOARD: Target = {
+  script: 'build:dashboard',
+  stamp: join(ROOT, 'dist/.built-dashboard'),
+  sources: ['dashboard', 'package.json'],
+};
+/** `npm run build` deletes `dist` and builds both. */
+const PROGRAM: Target = {
+  script: 'build',
+  stamp: join(ROOT, 'dist/.built'),
+  sources: ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
+};
 const LOCK = join(ROOT, '.tmp/build.lock');
 /** Node's compile cache of the program, which saves a sixth of each start. */
 const COMPILED = join(ROOT, '.tmp/compiled');
-const CONFIGURATION = ['package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'];
 
 /** Returns the path of the program that `node` runs, built from the current sources; parallel test files build once. */
 export async function builtProgram(): Promise<string> {
-  if (isStale()) await alone(() => isStale() && build());
+  await current(PROGRAM, [PROGRAM, DASHBOARD]);
   return join(ROOT, 'bin/starling.js');
+}
+
+/** Builds the web app from the current sources, for an application in the process of a test. */
+export async function builtDashboard(): Promise<string> {
+  await current(DASHBOARD, [DASHBOARD]);
+  return join(ROOT, 'dist/dashboard');
+}
+
+/** Runs the script of `target` if its sources are newer than its stamp. `made`: what the script builds. */
+async function current(target: Target, made: Target[]): Promise<void> {
+  if (isStale(target)) await alone(() => isStale(target) && build(target, made));
 }
 
 /** Returns the environment for the program, without these tests' own variables. */
 export const PROGRAM_ENVIRONMENT: NodeJS.ProcessEnv = { PATH: process.env.PATH, NODE_COMPILE_CACHE: COMPILED };
 
-function isStale(): boolean {
-  const built = statSync(STAMP, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' }).map((file) =>
-    join('src', file),
-  );
-  return [...sources, ...CONFIGURATION].some((file) => statSync(join(ROOT, file)).mtimeMs > built);
+function isStale({ stamp, sources }: Target): boolean {
+  const built = statSync(stamp, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return sources.flatMap(filesOf).some((file) => statSync(join(ROOT, file)).mtimeMs > built);
 }
 
-function build(): void {
+const filesOf = (source: string): string[] =>
+  statSync(join(ROOT, source)).isFile()
+    ? [source]
+    : readdirSync(join(ROOT, source), { recursive: true, encoding: 'utf8' }).map((file) => join(source, file));
+
+function build({ script }: Target, made: Target[]): void {
   const began = new Date();
   try {
-    execFileSync('npm', ['run', 'build'], { cwd: ROOT, stdio: 'pipe', encoding: 'utf8' });
+    execFileSync('npm', ['run', script], { cwd: ROOT, stdio: 'pipe', encoding: 'utf8' });
   } catch (error) {
     const { stdout, stderr } = error as { stdout: string; stderr: string };
-    throw new Error(`npm run build fails:\n${stdout}\n${stderr}`);
+    throw new Error(`npm run ${script} fails:\n${stdout}\n${stderr}`);
   }
-  writeFileSync(STAMP, '');
-  utimesSync(STAMP, began, began);
+  for (const { stamp } of made) {
+    writeFileSync(stamp, '');
+    utimesSync(stamp, began, began);
+  }
 }
 
 /** Lets one process run at a time; a lock whose holder has exited counts as free. */

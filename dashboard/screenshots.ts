@@ -1,0 +1,38 @@
+/**
+ * Takes a picture of each given view of a running service: `node dashboard/screenshots.ts <url of the service> <folder> <path>...`. A path
+ * is one below `/dashboard`. Each view is taken in both themes, 1,280 and 320 pixels wide.
+ */
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { chromium } from 'playwright-core';
+
+const [url, folder, ...paths] = process.argv.slice(2);
+if (url === undefined || folder === undefined || paths.length === 0)
+  throw new Error('give the URL of a service, a folder, and paths such as /artifacts');
+
+const SIZES = [
+  { width: 1_280, height: 800 },
+  { width: 320, height: 640 },
+];
+
+mkdirSync(folder, { recursive: true });
+const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+for (const colorScheme of ['light', 'dark'] as const) {
+  for (const viewport of SIZES) {
+    const page = await browser.newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
+    page.on('console', (message) => message.type() === 'error' && console.error(message.text()));
+    for (const path of paths) {
+      await page.goto(`${url}/dashboard${path}`);
+      // The live connection keeps the network busy, so the view is ready when it says so.
+      await page.locator('main h1').waitFor();
+      await page.locator('main [data-loading]').waitFor({ state: 'detached' });
+      const name = path.replace(/^\//, '').replaceAll(/[^\w-]+/g, '-') || 'overview';
+      const file = join(folder, `${name}-${colorScheme}-${viewport.width}.png`);
+      await page.screenshot({ path: file });
+      console.log(file);
+    }
+    await page.close();
+  }
+}
+await browser.close();

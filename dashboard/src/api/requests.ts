@@ -1,0 +1,73 @@
+import type { ParamsOption } from 'openapi-fetch';
+import type { PathsWithMethod } from 'openapi-typescript-helpers';
+
+import { API_BASE } from '../base';
+import { answered, api } from './client';
+import type { components, paths } from './schema';
+
+export type Schemas = components['schemas'];
+
+/** A path of the API that answers GET. */
+export type GetPath = PathsWithMethod<paths, 'get'>;
+
+/** The `query` and `path` parameters of a GET. */
+export type GetParams<P extends GetPath> = Omit<
+  NonNullable<ParamsOption<paths[P]['get']>['params']>,
+  'header' | 'cookie'
+>;
+
+export type GetQuery<P extends GetPath> = GetParams<P> extends { query?: infer Q } ? NonNullable<Q> : never;
+
+/** The body of the answer to a GET. */
+export type Answer<P extends GetPath> = paths[P]['get'] extends {
+  responses: { 200: { content: { 'application/json': infer T } } };
+}
+  ? T
+  : never;
+
+/** A request in the form that `curlText` shows. */
+export interface ShownRequest {
+  method?: 'GET' | 'POST';
+  path: string;
+  params?: { path?: object; query?: object };
+  body?: unknown;
+}
+
+/** Rejects with an ApiError. */
+export function get<P extends GetPath>(path: P, params?: GetParams<P>, signal?: AbortSignal): Promise<Answer<P>> {
+  // The relation between a generic path and its parameters is beyond the compiler.
+  const send = api.GET as (path: string, init: object) => ReturnType<typeof api.GET>;
+  return answered(send(path, { params: { ...params, query: given(params) }, signal })) as Promise<Answer<P>>;
+}
+
+/** Empty filters are not sent. */
+function given(params: object | undefined): object {
+  const { query = {} } = (params ?? {}) as { query?: object };
+  return Object.fromEntries(
+    Object.entries(query).filter(([, value]) => value !== undefined && value !== '' && !isEmptyList(value)),
+  );
+}
+
+const isEmptyList = (value: unknown): boolean => Array.isArray(value) && value.length === 0;
+
+export function urlOf({ path, params = {} }: ShownRequest): string {
+  const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
+    encodeURIComponent(String((params.path as Record<string, unknown> | undefined)?.[name] ?? '')),
+  );
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(given(params))) {
+    for (const one of [value].flat() as unknown[]) query.append(name, String(one));
+  }
+  return `${API_BASE}${filled}${query.size > 0 ? `?${query}` : ''}`;
+}
+
+/** Returns the command that sends this request from a shell. */
+export function curlText(request: ShownRequest): string {
+  const parts = ['curl -s', quoted(urlOf(request))];
+  if (request.body !== undefined)
+    parts.push("-H 'Content-Type: application/json'", '-d', quoted(JSON.stringify(request.body)));
+  else if (request.method === 'POST') parts.push('-X POST');
+  return parts.join(' ');
+}
+
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,3059 @@
+// The types of this API. `UPDATE_API_TYPES=1 npm test -- test/dashboard/api-types` writes this file.
+
+export interface paths {
+    "/api/v1/artifacts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["artifactsList"];
+        put?: never;
+        post: operations["artifactsPublish"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/sync": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["artifactsPublishAndWait"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["artifactsSummarize"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["artifactsGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/explain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["artifactsExplain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifact-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["artifactTypesList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifact-types/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["artifactTypesGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/correlations/{correlation_id}/status": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["correlationsStatus"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/correlations/{correlation_id}/trace": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["correlationsTrace"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/correlations/{correlation_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["correlationsCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["agentsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_name}/run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["agentsRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["agentsPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["agentsResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/agents/{agent_id}/history-summary": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["agentsSummarizeHistory"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/agents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["agentNamesList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["executionsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["executionsFail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{execution_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["executionsGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{execution_id}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["executionsRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["externalWorkClaim"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{execution_id}/claim": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["externalWorkClaimOne"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{execution_id}/heartbeat": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["externalWorkHeartbeat"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{execution_id}/release": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["externalWorkRelease"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{execution_id}/complete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["externalWorkComplete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/{execution_id}/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["externalWorkFail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/run/flock": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["runsStart"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/run/{run_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["runsGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/run/{run_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["runsCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/runs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["runsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/run/batch": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["batchesCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/batch/{batch_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["batchesGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/batch/{batch_id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["batchesResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/batch/{batch_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["batchesCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/batch/{batch_id}/retry-failed": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["batchesRetryFailed"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/batches": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["batchesList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changelog/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["changelogList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/changelog/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["changelogStream"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["webhooksList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/deliveries/{delivery_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["webhooksGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/deliveries/{delivery_id}/redeliver": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["webhooksRedeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/mcp": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["mcpReceive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/processes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["processesList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["healthHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/ready": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["healthReady"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/health/live": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["healthLive"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/openapi.json": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["docsOpenApi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["docsSwaggerUi"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/redoc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["docsRedoc"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/docs/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["docsFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/metrics": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["metricsMetrics"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        WebhookRequest: {
+            /** Format: uri */
+            url: string;
+            secret?: string;
+        };
+        PublishRequest: {
+            type: string;
+            /** @default {} */
+            payload: {
+                [key: string]: unknown;
+            };
+            tags?: string[];
+            partition_key?: string | null;
+            /**
+             * @default {
+             *       "kind": "Public"
+             *     }
+             */
+            visibility: {
+                /** @enum {string} */
+                kind: "Public";
+            } | {
+                /** @enum {string} */
+                kind: "Private";
+                agents: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Labelled";
+                required_labels: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Tenant";
+                tenant_id: string | null;
+            } | {
+                /** @enum {string} */
+                kind: "After";
+                ttl: string;
+                then?: {
+                    /** @enum {string} */
+                    kind: "Public";
+                } | {
+                    /** @enum {string} */
+                    kind: "Private";
+                    agents: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Labelled";
+                    required_labels: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Tenant";
+                    tenant_id: string | null;
+                };
+            };
+            deadline?: string;
+            webhook?: components["schemas"]["WebhookRequest"];
+        };
+        AcceptedBody: {
+            /** @enum {string} */
+            status: "accepted";
+        };
+        ProducedFilters: {
+            type_names?: string[];
+            produced_by?: string[];
+        };
+        SyncPublishRequest: {
+            type: string;
+            /** @default {} */
+            payload: {
+                [key: string]: unknown;
+            };
+            tags?: string[];
+            partition_key?: string | null;
+            /**
+             * @default {
+             *       "kind": "Public"
+             *     }
+             */
+            visibility: {
+                /** @enum {string} */
+                kind: "Public";
+            } | {
+                /** @enum {string} */
+                kind: "Private";
+                agents: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Labelled";
+                required_labels: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Tenant";
+                tenant_id: string | null;
+            } | {
+                /** @enum {string} */
+                kind: "After";
+                ttl: string;
+                then?: {
+                    /** @enum {string} */
+                    kind: "Public";
+                } | {
+                    /** @enum {string} */
+                    kind: "Private";
+                    agents: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Labelled";
+                    required_labels: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Tenant";
+                    tenant_id: string | null;
+                };
+            };
+            deadline?: string;
+            webhook?: components["schemas"]["WebhookRequest"];
+            /** @default 30 */
+            timeout: number;
+            filters?: components["schemas"]["ProducedFilters"];
+        };
+        ArtifactBody: {
+            /** Format: uuid */
+            id: string;
+            type: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            produced_by: string;
+            visibility: {
+                /** @enum {string} */
+                kind: "Public";
+            } | {
+                /** @enum {string} */
+                kind: "Private";
+                agents: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Labelled";
+                required_labels: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Tenant";
+                tenant_id: string | null;
+            } | {
+                /** @enum {string} */
+                kind: "After";
+                ttl: string;
+                then?: {
+                    /** @enum {string} */
+                    kind: "Public";
+                } | {
+                    /** @enum {string} */
+                    kind: "Private";
+                    agents: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Labelled";
+                    required_labels: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Tenant";
+                    tenant_id: string | null;
+                };
+            };
+            /** @enum {string} */
+            visibility_kind: "Public" | "Private" | "Labelled" | "Tenant" | "After";
+            /** Format: date-time */
+            created_at: string;
+            correlation_id: string;
+            partition_key: string | null;
+            tags: string[];
+            version: number;
+        };
+        SyncPublishBody: {
+            correlation_id: string;
+            artifacts: components["schemas"]["ArtifactBody"][];
+            completed: boolean;
+            duration_ms: number;
+        };
+        ConsumptionBody: {
+            consumer: string;
+            /** Format: uuid */
+            run_id: string;
+            /** Format: date-time */
+            consumed_at: string;
+        };
+        ListedArtifactBody: {
+            /** Format: uuid */
+            id: string;
+            type: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            produced_by: string;
+            visibility: {
+                /** @enum {string} */
+                kind: "Public";
+            } | {
+                /** @enum {string} */
+                kind: "Private";
+                agents: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Labelled";
+                required_labels: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Tenant";
+                tenant_id: string | null;
+            } | {
+                /** @enum {string} */
+                kind: "After";
+                ttl: string;
+                then?: {
+                    /** @enum {string} */
+                    kind: "Public";
+                } | {
+                    /** @enum {string} */
+                    kind: "Private";
+                    agents: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Labelled";
+                    required_labels: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Tenant";
+                    tenant_id: string | null;
+                };
+            };
+            /** @enum {string} */
+            visibility_kind: "Public" | "Private" | "Labelled" | "Tenant" | "After";
+            /** Format: date-time */
+            created_at: string;
+            correlation_id: string;
+            partition_key: string | null;
+            tags: string[];
+            version: number;
+            consumptions?: components["schemas"]["ConsumptionBody"][];
+            consumed_by?: string[];
+        };
+        PaginationBody: {
+            limit: number;
+            offset: number;
+            total: number;
+        };
+        ArtifactListBody: {
+            items: components["schemas"]["ListedArtifactBody"][];
+            pagination: components["schemas"]["PaginationBody"];
+        };
+        SummaryContent: {
+            total_count: number;
+            by_type: {
+                [key: string]: number;
+            };
+            by_producer: {
+                [key: string]: number;
+            };
+            by_visibility: {
+                [key: string]: number;
+            };
+            by_tag?: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            earliest_created_at: string | null;
+            /** Format: date-time */
+            latest_created_at: string | null;
+        };
+        SummaryBody: {
+            summary: components["schemas"]["SummaryContent"];
+        };
+        VerdictBody: {
+            agent: string;
+            subscription: number | null;
+            /** @enum {string} */
+            verdict: "triggered" | "invoked" | "join_waiting" | "join_undecided" | "window_filling" | "not_released" | "type" | "own_output" | "producer" | "tag" | "visibility" | "where_false" | "where_error" | "key_null" | "key_error" | "limit" | "join_expired" | "join_let_go" | "agent_removed" | "cancelled" | "not_offered" | "not_recorded";
+            detail: string;
+            /** Format: uuid */
+            execution_id?: string;
+            /** @enum {string} */
+            execution_state?: "pending" | "running" | "completed" | "failed" | "cancelled";
+            execution_correlation_id?: string;
+            waiting_for?: string[];
+            join_key?: string;
+            size?: number;
+            size_needed?: number | null;
+            /** Format: date-time */
+            since?: string;
+            /** Format: date-time */
+            until?: string | null;
+            /** Format: uuid */
+            error_artifact_id?: string;
+        };
+        ExplanationBody: {
+            /** Format: uuid */
+            artifact_id: string;
+            type: string;
+            produced_by: string;
+            correlation_id: string;
+            verdicts: components["schemas"]["VerdictBody"][];
+        };
+        ArtifactTypeBody: {
+            name: string;
+            version: number;
+            schema: {
+                [key: string]: unknown;
+            } | null;
+            description: string;
+        };
+        ArtifactTypesBody: {
+            artifact_types: components["schemas"]["ArtifactTypeBody"][];
+        };
+        UsageBody: {
+            input_tokens: number;
+            output_tokens: number;
+            cost?: number;
+        };
+        CorrelationStatusBody: {
+            correlation_id: string;
+            /** @enum {string} */
+            state: "active" | "completed" | "failed" | "cancelled" | "not_found";
+            has_pending_work: boolean;
+            artifact_count: number;
+            error_count: number;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            last_activity_at: string | null;
+            waiting_for_agents?: string[];
+            usage?: components["schemas"]["UsageBody"];
+        };
+        TracedArtifactBody: {
+            /** Format: uuid */
+            id: string;
+            type: string;
+            produced_by: string;
+            /** Format: uuid */
+            execution_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            input_of: string[];
+        };
+        TracedAttemptBody: {
+            attempt: number;
+            round: number;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            error_type: string | null;
+            error_message: string | null;
+        };
+        TracedExecutionBody: {
+            /** Format: uuid */
+            id: string;
+            agent: string;
+            subscription: number;
+            invoked: boolean;
+            correlation_id: string;
+            generation: number;
+            /** @enum {string} */
+            state: "pending" | "running" | "completed" | "failed" | "cancelled";
+            without_agent?: boolean;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            attempts: components["schemas"]["TracedAttemptBody"][];
+            error_type: string | null;
+            error_message: string | null;
+            assignee: string | null;
+            claimed_by: string | null;
+            /** Format: date-time */
+            lease_until: string | null;
+            /** Format: date-time */
+            due_at: string | null;
+            inputs: string[];
+            outputs: string[];
+            truncated: boolean;
+        };
+        TraceBody: {
+            correlation_id: string;
+            /** @enum {string} */
+            state: "active" | "completed" | "failed" | "cancelled";
+            generation: number;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            last_activity_at: string;
+            /** Format: date-time */
+            settled_at: string | null;
+            artifact_count: number;
+            error_count: number;
+            artifacts: components["schemas"]["TracedArtifactBody"][];
+            executions: components["schemas"]["TracedExecutionBody"][];
+            truncated: boolean;
+        };
+        SubscriptionBody: {
+            types: string[];
+            /** @enum {string} */
+            mode: "all" | "any";
+        };
+        AgentBody: {
+            name: string;
+            description: string;
+            subscriptions: components["schemas"]["SubscriptionBody"][];
+            outputs: string[];
+            paused: boolean;
+        };
+        AgentsBody: {
+            agents: components["schemas"]["AgentBody"][];
+        };
+        AgentInput: {
+            type: string;
+            payload: {
+                [key: string]: unknown;
+            };
+        };
+        RunAgentRequest: {
+            inputs: components["schemas"]["AgentInput"][];
+        };
+        RunAgentBody: {
+            artifacts: components["schemas"]["ArtifactBody"][];
+        };
+        AgentPauseBody: {
+            name: string;
+            paused: boolean;
+            /** Format: date-time */
+            paused_at: string | null;
+        };
+        HourBody: {
+            executions: number;
+            failures: number;
+            artifacts_consumed: number;
+            artifacts_produced: number;
+        };
+        HistoryContent: {
+            total_executions: number;
+            total_artifacts_consumed: number;
+            total_artifacts_produced: number;
+            execution_timeline: {
+                [key: string]: components["schemas"]["HourBody"];
+            };
+            usage?: components["schemas"]["UsageBody"];
+        };
+        HistoryBody: {
+            agent_id: string;
+            summary: components["schemas"]["HistoryContent"];
+        };
+        AgentNameBody: {
+            name: string;
+            description: string;
+        };
+        AgentNamesBody: {
+            agents: components["schemas"]["AgentNameBody"][];
+        };
+        ListedExecutionBody: {
+            /** Format: uuid */
+            id: string;
+            agent: string;
+            correlation_id: string;
+            /** @enum {string} */
+            state: "pending" | "running" | "completed" | "failed" | "cancelled";
+            without_agent?: boolean;
+            direct: boolean;
+            attempt: number;
+            round: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            error_type: string | null;
+            error_message: string | null;
+            assignee: string | null;
+            claimed_by: string | null;
+            /** Format: date-time */
+            lease_until: string | null;
+            /** Format: date-time */
+            due_at: string | null;
+            /** Format: date-time */
+            escalated_at: string | null;
+        };
+        PageBody: {
+            limit: number;
+            offset: number;
+            has_more: boolean;
+        };
+        ExecutionListBody: {
+            items: components["schemas"]["ListedExecutionBody"][];
+            pagination: components["schemas"]["PageBody"];
+        };
+        EndRequest: {
+            agent: string;
+        };
+        EndedBody: {
+            agent: string;
+            executions: number;
+            groups: number;
+        };
+        ExecutionAttemptBody: {
+            round: number;
+            attempt: number;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            error_type: string | null;
+            error_message: string | null;
+        };
+        ModelUseBody: {
+            input_tokens: number;
+            output_tokens: number;
+            cost?: number;
+            attempt: number;
+            model: string;
+            latency_ms: number;
+            /** Format: date-time */
+            at: string;
+        };
+        ToolCallBody: {
+            attempt: number;
+            server: string;
+            tool: string;
+            /** @enum {string} */
+            outcome: "ok" | "error" | "failed";
+            /** Format: date-time */
+            at: string;
+            duration_ms?: number;
+            result_bytes: number;
+        };
+        ExecutionBody: {
+            /** Format: uuid */
+            id: string;
+            agent: string;
+            correlation_id: string;
+            /** @enum {string} */
+            state: "pending" | "running" | "completed" | "failed" | "cancelled";
+            without_agent?: boolean;
+            direct: boolean;
+            attempt: number;
+            round: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            ended_at: string | null;
+            /** Format: date-time */
+            next_attempt_at: string | null;
+            error_type: string | null;
+            error_message: string | null;
+            assignee: string | null;
+            claimed_by: string | null;
+            /** Format: date-time */
+            lease_until: string | null;
+            /** Format: date-time */
+            due_at: string | null;
+            /** Format: date-time */
+            escalated_at: string | null;
+            lost_leases: number;
+            inputs: components["schemas"]["ArtifactBody"][];
+            outputs: components["schemas"]["ArtifactBody"][];
+            errors: components["schemas"]["ArtifactBody"][];
+            attempts: components["schemas"]["ExecutionAttemptBody"][];
+            form?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            model_uses?: components["schemas"]["ModelUseBody"][];
+            tool_calls?: components["schemas"]["ToolCallBody"][];
+        };
+        ClaimRequestBody: {
+            claimed_by?: string;
+            agents: string[];
+            /** @default 1 */
+            max: number;
+            /** @default 0 */
+            wait: number;
+            assignee?: string;
+        };
+        HeldExecutionBody: {
+            /** Format: date-time */
+            lease_until: string;
+            /** Format: uuid */
+            execution_id: string;
+            correlation_id: string;
+            agent: string;
+            attempt: number;
+            inputs: components["schemas"]["ArtifactBody"][];
+            lease_token: string;
+            assignee: string | null;
+            /** Format: date-time */
+            due_at: string | null;
+            form: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            traceparent: string | null;
+        };
+        ClaimBody: {
+            executions: components["schemas"]["HeldExecutionBody"][];
+        };
+        ClaimOneRequest: {
+            claimed_by?: string;
+        };
+        LeaseRequest: {
+            lease_token: string;
+        };
+        LeaseBody: {
+            /** Format: date-time */
+            lease_until: string;
+        };
+        OutputBody: {
+            type: string;
+            payload: {
+                [key: string]: unknown;
+            };
+            tags?: string[];
+            visibility?: {
+                /** @enum {string} */
+                kind: "Public";
+            } | {
+                /** @enum {string} */
+                kind: "Private";
+                agents: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Labelled";
+                required_labels: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Tenant";
+                tenant_id: string | null;
+            } | {
+                /** @enum {string} */
+                kind: "After";
+                ttl: string;
+                then?: {
+                    /** @enum {string} */
+                    kind: "Public";
+                } | {
+                    /** @enum {string} */
+                    kind: "Private";
+                    agents: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Labelled";
+                    required_labels: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Tenant";
+                    tenant_id: string | null;
+                };
+            };
+        };
+        CompleteRequest: {
+            lease_token: string;
+            outputs?: components["schemas"]["OutputBody"][];
+            output?: ({
+                [key: string]: unknown;
+            } | null) | {
+                [key: string]: unknown;
+            }[];
+        } & (unknown | unknown);
+        FailRequest: {
+            lease_token: string;
+            error_message: string;
+            /** @default Error */
+            error_type: string;
+            /** @default false */
+            final: boolean;
+        };
+        RunRequest: {
+            agent_name: string;
+            /** @default {} */
+            inputs: {
+                [key: string]: unknown;
+            };
+            /** @default false */
+            async_run: boolean;
+            deadline?: string;
+        };
+        RunBody: {
+            run_id: string;
+            /** @enum {string} */
+            status: "starting" | "running" | "completed" | "failed" | "cancelled";
+            result?: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            completed_at?: string;
+            error?: string;
+            usage?: components["schemas"]["UsageBody"];
+        };
+        ListedRunBody: {
+            run_id: string;
+            agent_name: string;
+            /** @enum {string} */
+            status: "starting" | "running" | "completed" | "failed" | "cancelled";
+            batch_id?: string;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            completed_at?: string;
+            error?: string;
+        };
+        RunListBody: {
+            items: components["schemas"]["ListedRunBody"][];
+            pagination: components["schemas"]["PageBody"];
+        };
+        BatchItemBody: {
+            run_id: string;
+            /** @enum {string} */
+            status: "starting" | "running" | "completed" | "failed" | "cancelled";
+            result?: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            completed_at?: string;
+            error?: string;
+            usage?: components["schemas"]["UsageBody"];
+            index: number;
+        };
+        UploadedBatchRequest: {
+            agent_name: string;
+            static_inputs?: {
+                [key: string]: unknown;
+            };
+            input_mapping?: {
+                [key: string]: string;
+            };
+            /** @default true */
+            parallel: boolean;
+            /** @default 5 */
+            max_workers: number;
+            /** @default , */
+            delimiter: string;
+            row_key?: string;
+        };
+        BatchRequest: {
+            agent_name: string;
+            static_inputs?: {
+                [key: string]: unknown;
+            };
+            input_mapping?: {
+                [key: string]: string;
+            };
+            /** @default true */
+            parallel: boolean;
+            /** @default 5 */
+            max_workers: number;
+            /** @default , */
+            delimiter: string;
+            row_key?: string;
+            batch_inputs: {
+                [key: string]: unknown;
+            }[] | string;
+        };
+        BatchBody: {
+            batch_id: string;
+            /** @enum {string} */
+            status: "starting" | "running" | "completed" | "failed" | "cancelled";
+            total_items: number;
+            completed_items: number;
+            failed_items: number;
+            progress_percentage: number;
+            results: components["schemas"]["BatchItemBody"][];
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            completed_at?: string;
+            error?: string;
+            waiting_for_agents?: string[];
+            usage?: components["schemas"]["UsageBody"];
+        };
+        ListedBatchBody: {
+            batch_id: string;
+            /** @enum {string} */
+            status: "starting" | "running" | "completed" | "failed" | "cancelled";
+            total_items: number;
+            completed_items: number;
+            failed_items: number;
+            progress_percentage: number;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            completed_at?: string;
+            error?: string;
+            waiting_for_agents?: string[];
+            usage?: components["schemas"]["UsageBody"];
+            agent_name: string;
+            /** Format: date-time */
+            created_at: string;
+        };
+        BatchListBody: {
+            items: components["schemas"]["ListedBatchBody"][];
+            pagination: components["schemas"]["PageBody"];
+        };
+        ChangelogEntryBody: {
+            seq: number;
+            /** @enum {string} */
+            event_type: "artifact_published";
+            /** Format: uuid */
+            artifact_id: string;
+            artifact_type: string;
+            produced_by: string;
+            correlation_id: string;
+            visibility: {
+                /** @enum {string} */
+                kind: "Public";
+            } | {
+                /** @enum {string} */
+                kind: "Private";
+                agents: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Labelled";
+                required_labels: string[];
+            } | {
+                /** @enum {string} */
+                kind: "Tenant";
+                tenant_id: string | null;
+            } | {
+                /** @enum {string} */
+                kind: "After";
+                ttl: string;
+                then?: {
+                    /** @enum {string} */
+                    kind: "Public";
+                } | {
+                    /** @enum {string} */
+                    kind: "Private";
+                    agents: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Labelled";
+                    required_labels: string[];
+                } | {
+                    /** @enum {string} */
+                    kind: "Tenant";
+                    tenant_id: string | null;
+                };
+            };
+            /** Format: date-time */
+            timestamp: string;
+        };
+        ChangelogGapBody: {
+            seq: number;
+            /** @enum {string} */
+            event_type: "gap";
+            to_seq: number;
+        };
+        ChangelogPaginationBody: {
+            limit: number;
+            after: number;
+            next: number;
+            has_more: boolean;
+        };
+        ChangelogEventsBody: {
+            items: (components["schemas"]["ChangelogEntryBody"] | components["schemas"]["ChangelogGapBody"])[];
+            pagination: components["schemas"]["ChangelogPaginationBody"];
+        };
+        DeliveryBody: {
+            delivery_id: string;
+            /** @enum {string} */
+            state: "waiting" | "pending" | "running" | "delivered" | "dead";
+            target_id: string;
+            target_origin: string;
+            correlation_id: string;
+            /** Format: uuid */
+            artifact_id: string;
+            sequence: number;
+            attempt: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            next_attempt_at?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            last_status?: number;
+            last_error?: string;
+        };
+        DeliveryListBody: {
+            items: components["schemas"]["DeliveryBody"][];
+            pagination: components["schemas"]["PageBody"];
+        };
+        AttemptBody: {
+            attempt: number;
+            /** Format: date-time */
+            started_at: string;
+            duration_ms: number;
+            status?: number;
+            error?: string;
+        };
+        DeliveryWithAttemptsBody: {
+            delivery_id: string;
+            /** @enum {string} */
+            state: "waiting" | "pending" | "running" | "delivered" | "dead";
+            target_id: string;
+            target_origin: string;
+            correlation_id: string;
+            /** Format: uuid */
+            artifact_id: string;
+            sequence: number;
+            attempt: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            next_attempt_at?: string;
+            /** Format: date-time */
+            ended_at?: string;
+            last_status?: number;
+            last_error?: string;
+            attempts: components["schemas"]["AttemptBody"][];
+        };
+        JsonRpcMessage: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            id?: string | number;
+            method: string;
+            params?: {
+                _meta?: {
+                    progressToken?: string | number;
+                    "io.modelcontextprotocol/related-task"?: {
+                        taskId: string;
+                    };
+                } & {
+                    [key: string]: unknown;
+                };
+            } & {
+                [key: string]: unknown;
+            };
+        };
+        JsonRpcAnswer: {
+            /** @enum {string} */
+            jsonrpc: "2.0";
+            id: string | number;
+            result?: {
+                [key: string]: unknown;
+            };
+            error?: {
+                [key: string]: unknown;
+            };
+        };
+        ProcessBody: {
+            /** Format: uuid */
+            id: string;
+            roles: ("server" | "worker")[];
+            version: string;
+            configuration: string;
+            agents: string[];
+            running: {
+                [key: string]: number;
+            };
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            last_heartbeat_at: string;
+        };
+        ProcessesBody: {
+            processes: components["schemas"]["ProcessBody"][];
+        };
+        HealthBody: {
+            /** @enum {string} */
+            status: "ok" | "error";
+            info: {
+                [key: string]: {
+                    /** @enum {string} */
+                    status: "up" | "down";
+                    message?: string;
+                    responseTime?: number;
+                };
+            };
+            error: {
+                [key: string]: {
+                    /** @enum {string} */
+                    status: "up" | "down";
+                    message?: string;
+                    responseTime?: number;
+                };
+            };
+            details: {
+                [key: string]: {
+                    /** @enum {string} */
+                    status: "up" | "down";
+                    message?: string;
+                    responseTime?: number;
+                };
+            };
+        };
+        ErrorBody: {
+            detail: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    artifactsList: {
+        parameters: {
+            query?: {
+                type?: string[];
+                produced_by?: string[];
+                correlation_id?: string;
+                tag?: string[];
+                from?: string;
+                to?: string;
+                visibility?: string[];
+                limit?: number;
+                offset?: number;
+                after?: string;
+                order?: "asc" | "desc";
+                embed_meta?: boolean;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactListBody"];
+                };
+            };
+        };
+    };
+    artifactsPublish: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Correlation-ID"?: string;
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PublishRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AcceptedBody"];
+                };
+            };
+        };
+    };
+    artifactsPublishAndWait: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Correlation-ID"?: string;
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SyncPublishRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SyncPublishBody"];
+                };
+            };
+        };
+    };
+    artifactsSummarize: {
+        parameters: {
+            query?: {
+                type?: string[];
+                produced_by?: string[];
+                correlation_id?: string;
+                tag?: string[];
+                from?: string;
+                to?: string;
+                visibility?: string[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SummaryBody"];
+                };
+            };
+        };
+    };
+    artifactsGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactBody"];
+                };
+            };
+        };
+    };
+    artifactsExplain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExplanationBody"];
+                };
+            };
+        };
+    };
+    artifactTypesList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactTypesBody"];
+                };
+            };
+        };
+    };
+    artifactTypesGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArtifactTypeBody"];
+                };
+            };
+        };
+    };
+    correlationsStatus: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                correlation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrelationStatusBody"];
+                };
+            };
+        };
+    };
+    correlationsTrace: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                correlation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TraceBody"];
+                };
+            };
+        };
+    };
+    correlationsCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                correlation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrelationStatusBody"];
+                };
+            };
+        };
+    };
+    agentsList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentsBody"];
+                };
+            };
+        };
+    };
+    agentsRun: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunAgentRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunAgentBody"];
+                };
+            };
+        };
+    };
+    agentsPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPauseBody"];
+                };
+            };
+        };
+    };
+    agentsResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                agent_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentPauseBody"];
+                };
+            };
+        };
+    };
+    agentsSummarizeHistory: {
+        parameters: {
+            query?: {
+                type?: string[];
+                produced_by?: string[];
+                correlation_id?: string;
+                tag?: string[];
+                from?: string;
+                to?: string;
+                visibility?: string[];
+            };
+            header?: never;
+            path: {
+                agent_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HistoryBody"];
+                };
+            };
+        };
+    };
+    agentNamesList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentNamesBody"];
+                };
+            };
+        };
+    };
+    executionsList: {
+        parameters: {
+            query?: {
+                state?: "pending" | "running" | "completed" | "failed" | "cancelled";
+                agent?: string;
+                correlation_id?: string;
+                assignee?: string;
+                without_agent?: boolean;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionListBody"];
+                };
+            };
+        };
+    };
+    executionsFail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["EndRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndedBody"];
+                };
+            };
+        };
+    };
+    executionsGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    executionsRetry: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    externalWorkClaim: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimRequestBody"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClaimBody"];
+                };
+            };
+        };
+    };
+    externalWorkClaimOne: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ClaimOneRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HeldExecutionBody"];
+                };
+            };
+        };
+    };
+    externalWorkHeartbeat: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeaseRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LeaseBody"];
+                };
+            };
+        };
+    };
+    externalWorkRelease: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LeaseRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    externalWorkComplete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CompleteRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    externalWorkFail: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                execution_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FailRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    runsStart: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Correlation-ID"?: string;
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RunRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBody"];
+                };
+            };
+        };
+    };
+    runsGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBody"];
+                };
+            };
+        };
+    };
+    runsCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                run_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunBody"];
+                };
+            };
+        };
+    };
+    runsList: {
+        parameters: {
+            query?: {
+                agent?: string;
+                from?: string;
+                to?: string;
+                limit?: number;
+                offset?: number;
+                status?: "starting" | "running" | "completed" | "failed" | "cancelled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RunListBody"];
+                };
+            };
+        };
+    };
+    batchesCreate: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BatchRequest"];
+                "multipart/form-data": {
+                    /** Format: binary */
+                    file: string;
+                    request: components["schemas"]["UploadedBatchRequest"];
+                };
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchBody"];
+                };
+            };
+        };
+    };
+    batchesGet: {
+        parameters: {
+            query?: {
+                results_limit?: number;
+                results_offset?: number;
+                results_status?: "completed" | "failed";
+            };
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchBody"];
+                };
+            };
+        };
+    };
+    batchesResults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": components["schemas"]["BatchItemBody"];
+                    "text/csv": string;
+                };
+            };
+        };
+    };
+    batchesCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchBody"];
+                };
+            };
+        };
+    };
+    batchesRetryFailed: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchBody"];
+                };
+            };
+        };
+    };
+    batchesList: {
+        parameters: {
+            query?: {
+                agent?: string;
+                from?: string;
+                to?: string;
+                limit?: number;
+                offset?: number;
+                status?: "starting" | "running" | "completed" | "failed" | "cancelled";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchListBody"];
+                };
+            };
+        };
+    };
+    changelogList: {
+        parameters: {
+            query?: {
+                correlation_id?: string[];
+                artifact_type?: string[];
+                produced_by?: string[];
+                after?: number;
+                limit?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChangelogEventsBody"];
+                };
+            };
+        };
+    };
+    changelogStream: {
+        parameters: {
+            query?: {
+                correlation_id?: string[];
+                artifact_type?: string[];
+                produced_by?: string[];
+                after?: number;
+                live?: boolean;
+            };
+            header?: {
+                "Last-Event-ID"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    webhooksList: {
+        parameters: {
+            query?: {
+                state?: "waiting" | "pending" | "running" | "delivered" | "dead";
+                target_id?: string;
+                correlation_id?: string;
+                artifact_id?: string;
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryListBody"];
+                };
+            };
+        };
+    };
+    webhooksGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryWithAttemptsBody"];
+                };
+            };
+        };
+    };
+    webhooksRedeliver: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryWithAttemptsBody"];
+                };
+            };
+        };
+    };
+    mcpReceive: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Mcp-Protocol-Version"?: "2025-11-25" | "2025-06-18" | "2025-03-26" | "2024-11-05" | "2024-10-07";
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["JsonRpcMessage"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JsonRpcAnswer"];
+                };
+            };
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    processesList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ProcessesBody"];
+                };
+            };
+        };
+    };
+    healthHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthBody"];
+                };
+            };
+        };
+    };
+    healthReady: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthBody"];
+                };
+            };
+        };
+    };
+    healthLive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["HealthBody"];
+                };
+            };
+        };
+    };
+    docsOpenApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": Record<string, never>;
+                };
+            };
+        };
+    };
+    docsSwaggerUi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    docsRedoc: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/html": string;
+                };
+            };
+        };
+    };
+    docsFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/css": string;
+                };
+            };
+        };
+    };
+    metricsMetrics: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/plain": string;
+                };
+            };
+        };
+    };
+}

@@ -1,0 +1,43 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+
+import type { Search } from './search';
+
+type Reader<T> = (value: Search[string]) => T;
+type Values<S extends Record<string, Reader<unknown>>> = { [K in keyof S]: ReturnType<S[K]> };
+
+/** One text; empty if the URL has none. */
+export const text: Reader<string> = (value) => [value ?? ''].flat()[0] as string;
+
+/** Several texts. */
+export const list: Reader<string[]> = (value) => [...([value ?? []].flat() as string[])];
+
+/** One of these words; the first one if the URL has another or none. */
+export const choice =
+  <T extends string>(...words: [T, ...T[]]): Reader<T> =>
+  (value) =>
+    words.find((word) => word === text(value)) ?? words[0];
+
+export interface Filters<T> {
+  value: T;
+  /** Whether the URL sets any of them. */
+  isAny: boolean;
+  set: (change: Partial<T>) => void;
+  clear: () => void;
+}
+
+/**
+ * The filters of a view, which its URL holds: `useFilters({ type: list, from: text, order: choice('desc', 'asc') })`. A
+ * change replaces the entry of the browser's history.
+ */
+export function useFilters<S extends Record<string, Reader<unknown>>>(readers: S): Filters<Values<S>> {
+  const search = useSearch({ strict: false }) as Search;
+  const navigate = useNavigate();
+  const value = Object.fromEntries(Object.entries(readers).map(([key, read]) => [key, read(search[key])])) as Values<S>;
+  const go = (next: Search): void => void navigate({ to: '.', search: next as never, replace: true });
+  return {
+    value,
+    isAny: Object.keys(readers).some((key) => search[key] !== undefined),
+    set: (change) => go({ ...search, ...(change as Search) }),
+    clear: () => go({}),
+  };
+}

@@ -1,0 +1,63 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  type ErrorComponentProps,
+  lazyRouteComponent,
+  Link,
+  redirect,
+} from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+
+import { APP_BASE } from '../base';
+import { Page } from '../components/page';
+import { Empty, Failure, LoadingRows } from '../components/states';
+import { isRegistered, views } from '../views';
+import { parseSearch, stringifySearch } from './search';
+import { Shell } from './shell';
+
+const root = createRootRoute({ component: Shell });
+
+const routes = views.map(({ path, load }) =>
+  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
+);
+
+const start = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  beforeLoad: () => {
+    throw redirect({ to: views[0]!.path as string });
+  },
+});
+
+function Missing(): ReactNode {
+  return (
+    <Page title="Not found">
+      <Empty icon="search" title="There is no such view">
+        <Link to={'/' as string} className="link">
+          Go to the first view
+        </Link>
+      </Empty>
+    </Page>
+  );
+}
+
+function Broken({ error, reset }: ErrorComponentProps): ReactNode {
+  return (
+    <Page title="This view failed">
+      <Failure error={error as Error} retry={reset} />
+    </Page>
+  );
+}
+
+/** All state of a view is in its URL. */
+export const router = createRouter({
+  routeTree: root.addChildren(isRegistered('/') ? routes : [...routes, start]),
+  basepath: APP_BASE.pathname,
+  parseSearch,
+  stringifySearch: (search) => stringifySearch(search),
+  defaultPreload: 'intent',
+  defaultPendingComponent: () => <LoadingRows />,
+  defaultErrorComponent: Broken,
+  defaultNotFoundComponent: Missing,
+});

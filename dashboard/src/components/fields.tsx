@@ -1,0 +1,149 @@
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
+
+import { Icon } from './icon';
+
+interface FieldProps {
+  label: string;
+}
+
+export interface TextFieldProps extends FieldProps {
+  value: string;
+  onChange: (value: string) => void;
+  placeholder?: string;
+  type?: 'text' | 'search' | 'datetime-local';
+}
+
+/** A filter of one text, which is applied with Enter or when the field is left. */
+export function TextField({ label, value, onChange, placeholder, type = 'text' }: TextFieldProps): ReactNode {
+  const [draft, setDraft] = useState(value);
+  useEffect(() => setDraft(value), [value]);
+  const apply = (): void => {
+    if (draft.trim() !== value) onChange(draft.trim());
+  };
+  return (
+    <label className="flex flex-col gap-1 text-label text-muted">
+      {label}
+      <input
+        type={type}
+        value={draft}
+        placeholder={placeholder}
+        onChange={(event) => setDraft(event.target.value)}
+        onBlur={apply}
+        onKeyDown={(event) => event.key === 'Enter' && apply()}
+        className="control w-44"
+      />
+    </label>
+  );
+}
+
+export interface ChoiceFieldProps<T extends string> extends FieldProps {
+  value: T;
+  choices: readonly { value: T; text: string }[];
+  onChange: (value: T) => void;
+}
+
+export function ChoiceField<T extends string>({ label, value, choices, onChange }: ChoiceFieldProps<T>): ReactNode {
+  return (
+    <label className="flex flex-col gap-1 text-label text-muted">
+      {label}
+      <select value={value} onChange={(event) => onChange(event.target.value as T)} className="control">
+        {choices.map((choice) => (
+          <option key={choice.value} value={choice.value}>
+            {choice.text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export interface ListFieldProps extends FieldProps {
+  values: readonly string[];
+  onChange: (values: string[]) => void;
+  /** Values to choose from; others can be typed. */
+  suggestions?: readonly string[];
+}
+
+/** A filter of several texts: each is added with Enter or from the suggestions, and removed with a button. */
+export function ListField({ label, values, onChange, suggestions = [] }: ListFieldProps): ReactNode {
+  const [draft, setDraft] = useState('');
+  const suggestionsId = useId();
+  const add = (value: string): void => {
+    setDraft('');
+    if (value.trim() !== '' && !values.includes(value.trim())) onChange([...values, value.trim()]);
+  };
+  const keyDown = (event: KeyboardEvent): void => {
+    if (event.key === 'Enter') add(draft);
+    if (event.key === 'Backspace' && draft === '' && values.length > 0) onChange(values.slice(0, -1));
+  };
+  return (
+    <div className="flex flex-col gap-1 text-label text-muted">
+      <label htmlFor={`${suggestionsId}-input`}>{label}</label>
+      <span className="flex min-h-8 flex-wrap items-center gap-1 rounded-md border border-line-strong bg-surface px-1">
+        {values.map((value) => (
+          <span key={value} className="inline-flex h-6 items-center rounded-md bg-selected pl-1.5 text-text">
+            {value}
+            <button
+              type="button"
+              aria-label={`Remove ${value}`}
+              className="inline-flex size-6 items-center justify-center text-muted hover:text-text"
+              onClick={() => onChange(values.filter((one) => one !== value))}
+            >
+              <Icon name="cross" className="size-3" />
+            </button>
+          </span>
+        ))}
+        <input
+          id={`${suggestionsId}-input`}
+          list={suggestionsId}
+          value={draft}
+          placeholder={values.length === 0 ? 'any' : ''}
+          onChange={(event) => {
+            const { value } = event.target;
+            // A browser reports a chosen suggestion like typing, in one step.
+            if (suggestions.includes(value) && value.length - draft.length !== 1) add(value);
+            else setDraft(value);
+          }}
+          onBlur={() => add(draft)}
+          onKeyDown={keyDown}
+          className="h-7 w-28 min-w-0 flex-1 bg-transparent px-1 text-table text-text placeholder:text-muted"
+        />
+      </span>
+      <datalist id={suggestionsId}>
+        {suggestions
+          .filter((one) => !values.includes(one))
+          .map((one) => (
+            <option key={one} value={one} />
+          ))}
+      </datalist>
+    </div>
+  );
+}
+
+export interface FilterBarProps {
+  isAny: boolean;
+  clear: () => void;
+  children: ReactNode;
+}
+
+/** The filters of a list. On narrow screens they are folded. */
+export function FilterBar({ isAny, clear, children }: FilterBarProps): ReactNode {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <div role="search" aria-label="Filters">
+      <button type="button" className="button sm:hidden" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
+        <Icon name={isOpen ? 'down' : 'right'} />
+        Filters{isAny ? ' (set)' : ''}
+      </button>
+      <div className={`flex-wrap items-end gap-3 sm:flex ${isOpen ? 'mt-2 flex' : 'hidden'}`}>
+        {children}
+        {isAny && (
+          <button type="button" className="button" onClick={clear}>
+            <Icon name="cross" />
+            Clear filters
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}

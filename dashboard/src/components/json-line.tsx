@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react';
+
+const MOST_CHARACTERS = 300;
+
+/** A value as JSON on one line, cut off where there is no more space. */
+export function JsonLine({ value }: { value: unknown }): ReactNode {
+  return <span className="font-mono text-label text-muted">{lineOf(value)}</span>;
+}
+
+function lineOf(value: unknown): string {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
+}

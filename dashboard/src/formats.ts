@@ -1,0 +1,73 @@
+const LOCALE = 'en-GB';
+
+const numbers = new Intl.NumberFormat('en-US');
+const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const timeOfDay = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
+const dayAndTime = new Intl.DateTimeFormat(LOCALE, {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+});
+const withYear = new Intl.DateTimeFormat(LOCALE, {
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+});
+
+/** 1,234,567 */
+export const numberText = (value: number): string => numbers.format(value);
+
+/** 1.2M, for narrow places; show `numberText` on hover. */
+export const compactNumberText = (value: number): string => compact.format(value);
+
+/** 4.2 %, of a share from 0 to 1. */
+export const shareText = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
+
+/** "1 artifact", "2 artifacts" */
+export const countText = (count: number, one: string, many = `${one}s`): string =>
+  `${numberText(count)} ${count === 1 ? one : many}`;
+
+/** The local time; its day if that is not today. */
+export function timeText(time: Date, now = new Date()): string {
+  if (time.toDateString() === now.toDateString()) return timeOfDay.format(time);
+  return (time.getFullYear() === now.getFullYear() ? dayAndTime : withYear).format(time);
+}
+
+/** 2026-11-23 09:00:00.123 UTC */
+export const utcText = (time: Date): string => time.toISOString().replace('T', ' ').replace('Z', ' UTC');
+
+const UNITS: [name: string, ms: number][] = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['min', 60_000],
+  ['s', 1_000],
+];
+
+/** 340 ms, 1.2 s, 2 min 5 s, 3 h 4 min, 2 d 3 h */
+export function durationText(ms: number): string {
+  if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 10_000) return `${(ms / 1_000).toFixed(1).replace(/\.0$/, '')} s`;
+  // Rounded first, so that 59,999 ms are not "60 s".
+  const whole = Math.round(ms / 1_000) * 1_000;
+  const index = UNITS.findIndex(([, size]) => whole >= size);
+  const [name, size] = UNITS[index]!;
+  const count = Math.floor(whole / size);
+  const [smaller, smallerSize] = UNITS[index + 1] ?? [];
+  const rest = smallerSize === undefined ? 0 : Math.floor((whole % size) / smallerSize);
+  return rest === 0 ? `${count} ${name}` : `${count} ${name} ${rest} ${smaller}`;
+}
+
+/** "just now", "12 s ago", "in 3 min". Of two units, the larger one is enough. */
+export function relativeText(time: Date, now: number): string {
+  const ms = now - time.getTime();
+  if (Math.abs(ms) < 1_000) return 'just now';
+  const [, large] = /^(\S+ \S+)/.exec(durationText(Math.floor(Math.abs(ms) / 1_000) * 1_000))!;
+  return ms > 0 ? `${large} ago` : `in ${large}`;
+}
+
+/** The beginning and the end of an id, which differ most between ids. */
+export const shortId = (id: string): string => (id.length <= 16 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`);

@@ -1,0 +1,85 @@
+import { useEffect, useRef, useSyncExternalStore } from 'react';
+
+import type { FromConnection, LiveEvent, LiveState } from './messages';
+import { joinConnection } from './tab';
+
+type Listener = (message: FromConnection) => void;
+
+const SAY_VISIBLE_MS = 20_000;
+
+const listeners = new Set<Listener>();
+let state: LiveState = { kind: 'connecting', since: Date.now() };
+
+/** Joins the live connection. Call it once. */
+export function startLive(): void {
+  const tab = joinConnection((message) => {
+    if (message.kind === 'state') state = message.state;
+    // A hidden tab asks for nothing; it fetches everything again when it is shown.
+    if (message.kind !== 'state' && document.hidden) return;
+    for (const listener of listeners) listener(message);
+  });
+  const say = (): void => tab.send({ kind: document.hidden ? 'hidden' : 'visible' });
+  say();
+  setInterval(() => !document.hidden && say(), SAY_VISIBLE_MS);
+  document.addEventListener('visibilitychange', () => {
+    say();
+    if (!document.hidden) for (const listener of listeners) listener({ kind: 'resync' });
+  });
+  window.addEventListener('pagehide', () => tab.send({ kind: 'hidden' }));
+  window.addEventListener('pageshow', say);
+}
+
+/** Returns the function that removes the listener. */
+export function onLive(listener: Listener): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}
+
+export const useLiveState = (): LiveState => useSyncExternalStore(onLive, () => state);
+
+/** Calls `handle` with the events of each quarter of a second. `resync`: events may be missing. */
+export function useLiveEvents(handle: (events: LiveEvent[], resync: boolean) => void): void {
+  const latest = useRef(handle);
+  useEffect(() => {
+    latest.current = handle;
+  });
+  useEffect(
+    () =>
+      onLive((message) => {
+        if (message.kind === 'events') latest.current(message.events, false);
+        if (message.kind === 'resync') latest.current([], true);
+      }),
+    [],
+  );
+}
+
+/** Calls `refresh` after events that `concerns` accepts, at most once every `everyMs`. Never, if it is undefined. */
+export function useLiveRefresh(
+  refresh: () => void,
+  concerns: ((event: LiveEvent) => boolean) | undefined,
+  everyMs = 1_000,
+): void {
+  const latest = useRef({ refresh, concerns });
+  useEffect(() => {
+    latest.current = { refresh, concerns };
+  });
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let refreshedAt = 0;
+    const run = (): void => {
+      timer = undefined;
+      refreshedAt = Date.now();
+      latest.current.refresh();
+    };
+    const remove = onLive((message) => {
+      if (timer !== undefined || message.kind !== 'events') return;
+      const { concerns: isConcerned } = latest.current;
+      if (isConcerned === undefined || !message.events.some(isConcerned)) return;
+      timer = setTimeout(run, Math.max(0, refreshedAt + everyMs - Date.now()));
+    });
+    return () => {
+      clearTimeout(timer);
+      remove();
+    };
+  }, [everyMs]);
+}

@@ -1,0 +1,39 @@
+import type { ComponentType } from 'react';
+
+import type { IconName } from './components/icon';
+
+/** The path of each view. A parameter begins with `$`. */
+export type ViewPath =
+  | '/'
+  | '/correlations'
+  | '/correlations/$id'
+  | '/artifacts'
+  | '/artifacts/$id'
+  | '/agents'
+  | '/agents/$name'
+  | '/graph'
+  | '/waiting'
+  | '/executions'
+  | '/inbox'
+  | '/batches'
+  | '/batches/$id'
+  | '/deliveries'
+  | '/changelog'
+  | '/publish';
+
+export interface View {
+  path: ViewPath;
+  title: string;
+  /** The icon in the rail. A view without one is reached from others. */
+  icon?: IconName;
+  load: () => Promise<{ default: ComponentType }>;
+}
+
+/** The views of the app, in the order of the rail. Nothing else registers a view. */
+export const views: readonly View[] = [
+  { path: '/artifacts', title: 'Artifacts', icon: 'artifact', load: () => import('./views/artifacts') },
+];
+
+const paths = new Set<string>(views.map(({ path }) => path));
+
+export const isRegistered = (path: ViewPath): boolean => paths.has(path);

@@ -1,0 +1,57 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+
+import tailwindcss from '@tailwindcss/vite';
+import react from '@vitejs/plugin-react';
+import { defineConfig, type Plugin } from 'vite';
+
+const OUT = join(import.meta.dirname, '../dist/dashboard');
+
+/** A running service, for `npm run dev:dashboard`. */
+const SERVICE = process.env.STARLING_URL ?? 'http://127.0.0.1:8344';
+
+/** Writes `.br` and `.gz` beside each hashed file, which the service sends as they are. */
+const precompress = (): Plugin => ({
+  name: 'precompress',
+  apply: 'build',
+  closeBundle() {
+    for (const name of readdirSync(join(OUT, 'assets'))) {
+      const path = join(OUT, 'assets', name);
+      const content = readFileSync(path);
+      const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+      writeFileSync(`${path}.br`, brotliCompressSync(content, { params }));
+      writeFileSync(`${path}.gz`, gzipSync(content, { level: 9 }));
+    }
+  },
+});
+
+export default defineConfig(({ command }) => {
+  // Tests build the app as it is delivered, although Jest sets this to `test`.
+  if (command === 'build') process.env.NODE_ENV = 'production';
+  return {
+    root: import.meta.dirname,
+    // A built page refers to its files relatively, so that it works under a proxy's prefix.
+    base: command === 'build' ? './' : '/dashboard/',
+    plugins: [react(), tailwindcss(), precompress()],
+    build: {
+      outDir: OUT,
+      emptyOutDir: true,
+      // The content security policy allows neither inline scripts nor data URLs for them.
+      assetsInlineLimit: 0,
+      modulePreload: { polyfill: false },
+      reportCompressedSize: false,
+    },
+    worker: { format: 'es' },
+    server: {
+      port: 8345,
+      // The service refuses requests from another origin.
+      proxy: Object.fromEntries(
+        ['/api', '/agents', '/run', '/batch', '/health', '/openapi.json', '/docs', '/metrics'].map((path) => [
+          path,
+          { target: SERVICE, changeOrigin: true, headers: { origin: SERVICE } },
+        ]),
+      ),
+    },
+  };
+});

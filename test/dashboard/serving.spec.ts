@@ -1,0 +1,178 @@
+// Uses the application over HTTP, and its web app in a real browser, directly and through a proxy that adds a prefix.
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { createServer, request as forward, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+
+import type { Browser } from 'playwright-core';
+
+import { startApp, type TestApp } from '../support/app.js';
+import { browserMissing, startBrowser } from '../support/browser.js';
+import { builtDashboard } from '../support/built-program.js';
+import { openPage, startDashboard } from '../support/page-checks.js';
+
+const KB = 1_000;
+const FIRST_VIEW_BYTES = 180 * KB;
+const LAZY_VIEW_BYTES = 100 * KB;
+
+const namesIn = (html: string): string[] => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name!);
+
+describe('the web app', () => {
+  let app: TestApp;
+  beforeAll(async () => {
+    app = await startDashboard();
+  });
+  afterAll(() => app.close());
+
+  it('is where / leads', async () => {
+    await app.http.get('/').expect(302).expect('Location', 'dashboard');
+  });
+
+  it.each([
+    ['/dashboard', './dashboard/assets/'],
+    ['/dashboard/', './assets/'],
+    ['/dashboard/artifacts', './assets/'],
+    ['/dashboard/correlations/a%2Fb', '../assets/'],
+    ['/dashboard/a/b/c', '../../assets/'],
+  ])('answers %s with its page, whose files are at %s, and which browsers check again', async (path, folder) => {
+    const { text, headers } = await app.http.get(path).expect(200).expect('Content-Type', 'text/html; charset=utf-8');
+    expect(headers['cache-control']).toBe('no-cache');
+    expect(headers['content-security-policy']).toContain("script-src 'self';style-src 'self';");
+    expect(namesIn(text).length).toBeGreaterThan(2);
+    for (const name of namesIn(text)) expect(name.startsWith(folder)).toBe(true);
+  });
+
+  it.each(['br', 'gzip', 'identity'])('answers with files that browsers keep, as %s', async (encoding) => {
+    const page = await app.http.get('/dashboard/');
+    for (const name of namesIn(page.text)) {
+      const response = await fetch(`${app.url}/dashboard/${name}`, { headers: { 'Accept-Encoding': encoding } });
+      expect([response.status, response.headers.get('content-encoding') ?? 'identity']).toEqual([200, encoding]);
+      expect(response.headers.get('cache-control')).toBe('public, max-age=31536000, immutable');
+      expect(response.headers.get('vary')).toContain('Accept-Encoding');
+      const built = readFileSync(join(await builtDashboard(), name));
+      expect(Buffer.from(await response.arrayBuffer()).equals(built)).toBe(true);
+    }
+  });
+
+  it.each(['assets/other.js', 'assets/../index.html.js', 'assets/..%2f..%2fmain.js'])(
+    'has no file %s',
+    async (name) => {
+      const response = await fetch(`${app.url}/dashboard/${name}`);
+      const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
+      expect(response.status === 404 || isPage).toBe(true);
+    },
+  );
+
+  it('refuses other methods', async () => {
+    await app.http.post('/dashboard/artifacts').expect(405).expect('Allow', 'GET, HEAD');
+  });
+
+  it('is not there if the settings do not ask for it; then / leads to the documentation', async () => {
+    const other = await startApp();
+    await other.http.get('/').expect(302).expect('Location', 'docs');
+    await other.http.get('/dashboard').expect(404, { detail: 'No route for GET /dashboard; /docs lists them all' });
+    await other.http.get('/dashboard/assets/index.js').expect(404);
+    await other.close();
+  });
+
+  it('is served for the name create_ui, too', async () => {
+    const other = await startApp({ settings: { createUi: true } });
+    await other.http.get('/dashboard').expect(200);
+    await other.close();
+  });
+});
+
+describe('the files of the web app', () => {
+  it(`are at most ${FIRST_VIEW_BYTES / KB} kB for the first view, and ${LAZY_VIEW_BYTES / KB} kB for any other part, as gzip`, async () => {
+    const folder = await builtDashboard();
+    const first = namesIn(readFileSync(join(folder, 'index.html'), 'utf8')).map((name) =>
+      name.replace('./assets/', ''),
+    );
+    const sizes = readdirSync(join(folder, 'assets'))
+      .filter((name) => /\.(js|css)$/.test(name))
+      .map((name) => ({ name, bytes: statSync(join(folder, 'assets', `${name}.gz`)).size }));
+    const view = sizes.filter(({ name }) => /^(overview|artifacts|virtual-list|catalog)-/.test(name));
+    const ofFirst = sizes.filter(({ name }) => first.includes(name));
+    expect(sum([...ofFirst, ...view])).toBeLessThan(FIRST_VIEW_BYTES);
+    const lazy = sizes.filter(({ name }) => !first.includes(name));
+    expect(lazy.filter(({ bytes }) => bytes > LAZY_VIEW_BYTES)).toEqual([]);
+  });
+
+  const sum = (sizes: { bytes: number }[]): number => sizes.reduce((total, { bytes }) => total + bytes, 0);
+});
+
+const urlOf = (proxy: Server): string => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/desk/`;
+
+const whereBrowserIs = browserMissing ? describe.skip : describe;
+
+whereBrowserIs('the web app in a browser', () => {
+  let app: TestApp;
+  let browser: Browser;
+  let proxy: Server;
+
+  beforeAll(async () => {
+    app = await startDashboard({ config: 'types: { Order: {} }' });
+    browser = await startBrowser();
+    proxy = createServer((incoming, response) => {
+      const { hostname, port } = new URL(app.url);
+      const path = incoming.url!.replace(/^\/desk/, '');
+      const { method, headers } = incoming;
+      const outgoing = forward({ hostname, port, path, method, headers }, (answer) => {
+        response.writeHead(answer.statusCode!, answer.headers);
+        answer.pipe(response);
+      });
+      incoming.pipe(outgoing);
+      response.on('close', () => outgoing.destroy());
+      outgoing.on('error', () => response.destroy());
+    }).listen(0, '127.0.0.1');
+  });
+  afterAll(async () => {
+    await browser.close();
+    proxy.closeAllConnections();
+    proxy.close();
+    await app.close();
+  });
+
+  it('works under the prefix of a proxy, from / and from a deep link', async () => {
+    const { page, context, complaints } = await openPage(browser);
+    for (const path of ['', 'dashboard/artifacts', 'dashboard/artifacts?type=a%2Fb']) {
+      await page.goto(`${urlOf(proxy)}${path}`);
+      await page.getByText('Live', { exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'Artifacts', level: 1 }).waitFor();
+    }
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('says since when the service is away, keeps what it shows, and is up to date when the service is back', async () => {
+    const { page, context } = await openPage(browser);
+    await page.goto(`${urlOf(proxy)}dashboard/artifacts`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByText('The board is empty').waitFor();
+    const { port } = proxy.address() as AddressInfo;
+    proxy.closeAllConnections();
+    await new Promise((resolve) => proxy.close(resolve));
+    await page.getByText('The service has not answered since').waitFor();
+    expect(await page.getByText('The board is empty').isVisible()).toBe(true);
+    await app.http
+      .post('/api/v1/artifacts')
+      .send({ type: 'Order', payload: { n: 1 } })
+      .expect(200);
+    proxy.listen(port, '127.0.0.1');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('row').filter({ hasText: '{"n":1}' }).waitFor();
+    expect(await page.getByText('The service has not answered since').isVisible()).toBe(false);
+    await context.close();
+  });
+
+  it('finds a view and a type by the keyboard alone', async () => {
+    const { page, context } = await openPage(browser);
+    await page.goto(`${app.url}/dashboard`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'View, agent, type or id' }).fill('artif');
+    await page.keyboard.press('Enter');
+    await page.waitForURL('**/dashboard/artifacts');
+    await context.close();
+  });
+});
