@@ -14,7 +14,7 @@ export class OpenExternalWork {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** The value may be a moment old, because counting many executions takes long. */
+  /** The value may be a moment old, because counting many executions is slow. */
   readonly count = throttled(async (): Promise<OpenWork[]> => {
     const agents = this.catalog.agents.filter(isExternal).map(({ name }) => name);
     return agents.length === 0 ? [] : countOpen(this.unitOfWork.reader, agents);

@@ -17,7 +17,7 @@ export class GroupsWithoutSubscription {
   /** The subscriptions that such groups wait for. The value may be a moment old. */
   readonly subscriptions = throttled(() => this.find());
 
-  /** The number of such groups by agent. The value may be a moment old, because counting many groups takes long. */
+  /** The number of such groups by agent. The value may be a moment old, because counting many groups is slow. */
   readonly counts = throttled(() => this.count());
 
   async count(): Promise<ReadonlyMap<string, number>> {

@@ -42,7 +42,7 @@ export class Publisher {
 
   private async publishDraft(publication: Publication, draft: ArtifactDraft): Promise<Published> {
     const { artifactId, correlationId, companion, deadlineMs = null } = publication;
-    // Checking and serializing a large payload takes long, and so does matching; other requests run between the two.
+    // Checking and serializing a large payload takes time, and so does matching; other requests run between the two.
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.artifacts.match(draft);
     const cause = this.tracing.current();

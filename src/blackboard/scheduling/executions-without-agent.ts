@@ -19,7 +19,7 @@ export class ExecutionsWithoutAgent {
   /** The agents that such executions wait for. The value may be a moment old. */
   readonly agents = throttled(() => this.find());
 
-  /** The number of such executions by agent. The value may be a moment old, because counting many takes long. */
+  /** The number of such executions by agent. The value may be a moment old, because counting many is slow. */
   readonly counts = throttled(() => this.count());
 
   async count(): Promise<ReadonlyMap<string, number>> {

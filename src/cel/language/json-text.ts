@@ -36,8 +36,8 @@ function spend(value: unknown, budget: Budget): boolean {
 }
 
 /**
- * Whether an object's known text shows that it exceeds the budget, which is then used up. Listing its keys could take
- * long.
+ * Whether an object's known text shows that it exceeds the budget, which is then used up. Listing its keys could be
+ * slow.
  */
 export function exceeds(value: object, budget: Budget): boolean {
   const text = rememberedText(value);

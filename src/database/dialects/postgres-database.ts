@@ -87,7 +87,7 @@ export class PostgresDatabase extends Database {
    * incompatible.
    */
   async migrate(): Promise<void> {
-    // A separate pool without timeouts, because an index on a large table may take long.
+    // A separate pool without timeouts, because an index on a large table may take a long time.
     const pool = new pg.Pool({ connectionString: this.url, application_name: 'starling', types, max: 2 });
     pool.on('error', () => undefined);
     const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });

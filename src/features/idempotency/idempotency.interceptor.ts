@@ -89,7 +89,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
         reserveIds(request, ids);
         return lastValueFrom(next.handle());
       });
-    // Hashing a large body and handling it both take long. Yielding in between lets other requests run.
+    // Hashing a large body and handling it both take time. Yielding in between lets other requests run.
     const answer = idempotent.heldBytes > LARGE_BYTES ? yieldToEventLoop().then(work) : work();
     return from(answer).pipe(
       map((answered) => {

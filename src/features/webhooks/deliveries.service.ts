@@ -40,7 +40,7 @@ export class DeliveriesService {
 
   /**
    * Counts the deliveries that have not ended, by state, for all processes on the database. The counts are throttled and
-   * may be slightly old, because counting many rows takes long.
+   * may be slightly old, because counting many rows takes a long time.
    */
   readonly countOpen = throttled(() => this.deliveries.countOpen(this.unitOfWork.reader));
 
