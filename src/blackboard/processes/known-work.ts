@@ -2,12 +2,16 @@ import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 
 /** The agents and subscriptions of one process. */
 export interface Configured {
+  /** The process. */
+  id: string;
   /** Whether it runs agents, fires timers and takes over lost leases. */
   worker: boolean;
   /** Without the worker role only its external agents, because people and programs claim their work through its API. */
   agents: readonly string[];
   /** Agent → numbers of its subscriptions in which artifacts can wait. */
   subscriptions: Readonly<Record<string, readonly number[]>>;
+  /** How many executions it may run at the same time. Null if that is unknown. */
+  maxExecutions: number | null;
 }
 
 /** The agents and subscriptions of all live processes, including this one. */
@@ -35,7 +39,12 @@ export class KnownWork {
    * over.
    */
   hasWorkerOf(name: string): boolean {
-    return this.all.some(({ worker, agents }) => worker && agents.includes(name));
+    return this.workersOf(name).length > 0;
+  }
+
+  /** The processes that run the agent. */
+  workersOf(name: string): Configured[] {
+    return this.all.filter(({ worker, agents }) => worker && agents.includes(name));
   }
 
   hasSubscription({ agent, subscription }: SubscriptionPlace): boolean {

@@ -17,6 +17,7 @@ import {
   findOthers,
   findProcesses,
   insertProcess,
+  type OtherProcess,
   type ProcessRow,
   renewProcess,
 } from './process-rows.js';
@@ -68,7 +69,13 @@ export class Processes {
   }
 
   async known(db: Reader = this.unitOfWork.reader): Promise<KnownWork> {
-    const own: Configured = { worker: this.role.worker, agents: this.agents, subscriptions: this.subscriptions };
+    const own: Configured = {
+      id: this.own,
+      worker: this.role.worker,
+      agents: this.agents,
+      subscriptions: this.subscriptions,
+      maxExecutions: this.settings.maxConcurrentExecutions,
+    };
     if (this.unitOfWork.dialect.exclusive) return new KnownWork(own, []);
     const others = await findOthers(db, this.own, this.clock.now());
     return new KnownWork(own, others.map(configuredOf));
@@ -104,6 +111,7 @@ export class Processes {
       roles: JSON.stringify(rolesOf(this.role)),
       version: VERSION,
       configuration: this.catalog.digest,
+      max_executions: this.settings.maxConcurrentExecutions,
       started_at: this.startedAt,
       seen_at: now,
       seen_until: now + this.settings.leaseMs,
@@ -128,12 +136,10 @@ export class Processes {
 
 const rolesOf = ({ api, worker }: Role): string[] => [...(api ? ['server'] : []), ...(worker ? ['worker'] : [])];
 
-const configuredOf = ({
-  roles,
-  agents,
-  subscriptions,
-}: Pick<ProcessRow, 'roles' | 'agents' | 'subscriptions'>): Configured => ({
+const configuredOf = ({ id, roles, agents, subscriptions, max_executions }: OtherProcess): Configured => ({
+  id,
   worker: (JSON.parse(roles) as string[]).includes('worker'),
   agents: JSON.parse(agents) as string[],
   subscriptions: JSON.parse(subscriptions) as Record<string, number[]>,
+  maxExecutions: max_executions,
 });

@@ -79,7 +79,7 @@ export class MatchedArtifacts {
     changes.addArtifact(correlation, seq, draft);
     if (releaseAt !== null) {
       correlation.pending += 1;
-      await this.timers.set(tx, 'release', releaseAt, String(seq));
+      await this.timers.setRelease(tx, releaseAt, seq, draft.correlationId);
     }
     await this.triggering.start(tx, changes, { seq, type: draft.type }, correlation, triggered);
   }

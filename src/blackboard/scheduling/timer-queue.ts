@@ -23,10 +23,14 @@ export class TimerQueue {
     private readonly arrivals: WaitingArrivals,
   ) {}
 
-  async set(tx: Transaction, kind: Timer['kind'], dueAt: number, subject: string): Promise<void> {
-    await insertTimers(tx.db, [{ id: newId(), kind, due_at: dueAt, subject }]);
-    if (kind === 'release') this.arrivals.changed(tx, 1);
-    tx.afterCommit(() => this.signals.timerSet.publish(dueAt));
+  async set(tx: Transaction, kind: Exclude<Timer['kind'], 'release'>, dueAt: number, subject: string): Promise<void> {
+    await this.insert(tx, { kind, due_at: dueAt, subject, correlation_id: null });
+  }
+
+  /** Releases the artifact at a position to its subscriptions at `dueAt` (epoch ms). */
+  async setRelease(tx: Transaction, dueAt: number, seq: number, correlationId: string): Promise<void> {
+    await this.insert(tx, { kind: 'release', due_at: dueAt, subject: String(seq), correlation_id: correlationId });
+    this.arrivals.changed(tx, 1);
   }
 
   /**
@@ -50,5 +54,10 @@ export class TimerQueue {
   /** Cancels the releases of this correlation's artifacts, so that they trigger nothing. */
   async cancelReleases(tx: Transaction, correlationId: string): Promise<void> {
     this.arrivals.changed(tx, -(await deleteReleases(tx, correlationId)));
+  }
+
+  private async insert(tx: Transaction, timer: Omit<Timer, 'id' | 'failures' | 'was_due_at'>): Promise<void> {
+    await insertTimers(tx.db, [{ id: newId(), ...timer }]);
+    tx.afterCommit(() => this.signals.timerSet.publish(timer.due_at));
   }
 }

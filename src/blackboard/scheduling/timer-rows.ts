@@ -1,6 +1,5 @@
-import { type Selectable, type SelectQueryBuilder, sql } from 'kysely';
+import type { Selectable, SelectQueryBuilder } from 'kysely';
 
-import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { JoinGroupsTable, Schema, TimersTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -15,7 +14,7 @@ export type Timer = Selectable<TimersTable>;
  */
 const PARKED_AT = Number.MAX_SAFE_INTEGER;
 
-export const insertTimers = preparedInsert('timers', ['id', 'kind', 'due_at', 'subject']);
+export const insertTimers = preparedInsert('timers', ['id', 'kind', 'due_at', 'subject', 'correlation_id']);
 
 export const deleteTimer = prepared<Pick<Timer, 'kind' | 'subject'>, unknown>((db, place) =>
   db.deleteFrom('timers').where('subject', '=', place('subject')).where('kind', '=', place('kind')),
@@ -34,14 +33,10 @@ export async function deleteFiredTimer({ db }: Transaction, { id }: Timer): Prom
 
 /** Deletes the `release` timers of a correlation's artifacts. Returns how many it deleted. */
 export async function deleteReleases({ db }: Transaction, correlationId: string): Promise<number> {
-  const own = db
-    .selectFrom('artifacts')
-    .select(sql<string>`cast(seq as text)`.as('subject'))
-    .where('correlation_id', '=', correlationId);
   const { numDeletedRows } = await db
     .deleteFrom('timers')
+    .where('correlation_id', '=', correlationId)
     .where('kind', '=', 'release')
-    .where(amongFound(db, 'subject', own))
     .executeTakeFirst();
   return Number(numDeletedRows);
 }

@@ -65,7 +65,7 @@ export class WorkflowErrors {
     // immediately releases the error to its subscribers.
     if (!failure.silent && this.catalog.subscriptionsTo(WORKFLOW_ERROR).length > 0) {
       correlation.pending += 1;
-      await this.timers.set(tx, 'release', changes.now, String(seq));
+      await this.timers.setRelease(tx, changes.now, seq, failure.correlationId);
     }
   }
 

@@ -21,6 +21,8 @@ export interface ProcessesTable {
   version: string;
   /** Digest of its configuration. */
   configuration: string;
+  /** How many executions it may run at the same time. Null if it did not register this. */
+  max_executions: Generated<number | null>;
   started_at: number;
   /** When it last renewed this row (epoch ms). */
   seen_at: number;

@@ -66,4 +66,6 @@ export interface TimersTable {
   failures: Generated<number>;
   /** The original `due_at`. Null if no try has failed. */
   was_due_at: number | null;
+  /** The correlation of the artifact that it releases. Null for other kinds. */
+  correlation_id: Generated<string | null>;
 }
