@@ -18,6 +18,7 @@ import { McpModule } from './features/mcp/mcp.module.js';
 import { MetricsModule } from './features/metrics/metrics.module.js';
 import { ProcessesModule } from './features/processes/processes.module.js';
 import { RunsModule } from './features/runs/runs.module.js';
+import { WaitingModule } from './features/waiting/waiting.module.js';
 import { WebhooksModule } from './features/webhooks/webhooks.module.js';
 
 export interface AppOptions extends CoreOptions {
@@ -41,6 +42,7 @@ export class AppModule {
         CorrelationsModule,
         AgentsModule,
         ExecutionsModule,
+        WaitingModule,
         RunsModule,
         BatchesModule,
         ChangelogModule,

@@ -20,6 +20,7 @@ import { QueriesModule } from './queries/queries.module.js';
 import { RetentionModule } from './retention/retention.module.js';
 import { SchedulingModule } from './scheduling/scheduling.module.js';
 import { TimersModule } from './timers/timers.module.js';
+import { WaitsModule } from './waits/waits.module.js';
 import { WorkerLoops } from './worker-loops.js';
 
 @Module({
@@ -42,6 +43,7 @@ import { WorkerLoops } from './worker-loops.js';
     SchedulingModule,
     SignalsModule,
     TimersModule,
+    WaitsModule,
   ],
   providers: [BlackboardLifecycle, Heartbeat, WorkerLoops],
   exports: [
@@ -59,6 +61,7 @@ import { WorkerLoops } from './worker-loops.js';
     RetentionModule,
     SchedulingModule,
     SignalsModule,
+    WaitsModule,
   ],
 })
 export class BlackboardModule {}

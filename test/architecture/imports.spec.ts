@@ -24,7 +24,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['blackboard/publishing', 'blackboard/retention'],
   ['blackboard/execution'],
   ['blackboard/explain', 'blackboard/external'],
-  ['blackboard/timers'],
+  ['blackboard/timers', 'blackboard/waits'],
   ['blackboard/presence'],
   ['blackboard/agent-removal'],
   ['blackboard'],

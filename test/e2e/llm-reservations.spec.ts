@@ -129,6 +129,8 @@ describe('a budget', () => {
       return JSON.stringify(body);
     };
     await eventually('it waits', async () => (await detail()).includes('waits until there is room in its budget'));
+    const waits = (await board.http.get('/api/v1/correlations/first/waiting').expect(200)).body as { items: object[] };
+    expect(waits.items).toMatchObject([{ kind: 'running' }, { kind: 'budget', attempt: 1, until: null }]);
     // One of the agent's two slots is taken.
     expect(
       (await board.publishSync('Question', { text: TEXT }, { correlation: 'second' })).artifacts.map(

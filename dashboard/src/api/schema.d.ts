@@ -417,6 +417,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/correlations/{correlation_id}/waiting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["correlationWaitingOfCorrelation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/waiting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["waitingGroups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/waiting/{group_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["waitingGroup"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/run/flock": {
         parameters: {
             query?: never;
@@ -1504,6 +1552,124 @@ export interface components {
             /** @default false */
             final: boolean;
         };
+        WaitingExecutionBody: {
+            /** @enum {string} */
+            kind: "running" | "held" | "retry" | "ready" | "unclaimed" | "concurrency" | "slots" | "paused" | "no_process" | "budget";
+            /** Format: uuid */
+            execution_id: string;
+            agent: string;
+            attempt: number;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string | null;
+            assignee: string | null;
+            claimed_by: string | null;
+            /** Format: date-time */
+            due_at: string | null;
+        };
+        WaitingTimerBody: {
+            /** @enum {string} */
+            kind: "release" | "deadline";
+            /** Format: uuid */
+            artifact_id: string | null;
+            artifact_type: string | null;
+            /** Format: date-time */
+            since: string | null;
+            /** Format: date-time */
+            until: string;
+        };
+        CursorPageBody: {
+            limit: number;
+            after: string | null;
+            next: string | null;
+            has_more: boolean;
+        };
+        CorrelationWaitingBody: {
+            correlation_id: string;
+            /** @enum {string} */
+            state: "active" | "completed" | "failed" | "cancelled";
+            counts?: {
+                release: number;
+                deadline: number;
+                join: number;
+                window: number;
+                running: number;
+                held: number;
+                retry: number;
+                ready: number;
+                unclaimed: number;
+                concurrency: number;
+                slots: number;
+                paused: number;
+                no_process: number;
+                budget: number;
+            };
+            items: (components["schemas"]["WaitingTimerBody"] | components["schemas"]["OpenGroupBody"] | components["schemas"]["WaitingExecutionBody"])[];
+            pagination: components["schemas"]["CursorPageBody"];
+        };
+        OpenGroupBody: {
+            /** @enum {string} */
+            kind: "join" | "window";
+            /** Format: uuid */
+            group_id: string;
+            agent: string;
+            subscription: number | null;
+            types: string[];
+            join_key: string | null;
+            correlation_id: string | null;
+            /** @enum {string} */
+            state: "waiting" | "complete";
+            received: {
+                [key: string]: number;
+            };
+            waiting_for: string[];
+            size: number;
+            size_needed: number | null;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string | null;
+            without_process: boolean;
+        };
+        WaitingGroupsBody: {
+            items: components["schemas"]["OpenGroupBody"][];
+            pagination: components["schemas"]["CursorPageBody"];
+        };
+        GroupMemberBody: {
+            /** Format: uuid */
+            artifact_id: string;
+            artifact_type: string;
+            correlation_id: string;
+            /** Format: date-time */
+            arrived_at: string;
+        };
+        WaitingGroupBody: {
+            /** @enum {string} */
+            kind: "join" | "window";
+            /** Format: uuid */
+            group_id: string;
+            agent: string;
+            subscription: number | null;
+            types: string[];
+            join_key: string | null;
+            correlation_id: string | null;
+            /** @enum {string} */
+            state: "waiting" | "complete";
+            received: {
+                [key: string]: number;
+            };
+            waiting_for: string[];
+            size: number;
+            size_needed: number | null;
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            until: string | null;
+            without_process: boolean;
+            items: components["schemas"]["GroupMemberBody"][];
+            pagination: components["schemas"]["CursorPageBody"];
+        };
         RunRequest: {
             agent_name: string;
             /** @default {} */
@@ -2485,6 +2651,78 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    correlationWaitingOfCorrelation: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                correlation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrelationWaitingBody"];
+                };
+            };
+        };
+    };
+    waitingGroups: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+                agent?: string;
+                correlation_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitingGroupsBody"];
+                };
+            };
+        };
+    };
+    waitingGroup: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                group_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WaitingGroupBody"];
                 };
             };
         };

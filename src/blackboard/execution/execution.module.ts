@@ -76,6 +76,7 @@ import { RunningExecutions } from './running-executions.js';
     AttemptReports,
     Cancellation,
     Claims,
+    ExecutionSlots,
     Executor,
     FailedExecutions,
     FailedAttempts,

@@ -100,3 +100,9 @@ function identified(subscriptions: readonly Subscription[]): { identity: string;
     return { identity: before === 0 ? identity : `${identity} ${before + 1}`, configured };
   });
 }
+
+/** The types of a subscription, sorted, as its stored identity has them. */
+export function typesIn(identity: string): string[] {
+  const { join, batch } = JSON.parse(identity.slice(0, identity.lastIndexOf('}') + 1)) as Record<string, string[]>;
+  return join ?? batch ?? [];
+}
