@@ -1,10 +1,12 @@
 import { v7 } from 'uuid';
 
 // The history of the seeded databases. For any number of artifacts, a correlation has the same size, a tag and a time
-// range match the same number, and types, producers and visibilities have the same shares.
+// range match the same number, and types, producers and visibilities have the same shares. The same number of
+// correlations wait.
 
 export const PER_CORRELATION = 10;
 export const PER_TAG = 1_000;
+const WAITING_CORRELATIONS = 10;
 
 export const TYPES = ['Kind0', 'Kind1', 'Kind2', 'Kind3', 'Kind4'] as const;
 export const PRODUCERS = ['external', 'sorter', 'packer', 'courier'] as const;
@@ -53,36 +55,119 @@ function artifactAt(index: number, artifacts: number) {
 
 const tagAt = (index: number, artifacts: number) => ({ tag: tagOf(index, artifacts), artifact_seq: index + 1 });
 
+/** The first indices of the correlations that wait. */
+export const waitingPlaces = (artifacts: number): number[] =>
+  Array.from(
+    { length: WAITING_CORRELATIONS },
+    (_, place) => (place * artifacts) / WAITING_CORRELATIONS + 2 * PER_CORRELATION,
+  );
+
+/** The id of the join group of a correlation that waits. */
+export const groupOf = (first: number): string => `019b76da-a800-7000-8000-${first.toString(16).padStart(12, '0')}`;
+
+/** An agent that no process has. */
+const JOINING = { agent: 'joiner', subscription: 0 };
+const FAR_AWAY = Date.UTC(2200, 0, 1);
+
+/** Returns the execution of a correlation. It has ended, unless the correlation waits. */
+function executionAt(first: number, waits: boolean) {
+  return {
+    id: v7({ msecs: createdAt(first) }),
+    agent: 'joiner',
+    subscription: 0,
+    correlation_id: correlationOf(first),
+    generation: 1,
+    state: waits ? 'pending' : 'completed',
+    direct: 0,
+    batch: 0,
+    priority: 0,
+    attempt: 1,
+    lost_leases: 0,
+    created_at: createdAt(first),
+    started_at: waits ? null : createdAt(first),
+    ended_at: waits ? null : createdAt(first + 1),
+  };
+}
+
+const releaseAt = (first: number) => ({
+  id: v7({ msecs: createdAt(first) }),
+  kind: 'release',
+  due_at: FAR_AWAY,
+  subject: String(first + 1),
+  correlation_id: correlationOf(first),
+});
+
+const groupAt = (first: number) => ({
+  ...JOINING,
+  id: groupOf(first),
+  key: JSON.stringify(correlationOf(first)),
+  ordinal: 1,
+  state: 'waiting',
+  size: 1,
+  opened_at: createdAt(first),
+});
+
+const arrivalAt = (first: number) => ({
+  ...JOINING,
+  artifact_seq: first + 1,
+  group_id: groupOf(first),
+  key: JSON.stringify(correlationOf(first)),
+  ordinal: 1,
+  position: 0,
+  type: typeOf(first),
+  correlation_id: correlationOf(first),
+  arrived_at: createdAt(first),
+});
+
 /** Returns the correlation that begins at an index. */
-function correlationAt(first: number) {
+function correlationAt(first: number, waits: boolean) {
   const members = Array.from({ length: PER_CORRELATION }, (_, place) => first + place);
   const ended = createdAt(members.at(-1)!);
   return {
     id: correlationOf(first),
-    state: 'completed',
+    state: waits ? 'active' : 'completed',
     closed: 0,
     generation: 1,
-    pending: 0,
+    pending: waits ? 2 : 0,
     artifact_count: PER_CORRELATION,
     error_count: 0,
     output_count: members.filter((index) => producerOf(index) !== 'external').length,
-    generation_executions: 0,
+    generation_executions: 1,
     limited_agents: '[]',
     started_at: createdAt(first),
     last_activity_at: ended,
-    settled_at: ended,
+    settled_at: waits ? null : ended,
   };
 }
 
+type Table =
+  | 'artifacts'
+  | 'artifact_tags'
+  | 'correlations'
+  | 'executions'
+  | 'timers'
+  | 'subscriptions'
+  | 'join_groups'
+  | 'join_arrivals';
+
 /** Rows by their table; all of a table have the same columns. */
-export type Rows = Record<'artifacts' | 'artifact_tags' | 'correlations', Record<string, string | number>[]>;
+export type Rows = Record<Table, Record<string, string | number | null>[]>;
 
 /** Returns a part of a history of this many artifacts: from one index up to another one, exclusive. */
 export function partOf(artifacts: number, from: number, to: number): Rows {
   const indices = Array.from({ length: to - from }, (_, place) => from + place);
+  const places = waitingPlaces(artifacts);
+  const firsts = indices.filter((index) => index % PER_CORRELATION === 0);
+  const waiting = firsts.filter((index) => places.includes(index));
+  const identity = JSON.stringify({ join: ['Kind0', 'Kind1'], by: null });
   return {
     artifacts: indices.map((index) => artifactAt(index, artifacts)),
     artifact_tags: indices.map((index) => tagAt(index, artifacts)),
-    correlations: indices.filter((index) => index % PER_CORRELATION === 0).map(correlationAt),
+    correlations: firsts.map((index) => correlationAt(index, places.includes(index))),
+    executions: firsts.map((index) => executionAt(index, places.includes(index))),
+    timers: waiting.map(releaseAt),
+    subscriptions: from === 0 ? [{ agent: JOINING.agent, number: JOINING.subscription, identity }] : [],
+    join_groups: waiting.map(groupAt),
+    join_arrivals: waiting.map(arrivalAt),
   };
 }

@@ -2,12 +2,14 @@ import type { LoadGenerator, Server } from './children.ts';
 import {
   correlationOf,
   createdAt,
+  groupOf,
   PER_CORRELATION,
   PER_TAG,
   PRODUCERS,
   tagOf,
   TYPES,
   VISIBILITIES,
+  waitingPlaces,
 } from './history.ts';
 import { get, type LoadRequest } from './load.ts';
 import { CONNECTIONS } from './requests.ts';
@@ -122,6 +124,20 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
   queries.set(
     'correlation status',
     correlations.map((id) => get(`/api/v1/correlations/${id}/status`)),
+  );
+  const waiting = waitingPlaces(artifacts);
+  queries.set(
+    'correlation waiting',
+    waiting.map((place) => get(`/api/v1/correlations/${correlationOf(place)}/waiting`)),
+  );
+  queries.set('waiting groups', [get('/api/v1/waiting'), get('/api/v1/waiting?agent=joiner')]);
+  queries.set(
+    'waiting groups, correlation',
+    waiting.map((place) => get(`/api/v1/waiting?correlation_id=${correlationOf(place)}`)),
+  );
+  queries.set(
+    'waiting group',
+    waiting.map((place) => get(`/api/v1/waiting/${groupOf(place)}`)),
   );
   return queries;
 }

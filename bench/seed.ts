@@ -54,7 +54,8 @@ async function intoPostgres(seed: (write: Write) => Promise<void>): Promise<void
   await seed(async (rows) => {
     await client.query('begin');
     for (const [table, some] of Object.entries(rows)) {
-      const columns = Object.keys(some[0] ?? {}).join();
+      if (some.length === 0) continue;
+      const columns = Object.keys(some[0]!).join();
       await client.query(
         `insert into ${table} (${columns}) select ${columns} from json_populate_recordset(null::${table}, $1)`,
         [JSON.stringify(some)],
