@@ -26,7 +26,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
       await page.goto(`${url}/dashboard${path}`);
       // The live connection keeps the network busy, so the view is ready when it says so.
       await page.locator('main h1').waitFor();
-      await page.locator('main [data-loading]').waitFor({ state: 'detached' });
+      await page.locator('main [data-loading]').first().waitFor({ state: 'detached' });
       const name = path.replace(/^\//, '').replaceAll(/[^\w-]+/g, '-') || 'overview';
       const file = join(folder, `${name}-${colorScheme}-${viewport.width}.png`);
       await page.screenshot({ path: file });

@@ -28,8 +28,13 @@ export default function Palette({ close }: { close: () => void }): ReactNode {
   const [chosen, setChosen] = useState(0);
   const items = useItems(text.trim(), close);
   const current = Math.min(chosen, items.length - 1);
-  useEffect(() => dialog.current?.showModal(), []);
-  useEffect(() => document.getElementById(`${listId}-${current}`)?.scrollIntoView({ block: 'nearest' }));
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  useEffect(() => {
+    // Returns a promise in new browsers, which is not the clean-up that React expects.
+    void document.getElementById(`${listId}-${current}`)?.scrollIntoView({ block: 'nearest' });
+  });
 
   const keyDown = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
