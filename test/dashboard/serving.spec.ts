@@ -135,10 +135,15 @@ whereBrowserIs('the web app in a browser', () => {
 
   it('works under the prefix of a proxy, from / and from a deep link', async () => {
     const { page, context, complaints } = await openPage(browser);
-    for (const path of ['', 'dashboard/artifacts', 'dashboard/artifacts?type=a%2Fb']) {
+    const titles = {
+      '': 'Overview',
+      'dashboard/artifacts': 'Artifacts',
+      'dashboard/artifacts?type=a%2Fb': 'Artifacts',
+    };
+    for (const [path, name] of Object.entries(titles)) {
       await page.goto(`${urlOf(proxy)}${path}`);
       await page.getByText('Live', { exact: true }).waitFor();
-      await page.getByRole('heading', { name: 'Artifacts', level: 1 }).waitFor();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
     }
     expect(complaints).toEqual([]);
     await context.close();

@@ -33,6 +33,8 @@ export interface ApiOptions {
   live?: Concerns;
   /** The least time between two fetches that live events cause. */
   everyMs?: number;
+  /** Also asks again after this time, for what changes without an event. */
+  pollMs?: number;
   enabled?: boolean;
 }
 
@@ -40,10 +42,15 @@ export interface ApiOptions {
 export function useApi<P extends GetPath>(
   path: P,
   params?: GetParams<P>,
-  { live, everyMs, enabled = true }: ApiOptions = {},
+  { live, everyMs, pollMs, enabled = true }: ApiOptions = {},
 ): UseQueryResult<Answer<P>> {
   const queryKey = [path, params];
-  const query = useQuery({ queryKey, queryFn: ({ signal }) => get(path, params, signal), enabled });
+  const query = useQuery({
+    queryKey,
+    queryFn: ({ signal }) => get(path, params, signal),
+    enabled,
+    refetchInterval: pollMs,
+  });
   const client = useQueryClient();
   useLiveRefresh(() => void client.invalidateQueries({ queryKey }), enabled ? live : undefined, everyMs);
   return query as UseQueryResult<Answer<P>>;
@@ -57,6 +64,8 @@ export interface PagesOptions<P extends GetPath, Row> {
 
 export interface Pages<P extends GetPath, Row> {
   rows: Row[];
+  /** The answers themselves, the same array until one of them changes. */
+  pages: readonly Answer<P>[];
   first: Answer<P> | undefined;
   error: Error | null;
   isLoading: boolean;
@@ -65,7 +74,11 @@ export interface Pages<P extends GetPath, Row> {
   loadMore: () => void;
   /** Forgets all pages but the first one and fetches that again. */
   restart: () => Promise<void>;
+  /** Fetches all pages again that were read. */
+  refresh: () => Promise<void>;
 }
+
+const NO_PAGES: never[] = [];
 
 /** Reads a list page by page, as far as it is scrolled. */
 export function usePages<P extends GetPath, Row>(
@@ -86,10 +99,11 @@ export function usePages<P extends GetPath, Row>(
     // Every page that was read would be read again.
     refetchOnWindowFocus: false,
   });
-  const pages = query.data?.pages;
+  const pages = query.data?.pages ?? NO_PAGES;
   return {
-    rows: (pages ?? []).flatMap((page) => [...rows(page)]),
-    first: pages?.[0],
+    rows: pages.flatMap((page) => [...rows(page)]),
+    pages,
+    first: pages[0],
     error: query.error,
     isLoading: query.isPending,
     isLoadingMore: query.isFetchingNextPage,
@@ -97,6 +111,7 @@ export function usePages<P extends GetPath, Row>(
     loadMore: () => {
       if (query.hasNextPage && !query.isFetching) void query.fetchNextPage();
     },
+    refresh: () => client.invalidateQueries({ queryKey }),
     restart: async () => {
       client.setQueryData<{ pages: unknown[]; pageParams: unknown[] }>(
         queryKey,

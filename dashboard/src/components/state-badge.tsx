@@ -24,12 +24,26 @@ const LOOKS: Record<string, { icon: IconName; colour: string; word?: string }> =
   paused: { icon: 'bars', colour: 'text-paused' },
 };
 
-export function StateBadge({ state }: { state: string }): ReactNode {
-  const { icon, colour, word } = LOOKS[state] ?? { icon: 'dot' as const, colour: 'text-idle' };
+const lookOf = (state: string): (typeof LOOKS)[string] => LOOKS[state] ?? { icon: 'dot', colour: 'text-idle' };
+
+const wordOf = (state: string): string => LOOKS[state]?.word ?? state.replaceAll('_', ' ');
+
+/** A state for narrow places; its word is there for screen readers and on hover. */
+export function StateIcon({ state }: { state: string }): ReactNode {
+  const { icon, colour } = lookOf(state);
   return (
-    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap text-table ${colour}`}>
+    <span title={wordOf(state)} className="inline-flex">
+      <Icon name={icon} label={wordOf(state)} className={colour} />
+    </span>
+  );
+}
+
+export function StateBadge({ state }: { state: string }): ReactNode {
+  const { icon, colour } = lookOf(state);
+  return (
+    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap text-table font-normal ${colour}`}>
       <Icon name={icon} />
-      {word ?? state.replaceAll('_', ' ')}
+      {wordOf(state)}
     </span>
   );
 }

@@ -1,0 +1,198 @@
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useMemo } from 'react';
+
+import { type Pages, useApi, usePages } from '../api/queries';
+import type { Answer } from '../api/requests';
+import { text, useFilters } from '../app/filters';
+import { CopyButton, CurlButton, IdChip } from '../components/copy';
+import { JsonLine } from '../components/json-line';
+import { Page } from '../components/page';
+import { Place } from '../components/place';
+import { StateBadge } from '../components/state-badge';
+import { Empty, Failure, LoadingRows } from '../components/states';
+import { Ago, Duration, Time } from '../components/time';
+import { useNow } from '../components/use-now';
+import { countText, numberText } from '../formats';
+import type { LiveEvent } from '../live/messages';
+import { useLiveRefresh } from '../live/use-live';
+import { Actions } from './correlation/actions';
+import { ExecutionDetails } from './correlation/execution-details';
+import { rowsOf, type TimelineRow, type TracedExecution } from './correlation/rows';
+import { Timeline } from './correlation/timeline';
+
+const TRACE = '/api/v1/correlations/{correlation_id}/trace';
+const STATUS = '/api/v1/correlations/{correlation_id}/status';
+
+const READERS = { selected: text };
+
+type Trace = Answer<typeof TRACE>;
+
+export default function Correlation(): ReactNode {
+  const { id = '' }: { id?: string } = useParams({ strict: false });
+  const path = { correlation_id: id };
+  const concerns = (event: LiveEvent): boolean => 'correlation_id' in event && event.correlation_id === id;
+  const { value, set } = useFilters(READERS);
+  const status = useApi(STATUS, { path }, { live: concerns });
+  const pages = usePages(
+    TRACE,
+    { path },
+    {
+      rows: ({ executions }) => executions,
+      next: ({ truncated, artifacts }) => (truncated ? { after: artifacts.at(-1)?.id } : undefined),
+    },
+  );
+  useLiveRefresh(() => void pages.refresh(), isShown(concerns), 1_000 * Math.max(1, pages.pages.length));
+  useEffect(() => {
+    if (pages.hasMore) pages.loadMore();
+  });
+  const trace = pages.first;
+  return (
+    <Page
+      title={<Title id={id} state={trace?.state} />}
+      about={trace && <About trace={trace} usage={status.data?.usage} />}
+      actions={
+        <>
+          {trace && <Actions id={id} state={trace.state} executions={pages.rows} />}
+          <CurlButton request={{ path: TRACE, params: { path } }} />
+        </>
+      }
+    >
+      <Body id={id} pages={pages} selected={value.selected} select={(selected) => set({ selected })} />
+    </Page>
+  );
+}
+
+/** What a model writes changes no row. */
+const isShown =
+  (concerns: (event: LiveEvent) => boolean) =>
+  (event: LiveEvent): boolean =>
+    event.event_type !== 'execution_output' && concerns(event);
+
+function Title({ id, state }: { id: string; state: string | undefined }): ReactNode {
+  return (
+    <span className="flex flex-wrap items-center gap-x-3">
+      <span className="font-mono text-body font-strong">{id}</span>
+      <CopyButton text={() => id} label="Copy correlation id" />
+      {state !== undefined && <StateBadge state={state} />}
+    </span>
+  );
+}
+
+interface AboutProps {
+  trace: Trace;
+  usage: { input_tokens: number; output_tokens: number; cost?: number } | undefined;
+}
+
+function About({ trace, usage }: AboutProps): ReactNode {
+  const { started_at, settled_at, artifact_count, error_count, generation } = trace;
+  const facts = [
+    <>
+      began <Ago at={started_at} />
+    </>,
+    settled_at === null ? (
+      <>
+        for <Duration from={started_at} />
+      </>
+    ) : (
+      <>
+        took <Duration from={started_at} to={settled_at} />
+      </>
+    ),
+    countText(artifact_count, 'artifact'),
+    error_count > 0 && <span className="text-failed">{countText(error_count, 'error')}</span>,
+    generation > 1 && `generation ${generation}`,
+    usage && `${numberText(usage.input_tokens + usage.output_tokens)} tokens`,
+    usage?.cost !== undefined && `$${usage.cost}`,
+  ].filter(Boolean);
+  return (
+    <ul className="flex flex-wrap gap-x-4">
+      {facts.map((fact, index) => (
+        <li key={index}>{fact}</li>
+      ))}
+    </ul>
+  );
+}
+
+interface BodyProps {
+  id: string;
+  pages: Pages<typeof TRACE, TracedExecution>;
+  selected: string;
+  select: (id: string) => void;
+}
+
+function Body({ id, pages, selected, select }: BodyProps): ReactNode {
+  const now = useNow();
+  const { first: trace, error, pages: read } = pages;
+  const timeline = useMemo(() => rowsOf(read), [read]);
+  if (error && !trace) return <Failure error={error} retry={() => void pages.refresh()} />;
+  if (!trace) return <LoadingRows />;
+  if (timeline.length === 0)
+    return <Empty icon="correlation" title="Everything of this correlation was deleted after its retention time" />;
+  const row = timeline.find((one) => one.id === selected);
+  return (
+    <div className="flex flex-1 flex-col gap-4 xl:min-h-0 xl:flex-row">
+      <div className="flex min-w-0 flex-1 flex-col gap-3">
+        <Timeline rows={timeline} now={now} selected={selected} select={select} />
+        {pages.hasMore && (
+          <p className="text-label text-muted">
+            Reading {numberText(trace.artifact_count)} artifacts; {countText(timeline.length, 'row')} so far.
+          </p>
+        )}
+      </div>
+      <aside aria-label="Selection" className="card shrink-0 overflow-auto xl:w-96">
+        {row === undefined ? (
+          <p className="p-4 text-table text-muted">
+            Select a row to see its attempts, its inputs and what it published.
+          </p>
+        ) : (
+          <Selection row={row} correlationId={id} />
+        )}
+      </aside>
+    </div>
+  );
+}
+
+function Selection({ row, correlationId }: { row: TimelineRow; correlationId: string }): ReactNode {
+  if (row.kind === 'artifact') return <Published id={row.id} />;
+  const { execution } = row;
+  return (
+    <>
+      {execution.correlation_id !== correlationId && (
+        <p className="px-3 pt-3 text-table text-muted">
+          Of the correlation{' '}
+          <IdChip
+            id={execution.correlation_id}
+            what="correlation"
+            to={{ to: '/correlations/$id', params: { id: execution.correlation_id } }}
+          />
+        </p>
+      )}
+      <ExecutionDetails id={execution.id} />
+    </>
+  );
+}
+
+/** An artifact that a client published. */
+function Published({ id }: { id: string }): ReactNode {
+  const { data, error } = useApi('/api/v1/artifacts/{artifact_id}', { path: { artifact_id: id } });
+  if (error) return <Failure error={error} />;
+  if (data === undefined || data.id !== id) return <LoadingRows count={4} />;
+  return (
+    <div className="flex flex-col gap-3 p-3">
+      <div className="flex items-center justify-between gap-2">
+        <h2 className="font-strong">
+          <Place to="/artifacts/$id" params={{ id }}>
+            {data.type}
+          </Place>
+        </h2>
+        <IdChip id={id} what="artifact" />
+      </div>
+      <p className="text-table text-muted">
+        Published by a client, <Time at={data.created_at} />
+      </p>
+      <p className="rounded-md bg-raised p-2">
+        <JsonLine value={data.payload} />
+      </p>
+    </div>
+  );
+}

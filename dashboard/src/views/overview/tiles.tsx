@@ -1,0 +1,37 @@
+import type { ReactNode } from 'react';
+
+import type { Search } from '../../app/search';
+import { Place } from '../../components/place';
+import { StateIcon } from '../../components/state-badge';
+import { numberText } from '../../formats';
+import type { ViewPath } from '../../views';
+
+export interface TileProps {
+  state: string;
+  title: string;
+  /** Undefined until it is known. */
+  count: number | undefined;
+  to: ViewPath;
+  search?: Search;
+}
+
+/** Counts, each with a link to the rows behind it. */
+export function Tiles({ tiles }: { tiles: readonly TileProps[] }): ReactNode {
+  return (
+    <ul className="grid grid-cols-2 gap-2 sm:grid-cols-3 xl:grid-cols-6">
+      {tiles.map(({ state, title, count, to, search }) => (
+        <li key={title} className="card flex flex-col justify-between gap-1 px-3 py-2">
+          <span className="flex items-center gap-1.5 text-label text-muted">
+            {count !== undefined && count > 0 && <StateIcon state={state} />}
+            <Place to={to} search={search} className="hover:underline">
+              {title}
+            </Place>
+          </span>
+          <span className={`text-title tabular-nums ${count ? 'font-strong' : 'text-muted'}`}>
+            {count === undefined ? '–' : numberText(count)}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,145 @@
+// Opens the web app of the application in a real browser.
+import type { Browser, Page } from 'playwright-core';
+
+import type { TestApp } from '../support/app.js';
+import { browserMissing, startBrowser } from '../support/browser.js';
+import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+
+const CONFIG = `
+types:
+  Order: { schema: { type: object, properties: { n: { type: integer } } } }
+agents:
+  echo:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: expression, expression: '{"n": payload.n}' }
+  broken:
+    consumes: [{ types: [Order], where: payload.n == 13 }]
+    retry: { attempts: 2, delay: 10ms }
+    engine: { kind: function, module: ./broken.ts }
+  approver:
+    consumes: [{ types: [Echo], where: payload.n == 7 }]
+    publishes: [{ type: Approval }]
+    engine: { kind: external }
+`;
+
+const FILES = { 'broken.ts': `export default () => { throw new Error('the printer is on fire'); };` };
+
+const whereBrowserIs = browserMissing ? describe.skip : describe;
+
+whereBrowserIs('the view of a correlation', () => {
+  let app: TestApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    app = await startDashboard({ config: CONFIG, files: FILES });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  const publish = (correlation: string, n: number): Promise<unknown> =>
+    app.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', correlation)
+      .send({ type: 'Order', payload: { n } })
+      .expect(200);
+
+  const stateOf = async (correlation: string): Promise<string> =>
+    (await app.http.get(`/api/v1/correlations/${correlation}/status`)).body.state;
+
+  const open = async (correlation: string): Promise<Page> => {
+    const { page } = await openPage(browser);
+    await page.goto(`${app.url}/dashboard/correlations/${correlation}`);
+    await page.getByRole('list', { name: 'Timeline' }).waitFor();
+    return page;
+  };
+
+  it('has a row for each execution, and follows what happens', async () => {
+    await publish('order-7', 7);
+    const page = await open('order-7');
+    const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem');
+    await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'pending' }).waitFor();
+    expect((await rows.allInnerTexts()).map((text) => text.trim())).toEqual(['Order', 'echo', 'approver']);
+
+    const { body: list } = await app.http.get('/api/v1/executions?agent=approver&state=pending');
+    const { id } = list.items[0];
+    const claimed = await app.http.post(`/api/v1/executions/${id}/claim`).send({ claimed_by: 'ada' }).expect(200);
+    await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'running' }).waitFor();
+    await app.http
+      .post(`/api/v1/executions/${id}/complete`)
+      .send({ lease_token: claimed.body.lease_token, outputs: [{ type: 'Approval', payload: {} }] })
+      .expect(200);
+    await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'completed' }).waitFor();
+    await page.getByRole('heading', { level: 1 }).getByText('completed').waitFor();
+    await page.context().close();
+  });
+
+  it('shows the attempts of the selected execution with their errors, which the URL keeps, and retries it', async () => {
+    await publish('order-13', 13);
+    const page = await open('order-13');
+    await page.getByRole('button', { name: 'broken' }).click();
+    const details = page.getByRole('complementary', { name: 'Selection' });
+    await details.getByText('the printer is on fire').first().waitFor();
+    await page.waitForURL('**/order-13?selected=*');
+    await page.reload();
+    await details.getByText('failed', { exact: true }).waitFor();
+    // That of the execution, and one of each attempt.
+    expect(await details.getByText('Error: the printer is on fire', { exact: true }).count()).toBe(3);
+
+    await details.getByRole('button', { name: 'Retry' }).click();
+    await details.getByText('after retry 1').first().waitFor();
+    await page.getByRole('button', { name: 'Retry failed' }).click();
+    await page.getByRole('dialog').getByText('1 failed execution of broken will run again').waitFor();
+    await page.getByRole('button', { name: 'Retry 1 failed execution' }).click();
+    await details.getByText('after retry 2').first().waitFor();
+    await page.context().close();
+  });
+
+  it('asks before it cancels, and says how much that ends', async () => {
+    await publish('order-to-cancel', 7);
+    const page = await open('order-to-cancel');
+    await page.getByRole('button', { name: 'approver' }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Cancel this correlation?' });
+    await dialog.getByText('1 execution of it is pending or running').waitFor();
+    await dialog.getByRole('button', { name: 'Leave it' }).click();
+    expect(await stateOf('order-to-cancel')).toBe('active');
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await dialog.getByRole('button', { name: 'Cancel the correlation' }).click();
+    await page.getByRole('heading', { level: 1 }).getByText('cancelled').waitFor();
+    expect(await stateOf('order-to-cancel')).toBe('cancelled');
+    await page.context().close();
+  });
+
+  it('reads all pages of a long trace, and has few rows at any time', async () => {
+    for (let n = 100; n < 360; n += 1) await publish('long', n);
+    const page = await open('long');
+    await page.getByText('520 artifacts').waitFor();
+    // One row of 32 px for each Order, and one for each execution of echo.
+    await page.locator('ol[aria-label=Timeline][style*="height: 16640px"]').waitFor();
+    expect(await page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').count()).toBeLessThan(60);
+    await page.context().close();
+  });
+
+  it("shows the server's answer if there is no such correlation", async () => {
+    const { page, context } = await openPage(browser);
+    await page.goto(`${app.url}/dashboard/correlations/unknown`);
+    await page.getByRole('alert').getByText('Correlation not found: unknown').waitFor();
+    await context.close();
+  });
+
+  it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
+    await publish('order-13-again', 13);
+    const { page, context, complaints } = await openPage(browser, look);
+    await page.goto(`${app.url}/dashboard/correlations/order-13-again`);
+    await page.getByRole('button', { name: 'broken' }).first().click();
+    await page.getByRole('complementary').getByRole('heading', { name: 'Attempts' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+});

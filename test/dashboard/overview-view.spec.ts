@@ -1,0 +1,73 @@
+// Opens the web app of the application in a real browser.
+import type { Browser, Page } from 'playwright-core';
+
+import type { TestApp } from '../support/app.js';
+import { browserMissing, startBrowser } from '../support/browser.js';
+import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+
+const CONFIG = `
+agents:
+  broken:
+    consumes: [{ types: [Order] }]
+    engine: { kind: function, module: ./broken.ts }
+  approver:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Approval }]
+    engine: { kind: external }
+`;
+
+const FILES = { 'broken.ts': `export default () => { throw new Error('the printer is on fire'); };` };
+
+const whereBrowserIs = browserMissing ? describe.skip : describe;
+
+whereBrowserIs('the overview', () => {
+  let app: TestApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    app = await startDashboard({ config: CONFIG, files: FILES });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  const publish = (): Promise<unknown> =>
+    app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: {} }).expect(200);
+
+  const countOf = (page: Page, title: string) => page.getByRole('listitem').filter({ hasText: title });
+
+  it('says what waits, what failed, who is paused, and which processes live', async () => {
+    const { page, context, complaints } = await openPage(browser);
+    await page.goto(`${app.url}/dashboard`);
+    await page.getByText('The service and its database are up').waitFor();
+    await page.getByText('No execution has failed.').waitFor();
+    await countOf(page, 'For people').getByText('0', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Processes' }).getByText('server and worker').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+
+    await publish();
+    const failures = page.getByRole('region', { name: 'Newest failures' });
+    await failures.getByText('the printer is on fire').waitFor();
+    await countOf(page, 'For people').getByText('1', { exact: true }).waitFor();
+    await app.http.post('/api/v1/agents/broken/pause').expect(200);
+    await page.reload();
+    await page.getByText('1 agent paused:').waitFor();
+
+    await failures.getByRole('link', { name: 'broken' }).click();
+    await page.getByRole('complementary', { name: 'Selection' }).getByText('the printer is on fire').first().waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
+    await publish();
+    const { page, context } = await openPage(browser, look);
+    await page.goto(`${app.url}/dashboard`);
+    await page.getByRole('region', { name: 'Newest failures' }).getByRole('listitem').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    await context.close();
+  });
+});
