@@ -1,3 +1,4 @@
+import type { ActivityTables } from './schema/activity-tables.js';
 import type { ArtifactTables } from './schema/artifact-tables.js';
 import type { ExecutionTables } from './schema/execution-tables.js';
 import type { ProcessTables } from './schema/process-tables.js';
@@ -6,6 +7,7 @@ import type { UsageTables } from './schema/usage-tables.js';
 import type { WaitingTables } from './schema/waiting-tables.js';
 import type { WebhookTables } from './schema/webhook-tables.js';
 
+export type * from './schema/activity-tables.js';
 export type * from './schema/artifact-tables.js';
 export type * from './schema/execution-tables.js';
 export type * from './schema/process-tables.js';
@@ -19,4 +21,12 @@ export type * from './schema/webhook-tables.js';
  * because both databases store and compare these alike.
  */
 export interface Schema
-  extends ArtifactTables, ExecutionTables, WaitingTables, UsageTables, RunTables, WebhookTables, ProcessTables {}
+  extends
+    ActivityTables,
+    ArtifactTables,
+    ExecutionTables,
+    WaitingTables,
+    UsageTables,
+    RunTables,
+    WebhookTables,
+    ProcessTables {}

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
-import { ACTIVITY_COLUMNS } from '../../database/schema/execution-tables.js';
+import { ACTIVITY_COLUMNS } from '../../database/schema/activity-tables.js';
 
 export interface Sums {
   input_tokens: number;

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Telemetry } from '../../common/telemetry.js';
+import { startOfHour } from '../../common/time-steps.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
@@ -39,8 +40,6 @@ export interface Spender {
 
 /** `end` is null while the call is running. */
 export type RecordedCall = ToolCall & { end: ToolCallEnd | null };
-
-const HOUR_MS = 3_600_000;
 
 /** Records the model usage and the tool calls of attempts, and enforces the budgets. */
 @Injectable()
@@ -175,7 +174,7 @@ export class Usages {
       await insertUsage(tx.db, [
         { execution_id: id, attempt, lease_token: leaseToken, agent, correlation_id: correlationId, model, ...all, at },
       ]);
-    await insertActivity(tx.db, [{ agent, hour: at - (at % HOUR_MS), ...NO_EXECUTION, ...more }]);
+    await insertActivity(tx.db, [{ agent, hour: startOfHour(at), ...NO_EXECUTION, ...more }]);
     const correlation = await changes.get(correlationId);
     correlation.input_tokens += more.input_tokens;
     correlation.output_tokens += more.output_tokens;

@@ -8,6 +8,7 @@ import type { LeasedTable } from '../../queue/leased-table.js';
 import { type Claimed, type Lease, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
 import { Backlog } from '../scheduling/backlog.js';
+import { countStarts } from './activity-event-rows.js';
 import { AgentLimits } from './agent-limits.js';
 import { type ClaimedInput, findClaimedInputs, type InputRow } from './input-rows.js';
 import { type ExecutionRow, EXECUTIONS, UNASSIGNED } from './leased-executions.js';
@@ -72,7 +73,7 @@ export class Claims {
     rows = this.rows,
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; missed: boolean }> {
     const { moreWaiting, missed, ...taken } = await rows.claim(tx, slots, lease, now);
-    return { claimed: this.claimed(tx, taken, now), moreWaiting, missed };
+    return { claimed: await this.claimed(tx, taken, now), moreWaiting, missed };
   }
 
   /** Claims the given executions, which were not found through the queue. Reads no inputs. */
@@ -85,12 +86,13 @@ export class Claims {
     return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now), now);
   }
 
-  private claimed(
+  private async claimed(
     tx: Transaction,
     { rows, leaseToken, inputs }: Pick<Claimed<ExecutionRow, InputRow>, 'rows' | 'leaseToken' | 'inputs'>,
     now: number,
-  ): ClaimedExecution[] {
+  ): Promise<ClaimedExecution[]> {
     this.backlog.changed(tx, -rows.length);
+    await countStarts(tx, rows, now);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
     return rows.map((row) => claimedExecution(row, leaseToken, inputsByExecution.get(row.id) ?? [], now));
   }

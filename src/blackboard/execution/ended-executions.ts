@@ -6,7 +6,8 @@ import { LiveEvents } from '../../pubsub/live-events.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
-import { consume, countActivity } from './ended-rows.js';
+import { countEnd } from './activity-event-rows.js';
+import { consume } from './ended-rows.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { executionEvent } from './execution-events.js';
 import type { ReleasedExecution } from './lease-rows.js';
@@ -34,7 +35,7 @@ export class EndedExecutions {
     await this.ended(tx, execution, released, now);
     if (this.liveEvents.areWanted)
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_succeeded', execution, now));
-    await countActivity(tx, execution, now, { failures: 0, artifacts_produced: outputs });
+    await countEnd(tx, execution, released, now, { event: 'completed', outputs });
   }
 
   async failed(
@@ -60,7 +61,7 @@ export class EndedExecutions {
       inputArtifactIds: execution.inputs.map(({ id }) => id),
       silent: execution.direct,
     });
-    await countActivity(tx, execution, now, { failures: 1, artifacts_produced: 1 });
+    await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
   }
 
   private async ended(

@@ -6,8 +6,6 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import type { EndingExecution } from './ending-execution.js';
 import type { ReleasedExecution } from './lease-rows.js';
 
-const HOUR_MS = 3_600_000;
-
 /** Records which artifacts an execution has consumed, once per execution, even if it is retried. */
 export async function consume(
   tx: Transaction,
@@ -25,28 +23,6 @@ export async function consume(
 }
 
 const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
-
-/** Counts the execution in its agent's activity of this hour. */
-export async function countActivity(
-  tx: Transaction,
-  execution: EndingExecution,
-  now: number,
-  counts: { failures: number; artifacts_produced: number },
-): Promise<void> {
-  const hour = now - (now % HOUR_MS);
-  await insertActivity(tx.db, [
-    { agent: execution.agent, hour, executions: 1, artifacts_consumed: execution.inputs.length, ...counts },
-  ]);
-}
-
-const insertActivity = preparedInsert('activity', [
-  'agent',
-  'hour',
-  'executions',
-  'failures',
-  'artifacts_consumed',
-  'artifacts_produced',
-]);
 
 /** Stores a failed attempt in the history, before the next attempt overwrites its fields in the execution's row. */
 export const recordFailedAttempt = (tx: Transaction, attempt: Selectable<ExecutionAttemptsTable>): Promise<void> =>

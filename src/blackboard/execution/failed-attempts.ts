@@ -8,6 +8,7 @@ import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { Backlog } from '../scheduling/backlog.js';
+import { countRetry } from './activity-event-rows.js';
 import { EndedExecutions } from './ended-executions.js';
 import { recordFailedAttempt } from './ended-rows.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
@@ -64,6 +65,7 @@ export class FailedAttempts {
       error_type: failure.type,
       error_message: failure.message,
     });
+    await countRetry(tx, execution, now);
     this.backlog.changed(tx, 1);
     tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));
     if (this.liveEvents.areWanted) {

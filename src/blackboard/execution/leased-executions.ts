@@ -4,6 +4,8 @@ import { type LeasedRow, type LeasedTable, leasedTable } from '../../queue/lease
 export const EXECUTIONS = leasedTable('executions', 'agent', [
   'correlation_id',
   'attempt',
+  'round',
+  'attempt_started_at',
   'direct',
   'batch',
   'traceparent',
@@ -18,6 +20,9 @@ export const UNASSIGNED: LeasedTable = { ...EXECUTIONS, owner: 'assignee' };
 export interface ExecutionRow extends LeasedRow {
   correlation_id: string;
   attempt: number;
+  round: number;
+  /** Null if it has not been claimed in this round. */
+  attempt_started_at: number | null;
   direct: number;
   batch: number;
   traceparent: string | null;

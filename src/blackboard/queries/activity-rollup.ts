@@ -1,12 +1,22 @@
 import { Injectable } from '@nestjs/common';
 
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { type ActivityHour, addToHours, deleteActivity, findActivity } from './activity-rows.js';
+import {
+  type ActivityHour,
+  type ActivityRow,
+  addToCounts,
+  addToHours,
+  deleteActivity,
+  findActivity,
+} from './activity-rows.js';
 import { moveOn, positionOf } from './rollup-rows.js';
 
 const STEP = 1_000;
 
-/** Adds the rows of ended executions to `activity_hours`, one row for each agent and hour. */
+/**
+ * Adds the rows of `activity` to `activity_hours`, one row for each agent and hour, and their events to
+ * `activity_counts`.
+ */
 @Injectable()
 export class ActivityRollup {
   constructor(private readonly unitOfWork: UnitOfWork) {}
@@ -19,7 +29,10 @@ export class ActivityRollup {
       const rows = await findActivity(tx, from, final, STEP);
       const to = rows.at(-1)?.seq;
       if (to === undefined) return false;
-      if (await moveOn(tx, 'activity', { from, to })) await addToHours(tx, sumByHour(rows));
+      if (await moveOn(tx, 'activity', { from, to })) {
+        await addToHours(tx, sumByHour(rows));
+        await addToCounts(tx, { from, to });
+      }
       return rows.length === STEP;
     });
   }
@@ -35,9 +48,11 @@ export class ActivityRollup {
   }
 }
 
-function sumByHour(rows: readonly ActivityHour[]): ActivityHour[] {
+function sumByHour(rows: readonly ActivityRow[]): ActivityHour[] {
   const sums = new Map<string, ActivityHour>();
   for (const row of rows) {
+    // The row only counts an event.
+    if (row.event !== null && row.executions === 0) continue;
     const name = `${row.hour} ${row.agent}`;
     const sum = sums.get(name);
     if (!sum) sums.set(name, hourOf(row));

@@ -1,22 +1,26 @@
-import { type Selectable, sql } from 'kysely';
+import { type NotNull, type Selectable, sql } from 'kysely';
 
 import { amongFound } from '../../database/dialects/dialect.js';
-import { ACTIVITY_COLUMNS, type ActivityHoursTable } from '../../database/schema/execution-tables.js';
+import { prepared } from '../../database/prepared.js';
+import {
+  ACTIVITY_COLUMNS,
+  type ActivityHoursTable,
+  type ActivityTable,
+} from '../../database/schema/activity-tables.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { RESOLUTIONS } from './activity-resolutions.js';
 
 /** The activity of an agent in one hour. */
 export type ActivityHour = Selectable<ActivityHoursTable>;
 
-/** Finds the first rows of ended executions after a position. */
-export const findActivity = (
-  { db }: Transaction,
-  after: number,
-  upTo: number,
-  limit: number,
-): Promise<(ActivityHour & { seq: number })[]> =>
+/** A row of `activity`, as it adds to the hours. */
+export type ActivityRow = ActivityHour & Pick<Selectable<ActivityTable>, 'seq' | 'event'>;
+
+/** Finds the first rows after a position. */
+export const findActivity = ({ db }: Transaction, after: number, upTo: number, limit: number): Promise<ActivityRow[]> =>
   db
     .selectFrom('activity')
-    .select(['seq', ...ACTIVITY_COLUMNS])
+    .select(['seq', 'event', ...ACTIVITY_COLUMNS])
     .where('seq', '>', after)
     .where('seq', '<=', upTo)
     .orderBy('seq')
@@ -34,6 +38,7 @@ export async function deleteActivity({ db }: Transaction, upTo: number, limit: n
 }
 
 export async function addToHours({ db }: Transaction, hours: ActivityHour[]): Promise<void> {
+  if (hours.length === 0) return;
   await db
     .insertInto('activity_hours')
     .values(hours)
@@ -50,3 +55,39 @@ export async function addToHours({ db }: Transaction, hours: ActivityHour[]): Pr
     )
     .execute();
 }
+
+/** Adds the events of the rows after `from`, up to `to`, to the counts of each resolution. */
+export async function addToCounts({ db }: Transaction, range: { from: number; to: number }): Promise<void> {
+  for (const add of additions) await add(db, range);
+}
+
+const additions = RESOLUTIONS.map(({ stepMs }) => {
+  const step = sql.lit(stepMs);
+  return prepared<{ from: number; to: number }, unknown>((db, place) =>
+    db
+      .insertInto('activity_counts')
+      .columns(['resolution', 'start', 'agent', 'event', 'bucket', 'count'])
+      .expression(
+        db
+          .selectFrom('activity')
+          .select(({ fn }) => [
+            step.as('resolution'),
+            sql<number>`minute - minute % ${step}`.as('start'),
+            'agent',
+            'event',
+            'bucket',
+            fn.sum<number>('events').as('count'),
+          ])
+          .where('seq', '>', place('from'))
+          .where('seq', '<=', place('to'))
+          .where('event', 'is not', null)
+          .groupBy(['start', 'agent', 'event', 'bucket'])
+          .$narrowType<{ event: NotNull; bucket: NotNull }>(),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['resolution', 'start', 'agent', 'event', 'bucket']).doUpdateSet((eb) => ({
+          count: eb('activity_counts.count', '+', eb.ref('excluded.count')),
+        })),
+      ),
+  );
+});

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
-import { ACTIVITY_COLUMNS } from '../../database/schema/execution-tables.js';
+import { ACTIVITY_COLUMNS } from '../../database/schema/activity-tables.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { rolledUpTo } from './rollup-rows.js';
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { startOfHour } from '../../common/time-steps.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ActivityTotals, type HourOfActivity } from './activity-totals.repository.js';
 import { type ArtifactFilter, asksForNothing } from './artifact-filter.js';
@@ -10,7 +11,6 @@ import { windows } from './path-rows.js';
 import { PositionSet } from './position-set.js';
 
 const WINDOW = 2_000;
-const HOUR_MS = 3_600_000;
 
 /** The activity of an agent, hour by hour. */
 @Injectable()
@@ -69,7 +69,7 @@ class Hours {
     for (const { seq, state, ended_at, artifacts } of involved) {
       // The execution failed and is being retried.
       if (ended_at === null) continue;
-      const hour = this.hour(ended_at - (ended_at % HOUR_MS));
+      const hour = this.hour(startOfHour(ended_at));
       hour[column] += artifacts;
       if (!this.counted.add(seq)) continue;
       hour.executions += 1;

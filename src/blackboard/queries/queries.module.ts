@@ -1,7 +1,9 @@
 import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
+import { ActivityCounts } from './activity-counts.repository.js';
 import { ActivityRollup } from './activity-rollup.js';
+import { ActivitySince } from './activity-since.repository.js';
 import { ActivityTotals } from './activity-totals.repository.js';
 import { AgentHistory } from './agent-history.js';
 import { AgentReaders } from './agent-reader.js';
@@ -15,7 +17,9 @@ import { StoredTexts } from './stored-texts.js';
 @Module({
   imports: [DatabaseModule],
   providers: [
+    ActivityCounts,
     ActivityRollup,
+    ActivitySince,
     ActivityTotals,
     AgentHistory,
     AgentReaders,
@@ -26,6 +30,16 @@ import { StoredTexts } from './stored-texts.js';
     Rollups,
     StoredTexts,
   ],
-  exports: [ActivityTotals, AgentHistory, AgentReaders, ArtifactStore, ArtifactTotals, ChangelogStore, StoredTexts],
+  exports: [
+    ActivityCounts,
+    ActivitySince,
+    ActivityTotals,
+    AgentHistory,
+    AgentReaders,
+    ArtifactStore,
+    ArtifactTotals,
+    ChangelogStore,
+    StoredTexts,
+  ],
 })
 export class QueriesModule {}

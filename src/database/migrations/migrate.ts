@@ -7,13 +7,14 @@ import { wasGivenUp } from '../dialects/postgres-errors.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
 import { initialSchema } from './0001-initial-schema.js';
+import { activityCounts } from './0003-activity-counts.js';
 import { waitingByCorrelation } from './0005-waiting-by-correlation.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
 
 /** In the order of their names. A released migration does not change any more. */
-export const MIGRATIONS: readonly NumberedMigration[] = [initialSchema, waitingByCorrelation];
+export const MIGRATIONS: readonly NumberedMigration[] = [initialSchema, activityCounts, waitingByCorrelation];
 
 /**
  * Migrates the schema to this version, under Kysely's migration lock and in one transaction. Returns the names of the

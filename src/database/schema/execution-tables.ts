@@ -1,16 +1,12 @@
 import type { Generated } from 'kysely';
 
-import type { UsageSums } from './usage-tables.js';
-
-/** Executions, their inputs and attempts, and the activity of agents. */
+/** Executions, with their inputs and attempts. */
 export interface ExecutionTables {
   executions: ExecutionsTable;
   execution_attempts: ExecutionAttemptsTable;
   agent_pauses: AgentPausesTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
-  activity: ActivityTable;
-  activity_hours: ActivityHoursTable;
 }
 
 export type ExecutionState = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
@@ -102,40 +98,3 @@ export interface ConsumptionsTable {
   consumer: string;
   consumed_at: number;
 }
-
-/**
- * One row for each ended execution and for the model usage of each attempt. A background step adds them up in
- * `activity_hours` and then deletes them.
- */
-export interface ActivityTable extends UsageSums {
-  seq: Generated<number>;
-  agent: string;
-  /** Epoch ms of the hour's start. */
-  hour: number;
-  executions: number;
-  failures: number;
-  artifacts_consumed: number;
-  artifacts_produced: number;
-}
-
-export interface ActivityHoursTable extends UsageSums {
-  agent: string;
-  hour: number;
-  executions: number;
-  failures: number;
-  artifacts_consumed: number;
-  artifacts_produced: number;
-}
-
-/** The columns that `activity` and `activity_hours` have in common. */
-export const ACTIVITY_COLUMNS = [
-  'agent',
-  'hour',
-  'executions',
-  'failures',
-  'artifacts_consumed',
-  'artifacts_produced',
-  'input_tokens',
-  'output_tokens',
-  'cost',
-] as const satisfies readonly (keyof ActivityHoursTable)[];

@@ -71,7 +71,10 @@ export async function restoreDump(migration: string, work: WorkInFlight): Promis
   const { url } = work.database;
   const receiver = originOf(work.receiver);
   const statements = statementsIn(migration).map((statement) => statement.replaceAll(RECEIVER, receiver));
-  if (TEST_DATABASE === 'sqlite') return changeStored(url, ...statements);
+  // A position of a deleted row is not assigned again.
+  const rolledUp =
+    'insert into sqlite_sequence select name, up_to_seq from rollups where name not in (select name from sqlite_sequence)';
+  if (TEST_DATABASE === 'sqlite') return changeStored(url, ...statements, rolledUp);
   await migrateAt(
     url,
     MIGRATIONS.filter(({ name }) => name <= migration),
@@ -84,6 +87,9 @@ export async function restoreDump(migration: string, work: WorkInFlight): Promis
     );
     for (const { name } of positioned)
       await client.query(`select setval(pg_get_serial_sequence('${name}', 'seq'), max(seq)) from ${name}`);
+    await client.query(`
+      select setval(pg_get_serial_sequence(name, 'seq'), up_to_seq) from rollups
+      where up_to_seq > coalesce(pg_sequence_last_value(pg_get_serial_sequence(name, 'seq')::regclass), 0)`);
   });
 }
 

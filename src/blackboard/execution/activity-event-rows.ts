@@ -1,0 +1,61 @@
+import { startOfHour, startOfMinute } from '../../common/time-steps.js';
+import { preparedInsert } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { latencyBucket, NO_LATENCY } from '../queries/latency-buckets.js';
+import type { ExecutionRow } from './leased-executions.js';
+
+const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
+
+/** Counts those of the claimed executions that start, rather than repeat an attempt or begin another one. */
+export async function countStarts(tx: Transaction, claimed: readonly ExecutionRow[], now: number): Promise<void> {
+  const starting = claimed.filter(({ attempt_started_at }) => attempt_started_at === null);
+  const rows = new Map<string, Parameters<typeof insertActivity>[1][number]>();
+  for (const { queue: agent, round, created_at } of starting) {
+    // It is not stored when a client retried an execution.
+    const bucket = round === 0 ? latencyBucket(now - created_at) : NO_LATENCY;
+    const events = (rows.get(`${bucket} ${agent}`)?.events ?? 0) + 1;
+    rows.set(`${bucket} ${agent}`, { agent, ...at(now), ...NO_EXECUTION, event: 'started', bucket, events });
+  }
+  await insertActivity(tx.db, [...rows.values()]);
+}
+
+/** Counts an attempt that failed and is followed by another one. */
+export const countRetry = (tx: Transaction, { agent }: { agent: string }, now: number): Promise<void> =>
+  insertActivity(tx.db, [{ agent, ...at(now), ...NO_EXECUTION, event: 'retried', bucket: NO_LATENCY, events: 1 }]);
+
+/** Counts an execution that has completed or failed. `started_at`: of its last attempt, null if it had none. */
+export const countEnd = (
+  tx: Transaction,
+  { agent, inputs }: { agent: string; inputs: readonly unknown[] },
+  { started_at }: { started_at: number | null },
+  now: number,
+  { event, outputs }: { event: 'completed' | 'failed'; outputs: number },
+): Promise<void> =>
+  insertActivity(tx.db, [
+    {
+      agent,
+      ...at(now),
+      executions: 1,
+      failures: event === 'failed' ? 1 : 0,
+      artifacts_consumed: inputs.length,
+      artifacts_produced: outputs,
+      event,
+      bucket: started_at === null ? NO_LATENCY : latencyBucket(now - started_at),
+      events: 1,
+    },
+  ]);
+
+const at = (now: number): { hour: number; minute: number } => ({ hour: startOfHour(now), minute: startOfMinute(now) });
+
+const insertActivity = preparedInsert('activity', [
+  'agent',
+  'hour',
+  'minute',
+  'executions',
+  'failures',
+  'artifacts_consumed',
+  'artifacts_produced',
+  'event',
+  'bucket',
+  'events',
+]);
