@@ -4,6 +4,7 @@ import { ScheduleModule } from '@nestjs/schedule';
 import { BlackboardModule } from './blackboard/blackboard.module.js';
 import { Role } from './common/role.js';
 import { CoreModule, type CoreOptions } from './core.module.js';
+import { ActivityModule } from './features/activity/activity.module.js';
 import { AgentsModule } from './features/agents/agents.module.js';
 import { DocsModule } from './features/api-docs/docs.module.js';
 import { ArtifactsModule } from './features/artifacts/artifacts.module.js';
@@ -41,6 +42,7 @@ export class AppModule {
         ArtifactsModule,
         CorrelationsModule,
         AgentsModule,
+        ActivityModule,
         ExecutionsModule,
         WaitingModule,
         RunsModule,

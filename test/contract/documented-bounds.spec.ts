@@ -35,6 +35,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['what an uploaded file holds', /^file: /],
   ['different names of all inputs', /^input_mapping: .* both become /],
   ['columns that the file has', /^input_mapping: there is no column /],
+  ['a step that fits its window', /^step: must be (shorter than|at least)/],
   ['agents that are external', /is not an external agent/],
   [
     'the types that the agent publishes, and their schemas',

@@ -16,6 +16,11 @@ const MEASURES = [
   'total_executions',
   'total_artifacts_\\w+',
   'executions',
+  'starts',
+  'ends',
+  'p50',
+  'p95',
+  'p99',
   'artifacts_\\w+',
 ];
 const MEASURE = new RegExp(`(?<="(?:${MEASURES.join('|')})": ?)[\\d.]+|(?<= in )\\d+(?= s\\b)`);

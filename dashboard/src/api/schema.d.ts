@@ -257,6 +257,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/activity": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["activityRead"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions": {
         parameters: {
             query?: never;
@@ -1329,6 +1345,73 @@ export interface components {
         };
         AgentNamesBody: {
             agents: components["schemas"]["AgentNameBody"][];
+        };
+        ActivityStepBody: {
+            starts: number;
+            ends: number;
+            failures: number;
+            retries: number;
+            duration_ms: {
+                p50: number;
+                p95: number;
+                p99: number;
+            } | null;
+            queue_ms: {
+                p50: number;
+                p95: number;
+                p99: number;
+            } | null;
+            /** Format: date-time */
+            start: string;
+        };
+        ActivitySeriesBody: {
+            starts: number;
+            ends: number;
+            failures: number;
+            retries: number;
+            duration_ms: {
+                p50: number;
+                p95: number;
+                p99: number;
+            } | null;
+            queue_ms: {
+                p50: number;
+                p95: number;
+                p99: number;
+            } | null;
+            steps: components["schemas"]["ActivityStepBody"][];
+        };
+        AgentActivityBody: {
+            starts: number;
+            ends: number;
+            failures: number;
+            retries: number;
+            duration_ms: {
+                p50: number;
+                p95: number;
+                p99: number;
+            } | null;
+            queue_ms: {
+                p50: number;
+                p95: number;
+                p99: number;
+            } | null;
+            steps: components["schemas"]["ActivityStepBody"][];
+            agent: string;
+        };
+        ActivityBody: {
+            /** @enum {string} */
+            window: "1h" | "24h" | "7d";
+            /** @enum {string} */
+            step: "1m" | "5m" | "15m" | "1h" | "6h" | "1d";
+            /** Format: date-time */
+            since: string;
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            total: components["schemas"]["ActivitySeriesBody"];
+            agents: components["schemas"]["AgentActivityBody"][];
         };
         ListedExecutionBody: {
             /** Format: uuid */
@@ -2407,6 +2490,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentNamesBody"];
+                };
+            };
+        };
+    };
+    activityRead: {
+        parameters: {
+            query?: {
+                window?: "1h" | "24h" | "7d";
+                step?: "1m" | "5m" | "15m" | "1h" | "6h" | "1d";
+                agent?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActivityBody"];
                 };
             };
         };

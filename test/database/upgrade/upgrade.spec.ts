@@ -65,6 +65,16 @@ describe('an upgrade with work in flight', () => {
     service = await work.start();
     await work.finish(service);
     expect(await work.breaches()).toEqual([]);
+    await checkActivity(service);
     expect(await service.kill('SIGTERM')).toBe(0);
   });
+
+  /** Its counts leave out executions that ended before the upgrade. */
+  async function checkActivity({ url }: Service): Promise<void> {
+    const response = await fetch(`${url}/api/v1/activity?window=7d`);
+    const { since, total } = (await response.json()) as { since: string; total: { ends: number } };
+    const ended = `select id from executions where state in ('completed', 'failed') and ended_at`;
+    expect(await work.database.rows(`${ended} < ${Date.parse(since)}`)).toHaveLength(2);
+    expect(await work.database.rows(`${ended} >= ${Date.parse(since)}`)).toHaveLength(total.ends);
+  }
 });
