@@ -64,16 +64,21 @@ whereBrowserIs('the view of a correlation', () => {
     await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'pending' }).waitFor();
     expect((await rows.allInnerTexts()).map((text) => text.trim())).toEqual(['Order', 'echo', 'approver']);
 
+    const waits = page.getByRole('region', { name: 'Waits for' });
+    await waits.getByText('approver, which a person or a worker has to claim').waitFor();
+
     const { body: list } = await app.http.get('/api/v1/executions?agent=approver&state=pending');
     const { id } = list.items[0];
     const claimed = await app.http.post(`/api/v1/executions/${id}/claim`).send({ claimed_by: 'ada' }).expect(200);
     await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'running' }).waitFor();
+    await waits.getByText('approver, which ada has claimed until').waitFor();
     await app.http
       .post(`/api/v1/executions/${id}/complete`)
       .send({ lease_token: claimed.body.lease_token, outputs: [{ type: 'Approval', payload: {} }] })
       .expect(200);
     await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'completed' }).waitFor();
     await page.getByRole('heading', { level: 1 }).getByText('completed').waitFor();
+    expect(await waits.count()).toBe(0);
     await page.context().close();
   });
 

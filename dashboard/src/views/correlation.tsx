@@ -19,6 +19,7 @@ import { Actions } from './correlation/actions';
 import { ExecutionDetails } from './correlation/execution-details';
 import { rowsOf, type TimelineRow, type TracedExecution } from './correlation/rows';
 import { Timeline } from './correlation/timeline';
+import { Waits } from './correlation/waits';
 
 const TRACE = '/api/v1/correlations/{correlation_id}/trace';
 const STATUS = '/api/v1/correlations/{correlation_id}/status';
@@ -132,6 +133,7 @@ function Body({ id, pages, selected, select }: BodyProps): ReactNode {
   return (
     <div className="flex flex-1 flex-col gap-4 xl:min-h-0 xl:flex-row">
       <div className="flex min-w-0 flex-1 flex-col gap-3">
+        {trace.state === 'active' && <Waits id={id} />}
         <Timeline rows={timeline} now={now} selected={selected} select={select} />
         {pages.hasMore && (
           <p className="text-label text-muted">
