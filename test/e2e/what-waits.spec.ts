@@ -410,6 +410,8 @@ describe('what waits', () => {
     Buffer.from('["execution"]').toString('base64url'),
     Buffer.from('["execution","1"]').toString('base64url'),
     Buffer.from('["group","a",1.5,"k",1]').toString('base64url'),
+    Buffer.from('["a",3000000000,"k",1]').toString('base64url'),
+    Buffer.from('["group","a",3000000000,"k",1]').toString('base64url'),
     Buffer.from('["a",1,"k\\u0000",1]').toString('base64url'),
     Buffer.from('["a",1e300,"k",1]').toString('base64url'),
   ])('refuses %s as the place where a page begins', async (after) => {

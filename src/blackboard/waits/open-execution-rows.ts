@@ -19,18 +19,22 @@ const DELAYED = sql<number>`case when executions.available_at is null then 0 els
 const OWNED = sql<number>`case when executions.lease_owner is null then 0 else 1 end`.as('owned');
 const BUDGET = sql<number>`coalesce(waiting.waits, 0)`.as('budget');
 
-/** The executions of a correlation that have not ended, with their entries among those that wait for a budget. */
-const openOf = (db: Reader, correlationId: string) =>
+/**
+ * The executions of a correlation after a position that have not ended, with their entries among those that wait for a
+ * budget. Without the position, SQLite would count along an index that has the ended ones too.
+ */
+const openOf = (db: Reader, correlationId: string, after: number) =>
   db
     .selectFrom('executions')
     .leftJoin('budget_reservations as waiting', (join) =>
       join.onRef('waiting.execution_id', '=', 'executions.id').on('waiting.waits', '=', sql.lit(1)),
     )
     .where('executions.correlation_id', '=', correlationId)
-    .where('executions.ended_at', 'is', null);
+    .where('executions.ended_at', 'is', null)
+    .where('executions.seq', '>', after);
 
 export const countOpen = (db: Reader, correlationId: string): Promise<(OpenState & { count: number })[]> =>
-  openOf(db, correlationId)
+  openOf(db, correlationId, 0)
     .select(['executions.agent', 'executions.state', DELAYED, OWNED, BUDGET])
     .select(({ fn }) => fn.countAll<number>().as('count'))
     .groupBy(['executions.agent', 'executions.state', 'delayed', 'owned', 'budget'])
@@ -55,10 +59,9 @@ export type OpenExecution = OpenState & Pick<Selectable<ExecutionsTable>, (typeo
 
 /** Finds the first executions after a position, in the order of their creation. */
 export const findOpen = (db: Reader, correlationId: string, after: number, limit: number): Promise<OpenExecution[]> =>
-  openOf(db, correlationId)
+  openOf(db, correlationId, after)
     .select(COLUMNS.map((column) => `executions.${column}` as const))
     .select([DELAYED, OWNED, BUDGET])
-    .where('executions.seq', '>', after)
     .orderBy('executions.seq')
     .limit(limit)
     .execute();

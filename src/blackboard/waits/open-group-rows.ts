@@ -72,24 +72,33 @@ const partsOf = (db: Reader, ids: SelectQueryBuilder<Schema, never, { id: string
     .orderBy(({ fn }) => fn.min('join_arrivals.position'))
     .execute();
 
-/** All groups, or those with artifacts of a correlation: its arrivals have the columns that order the groups too. */
+/**
+ * All groups, or those with artifacts of a correlation: its arrivals have the columns that order the groups too. They are
+ * read before any other condition holds; otherwise SQLite would read all arrivals of an agent.
+ */
 const candidates = (db: Reader, correlationId: string | null) =>
   correlationId === null
     ? db.selectFrom('join_groups as group')
-    : db.selectFrom(
-        db
-          .selectFrom('join_arrivals')
-          .select(['agent', 'subscription', 'key', 'ordinal', 'group_id as id'])
-          .distinct()
-          .where('correlation_id', '=', correlationId)
-          .as('group'),
-      );
+    : db
+        .with(
+          (cte) => cte('group').materialized(),
+          (cte) =>
+            cte
+              .selectFrom('join_arrivals')
+              .select(['agent', 'subscription', 'key', 'ordinal', 'group_id as id'])
+              .distinct()
+              .where('correlation_id', '=', correlationId),
+        )
+        .selectFrom('group');
 
-/** Leaves out the agent's column if the query already has it, so that the index finds the position. */
+/**
+ * Leaves out the agent's column if the query already has it, so that the index finds the position. With casts, SQLite
+ * would use only the first column of the index.
+ */
 const isAfter = ({ agent, subscription, key, ordinal }: GroupPosition, isOneAgent: boolean) =>
   isOneAgent
-    ? sql<SqlBool>`(subscription, key, ordinal) > (cast(${subscription} as bigint), ${key}, cast(${ordinal} as bigint))`
-    : sql<SqlBool>`(agent, subscription, key, ordinal) > (${agent}, cast(${subscription} as bigint), ${key}, cast(${ordinal} as bigint))`;
+    ? sql<SqlBool>`(subscription, key, ordinal) > (${subscription}, ${key}, ${ordinal})`
+    : sql<SqlBool>`(agent, subscription, key, ordinal) > (${agent}, ${subscription}, ${key}, ${ordinal})`;
 
 export const findSubscriptionsOf = (db: Reader, agents: readonly string[]): Promise<SubscriptionRow[]> =>
   db.selectFrom('subscriptions').selectAll().where('agent', 'in', agents).execute();
