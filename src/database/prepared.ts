@@ -40,10 +40,11 @@ export function preparedWithList<Values extends object, Item, Row>(
 
 // Rows per statement. More would come close to SQLite's limit on variables.
 const MOST_ROWS = 64;
+const FEW_ROWS = 4;
 
 /**
- * Inserts rows of these columns. The number of rows per statement is a power of two, so that few statements are
- * prepared.
+ * Inserts rows of these columns. Above four, the number of rows per statement is a power of two, so that few statements
+ * are prepared. `ifAbsent` skips rows that violate a unique index.
  */
 export function preparedInsert<
   Table extends keyof Schema & string,
@@ -51,18 +52,21 @@ export function preparedInsert<
 >(
   table: Table,
   columns: readonly Column[],
+  { ifAbsent = false } = {},
 ): (db: Kysely<Schema>, rows: readonly Pick<Insertable<Schema[Table]>, Column>[]) => Promise<void> {
   type Rows = readonly Pick<Insertable<Schema[Table]>, Column>[];
   const ofSize = memoize((size: number) =>
     compileOnce<Rows, unknown>((db) => {
       const row = (index: number) =>
         Object.fromEntries(columns.map((column) => [column, holdPlace((rows: Rows) => rows[index]![column])]));
-      return db.insertInto(table).values(Array.from({ length: size }, (_, index) => row(index)) as never);
+      const insert = db.insertInto(table).values(Array.from({ length: size }, (_, index) => row(index)) as never);
+      return ifAbsent ? insert.onConflict((conflict) => conflict.doNothing()) : insert;
     }),
   );
   return async (db, rows) => {
     for (let start = 0; start < rows.length;) {
-      const size = Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rows.length - start)));
+      const rest = rows.length - start;
+      const size = rest <= FEW_ROWS ? rest : Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rest)));
       await ofSize(size)(db, rows.slice(start, start + size));
       start += size;
     }

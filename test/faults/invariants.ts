@@ -28,6 +28,7 @@ export const settledBreaches = async (rows: Rows): Promise<string[]> => [
   ...(await unended(rows)),
   ...(await pendingOf(rows)),
   ...(await countsOf(rows)),
+  ...(await termsOf(rows)),
 ];
 
 async function lost(rows: Rows, ledger: Acknowledged): Promise<string[]> {
@@ -91,6 +92,27 @@ export const countsOf = async (rows: Rows): Promise<string[]> => {
        or output_count <> (select count(*) from artifacts a where a.correlation_id = c.id and a.type <> 'WorkflowError' and a.produced_by <> 'external')`,
   );
   return differing.map(({ id }) => `the counts of ${id} differ from its artifacts`);
+};
+
+/** Returns what `correlation_terms` lacks, and what it has too much. Types and tags of deleted artifacts may remain. */
+export const termsOf = async (rows: Rows): Promise<string[]> => {
+  const needed = `select 'state' as kind, state as value, id from correlations
+    union select 'type', type, correlation_id from artifacts
+    union select 'tag', tag, correlation_id from artifact_tags join artifacts on artifacts.seq = artifact_seq
+    union select 'agent', agent, correlation_id from executions`;
+  const missing = await rows<{ id: string; kind: string; value: string }>(
+    `select id, kind, value from (${needed}) needed where not exists (
+       select 1 from correlations c join correlation_terms t on c.seq = t.correlation_seq and c.started_at = t.started_at
+       where c.id = needed.id and t.kind = needed.kind and t.value = needed.value)`,
+  );
+  const surplus = await rows<{ correlation_seq: number; kind: string; value: string }>(
+    `select correlation_seq, kind, value from correlation_terms t where not exists (
+       select 1 from correlations c where c.seq = t.correlation_seq and (t.kind <> 'state' or t.value = c.state))`,
+  );
+  return [
+    ...missing.map(({ id, kind, value }) => `the lists by ${kind} lack ${id} under ${value}`),
+    ...surplus.map(({ correlation_seq: seq, kind, value }) => `the lists by ${kind} have number ${seq} under ${value}`),
+  ];
 };
 
 /** Checks that a crash costs no attempt: only the labeller's own first failure does. */

@@ -4,17 +4,21 @@ import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import type { CorrelationState } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { isSameTrace, NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
+import { AddedTerms } from './added-terms.js';
 import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
 import {
   insertCorrelation,
   insertOrTouchCorrelation,
+  insertTerms,
   lockCorrelation,
   REOPENED,
   updateCorrelation,
+  updateStateTerm,
 } from './correlation-rows.js';
 import { CorrelationSettled } from './correlation-settled.js';
 import type { CorrelationRow, TrackedCorrelation } from './tracked-correlation.js';
@@ -54,6 +58,9 @@ export class CorrelationTracker {
 export class CorrelationChanges {
   private readonly touched = new Map<string, TrackedCorrelation>();
   private readonly stored: PublishedArtifact[] = [];
+  private readonly terms = new AddedTerms();
+  /** The stored state of each touched correlation that this transaction has not created. */
+  private readonly storedStates = new Map<string, CorrelationState>();
 
   constructor(
     private readonly tx: Transaction,
@@ -95,6 +102,8 @@ export class CorrelationChanges {
         `Correlation ${id} has ended and takes no more artifacts; publish into another one`,
       );
     }
+    // The transaction that creates a correlation also counts an artifact in it.
+    if (row.artifact_count > 0) this.storedStates.set(id, row.state);
     this.reopen(row);
     return this.track(row);
   }
@@ -126,7 +135,9 @@ export class CorrelationChanges {
     const known = this.touched.get(id);
     if (known) return known;
     const [row] = await lockCorrelation(this.tx.db, { id });
-    return row && this.track(row);
+    if (!row) return undefined;
+    this.storedStates.set(id, row.state);
+    return this.track(row);
   }
 
   /**
@@ -146,16 +157,23 @@ export class CorrelationChanges {
     await this.settle(correlation, as === 'cancelled' ? as : endState(correlation), reason);
   }
 
-  /** Counts the artifact that is stored at `seq`, and registers it for the hooks. */
+  /** Counts the artifact that is stored at `seq`, and registers it for the hooks and for lists. */
   addArtifact(
     correlation: TrackedCorrelation,
     seq: number,
-    { id, type, producedBy }: { id: string; type: string; producedBy: string },
+    { id, type, producedBy, tags }: { id: string; type: string; producedBy: string; tags: readonly string[] },
   ): void {
     correlation.artifact_count += 1;
     if (type === WORKFLOW_ERROR) correlation.error_count += 1;
     else if (producedBy !== EXTERNAL) correlation.output_count += 1;
     this.stored.push({ seq, id, correlation, sequence: correlation.artifact_count });
+    this.terms.add(correlation, 'type', type);
+    for (const tag of tags) this.terms.add(correlation, 'tag', tag);
+  }
+
+  /** Registers an agent that has an execution in the correlation, for lists. */
+  addAgent(correlation: TrackedCorrelation, agent: string): void {
+    this.terms.add(correlation, 'agent', agent);
   }
 
   /**
@@ -171,7 +189,16 @@ export class CorrelationChanges {
       if (correlation.state === 'active' && correlation.pending === 0)
         await this.settle(correlation, endState(correlation));
       await updateCorrelation(this.tx.db, correlation);
+      await this.saveState(correlation);
     }
+    await insertTerms(this.tx.db, this.terms.rows);
+  }
+
+  private async saveState(correlation: TrackedCorrelation): Promise<void> {
+    const { id, seq, started_at, state: to } = correlation;
+    const from = this.storedStates.get(id);
+    if (from === undefined) this.terms.addState(correlation);
+    else if (from !== to) await updateStateTerm(this.tx.db, { seq, started_at, from, to });
   }
 
   private async settle(correlation: TrackedCorrelation, state: EndState, reason: string | null = null): Promise<void> {

@@ -1,8 +1,11 @@
-import { type Expression, type ExpressionBuilder, expressionBuilder, type RawBuilder, type SqlBool } from 'kysely';
+import { type Expression, type ExpressionBuilder, expressionBuilder, type RawBuilder, sql, type SqlBool } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
-import { preparedWithList } from '../../database/prepared.js';
-import type { Schema } from '../../database/schema.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { CorrelationTermKind, Schema } from '../../database/schema.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+
+export type DeletedCorrelation = Pick<TrackedCorrelation, 'id' | 'seq' | 'started_at' | 'state' | 'terms'>;
 
 export type Correlations = ExpressionBuilder<Schema, 'correlations'>;
 
@@ -28,7 +31,7 @@ export const findSettled = preparedWithList<{ settledBy: number }, string, { id:
  * The condition is built on first use, after all features have started.
  */
 export const deletingEmpty = (condition: (correlations: Correlations) => Expression<SqlBool>) =>
-  preparedWithList<object, string, { id: string }>((db, _place, ids) =>
+  preparedWithList<object, string, DeletedCorrelation>((db, _place, ids) =>
     db
       .deleteFrom('correlations')
       .where('id', 'in', ids)
@@ -41,5 +44,23 @@ export const deletingEmpty = (condition: (correlations: Correlations) => Express
         ),
       )
       .where(condition(expressionBuilder<Schema, 'correlations'>()))
-      .returning('id'),
+      .returning(['id', 'seq', 'started_at', 'state', 'terms']),
   );
+
+/** Deletes one term of a correlation. */
+export const deleteTerm = prepared<
+  { kind: CorrelationTermKind; value: string; started_at: number; seq: number },
+  unknown
+>((db, place) =>
+  db
+    .deleteFrom('correlation_terms')
+    .where('kind', '=', place('kind'))
+    .where('value', '=', place('value'))
+    .where('started_at', '=', place('started_at'))
+    .where('correlation_seq', '=', place('seq')),
+);
+
+/** Deletes the terms that the rows of these correlations do not list. */
+export const deleteUnlistedTerms = preparedWithList<object, number, unknown>((db, _place, seqs) =>
+  db.deleteFrom('correlation_terms').where('unlisted', '=', sql.lit(1)).where('correlation_seq', 'in', seqs),
+);

@@ -3,8 +3,17 @@ import { type Expression, expressionBuilder, type RawBuilder, type SqlBool } fro
 
 import type { Schema } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { listedTerms } from '../correlations/added-terms.js';
 import { forgetUsage } from './deleted-usage-rows.js';
-import { type Correlations, deletingEmpty, findSettled, isSettled } from './settled-correlation-rows.js';
+import {
+  type Correlations,
+  type DeletedCorrelation,
+  deleteTerm,
+  deleteUnlistedTerms,
+  deletingEmpty,
+  findSettled,
+  isSettled,
+} from './settled-correlation-rows.js';
 
 export type CorrelationCondition = (correlations: Correlations) => Expression<SqlBool>;
 
@@ -49,7 +58,19 @@ export class SettledCorrelations {
   async removeEmpty(tx: Transaction, held: readonly string[]): Promise<void> {
     const removed = await this.deleteEmpty(tx.db, {}, held);
     const ids = removed.map(({ id }) => id);
+    await deleteTerms(tx, removed);
     await forgetUsage(tx, ids);
     for (const use of this.uses) await use.forget?.(tx, ids);
   }
+}
+
+async function deleteTerms({ db }: Transaction, removed: readonly DeletedCorrelation[]): Promise<void> {
+  for (const correlation of removed) {
+    for (const { kind, value } of listedTerms(correlation)) await deleteTerm(db, { ...correlation, kind, value });
+  }
+  await deleteUnlistedTerms(
+    db,
+    {},
+    removed.map(({ seq }) => seq),
+  );
 }

@@ -53,6 +53,10 @@ export function amongFound(db: Kysely<Schema>, column: string, values: Expressio
     : sql<SqlBool>`${name} = any(array${values})`;
 }
 
+/** A text column that is compared by its bytes, as the indexes of lists sort it. Postgres may sort text by a language. */
+export const inByteOrder = (db: Kysely<Schema>, column: string): RawBuilder<string> =>
+  dialectOf(db).name === 'sqlite' ? sql<string>`${sql.ref(column)}` : sql<string>`${sql.ref(column)} collate "C"`;
+
 /**
  * Locks the rows that a query finds against deletion until the transaction ends. Other transactions may take the same
  * lock. Does nothing if only one process uses the database.

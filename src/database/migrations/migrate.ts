@@ -7,6 +7,7 @@ import { wasGivenUp } from '../dialects/postgres-errors.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
 import { initialSchema } from './0001-initial-schema.js';
+import { correlationLists } from './0002-correlation-lists.js';
 import { activityCounts } from './0003-activity-counts.js';
 import { waitingByCorrelation } from './0005-waiting-by-correlation.js';
 import type { NumberedMigration } from './migration.js';
@@ -14,7 +15,12 @@ import type { NumberedMigration } from './migration.js';
 const MOST_TRIES = 10;
 
 /** In the order of their names. A released migration does not change any more. */
-export const MIGRATIONS: readonly NumberedMigration[] = [initialSchema, activityCounts, waitingByCorrelation];
+export const MIGRATIONS: readonly NumberedMigration[] = [
+  initialSchema,
+  correlationLists,
+  activityCounts,
+  waitingByCorrelation,
+];
 
 /**
  * Migrates the schema to this version, under Kysely's migration lock and in one transaction. Returns the names of the

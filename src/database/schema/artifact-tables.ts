@@ -10,6 +10,7 @@ export interface ArtifactTables {
   artifact_deletions: ArtifactDeletionsTable;
   rollups: RollupsTable;
   correlations: CorrelationsTable;
+  correlation_terms: CorrelationTermsTable;
 }
 
 export interface ArtifactsTable {
@@ -69,6 +70,8 @@ export interface RollupsTable {
 export type CorrelationState = 'active' | 'completed' | 'failed' | 'cancelled';
 
 export interface CorrelationsTable extends UsageSums {
+  /** A unique number. A later correlation may get the number of a deleted one. */
+  seq: Generated<number>;
   id: string;
   state: CorrelationState;
   /** 1 if nothing may be published into it any more. */
@@ -93,6 +96,8 @@ export interface CorrelationsTable extends UsageSums {
   limited_agents: string;
   /** When this generation is cancelled if it is still active (epoch ms). Null for never. */
   deadline_at: number | null;
+  /** JSON list of its rows in `correlation_terms`, except those that are `unlisted` there, as `<kind>:<value>`. */
+  terms: Generated<string>;
   /** Number of webhook targets that clients have set for this correlation. */
   webhook_targets: Generated<number>;
   /** The parent of its trace (W3C Trace Context). Null if it is not traced. */
@@ -100,4 +105,23 @@ export interface CorrelationsTable extends UsageSums {
   started_at: number;
   last_activity_at: number;
   settled_at: number | null;
+}
+
+export type CorrelationTermKind = 'state' | 'agent' | 'type' | 'tag';
+
+/**
+ * Inverted index of correlations: the state of a correlation, the agents that had an execution in it, and the types and
+ * tags of its artifacts. The state is a row here because an index on `correlations` would be written by each change of
+ * a correlation. The other rows are written once, with the first such execution or artifact. All are deleted with the
+ * correlation.
+ */
+export interface CorrelationTermsTable {
+  kind: CorrelationTermKind;
+  value: string;
+  /** The start of the correlation, which never changes. Lists are sorted by it. */
+  started_at: number;
+  /** A number instead of the id, because publishing writes most of these rows. */
+  correlation_seq: number;
+  /** 1 if the row of the correlation does not list it, because the list would become too long. */
+  unlisted: number;
 }
