@@ -1002,6 +1002,71 @@ describe('Interface B', () => {
     });
   });
 
+  describe('GET /api/v1/correlations', () => {
+    const list = (query: string): Test => get(`/api/v1/correlations?${query}`);
+    const ORDERS = ['order-2', 'order-1'];
+    const page = (ids: string[], { limit = 50, has_more = false } = {}): object => ({
+      items: ids.map((id) => expect.objectContaining({ correlation_id: id }) as object),
+      pagination: { limit, has_more },
+    });
+
+    check([
+      [
+        'shows the status, what is pending and how long it took',
+        () => list('id_prefix=order-1'),
+        200,
+        {
+          items: [
+            {
+              correlation_id: 'order-1',
+              state: 'completed',
+              has_pending_work: false,
+              artifact_count: 4,
+              error_count: 0,
+              started_at: timestamp,
+              last_activity_at: timestamp,
+              pending_count: 0,
+              settled_at: timestamp,
+              duration_ms: expect.any(Number) as number,
+            },
+          ],
+          pagination: { limit: 50, has_more: false },
+        },
+      ],
+      ['lists newest first', () => list('id_prefix=order-'), 200, page(ORDERS)],
+      ['has pages', () => list('id_prefix=order-&limit=1'), 200, page(['order-2'], { limit: 1, has_more: true })],
+      ['continues after a correlation', () => list('id_prefix=order-&after=order-2'), 200, page(['order-1'])],
+      ['filters by state', () => list('id_prefix=order-&state=failed'), 200, page(['order-2'])],
+      ['filters by agent', () => list('id_prefix=order-&agent=classifier'), 200, page(['order-1'])],
+      ['filters by type', () => list('id_prefix=order-&type=Trouble'), 200, page(['order-2'])],
+      ['filters by tag', () => list('id_prefix=order-&tag=vip'), 200, page(['order-1'])],
+      ['filters by start', () => list('id_prefix=order-&to=2020-01-02T00:00:00Z'), 200, page([])],
+      ['finds nothing for an unknown agent', () => list('agent=unknown'), 200, page([])],
+      ['ignores unknown parameters', () => list('id_prefix=order-&colour=red'), 200, page(ORDERS)],
+      ['takes a limit of 500', () => list('id_prefix=order-&limit=500'), 200, page(ORDERS, { limit: 500 })],
+      ['refuses a limit of 501', () => list('limit=501'), 400, detail('limit: must be a whole number from 1 to 500')],
+      [
+        'refuses an unknown state',
+        () => list('state=not_found'),
+        400,
+        detail('state: must be one of active, completed, failed, cancelled'),
+      ],
+      [
+        'refuses an empty prefix',
+        () => list('id_prefix='),
+        400,
+        detail('id_prefix: must be 1 to 200 visible ASCII characters'),
+      ],
+      [
+        'refuses to continue after an unknown correlation',
+        () => list('after=unknown'),
+        400,
+        detail('after: must be the id of a correlation (got unknown)'),
+      ],
+      ['refuses a time that is none', () => list('from=yesterday'), 400, detail('Invalid from: yesterday')],
+    ]);
+  });
+
   describe('GET /api/v1/correlations/{correlation_id}/status', () => {
     const status = (id: string): Test => get(`/api/v1/correlations/${id}/status`);
     const state = (id: string, more: object): object => ({

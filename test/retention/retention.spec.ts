@@ -6,6 +6,7 @@ import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
 import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';
 import { Board } from '../e2e/board.js';
 import { Outside } from '../e2e/outside.js';
+import { termsOf } from '../faults/invariants.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { CleanedBoard, DAY_MS } from './cleaned-board.js';
@@ -238,6 +239,10 @@ describe('artifacts', () => {
     await cleaned.cleanUpAfter(10);
     expect(await board.status(correlation)).toMatchObject({ state: 'not_found' });
     expect(await cleaned.count('correlations', `id = '${correlation}'`)).toBe(0);
+    expect((await board.http.get('/api/v1/correlations').query({ id_prefix: correlation })).body).toMatchObject({
+      items: [],
+    });
+    expect(await board.app.database.look(termsOf)).toEqual([]);
     await publishEnded('Note', {}, { correlation });
     expect(await board.status(correlation)).toMatchObject({ state: 'completed', artifact_count: 3, error_count: 0 });
   });

@@ -138,19 +138,17 @@ export const countGroups = (
     .orderBy('agent')
     .execute();
 
-/** Finds the agents of those of these subscriptions in whose groups artifacts of a correlation wait. */
-export async function findAgentsWithMembers(
+/** Finds the agents of those of these subscriptions in whose groups artifacts of these correlations wait. */
+export const findAgentsWithMembers = (
   db: Reader,
-  correlationId: string,
+  correlationIds: readonly string[],
   places: readonly SubscriptionPlace[],
-): Promise<string[]> {
-  const rows = await db
+): Promise<{ correlation_id: string; agent: string }[]> =>
+  db
     .selectFrom('join_arrivals')
     .innerJoin('join_groups', 'join_groups.id', 'join_arrivals.group_id')
-    .select('join_groups.agent')
+    .select(['join_arrivals.correlation_id', 'join_groups.agent'])
     .distinct()
-    .where('join_arrivals.correlation_id', '=', correlationId)
+    .where('join_arrivals.correlation_id', 'in', correlationIds)
     .where(isAmong(places))
     .execute();
-  return rows.map(({ agent }) => agent);
-}

@@ -6,7 +6,7 @@ import { findAgentsWithMembers } from '../joins/join-group-rows.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { findAwaitedAgentsIn } from '../scheduling/waiting-rows.js';
 
-/** Finds the agents that a correlation waits for and no process has. */
+/** Finds the agents that correlations wait for and no process has. */
 @Injectable()
 export class WaitingForAgents {
   constructor(
@@ -16,14 +16,16 @@ export class WaitingForAgents {
   ) {}
 
   /**
-   * The agents of its waiting executions, and of the groups of missing subscriptions that hold its artifacts; sorted.
+   * For each correlation that waits for some: the agents of its waiting executions, and of the groups of missing
+   * subscriptions that hold its artifacts; sorted.
    */
-  async of(correlationId: string): Promise<string[]> {
+  async of(correlationIds: readonly string[]): Promise<Map<string, string[]>> {
     const { reader } = this.unitOfWork;
     const agents = await this.executions.agents();
-    const ofExecutions = agents.length === 0 ? [] : await findAwaitedAgentsIn(reader, correlationId, agents);
+    const ofExecutions = agents.length === 0 ? [] : await findAwaitedAgentsIn(reader, correlationIds, agents);
     const places = await this.groups.subscriptions();
-    const ofGroups = places.length === 0 ? [] : await findAgentsWithMembers(reader, correlationId, places);
-    return [...new Set([...ofExecutions, ...ofGroups])].sort();
+    const ofGroups = places.length === 0 ? [] : await findAgentsWithMembers(reader, correlationIds, places);
+    const found = Map.groupBy([...ofExecutions, ...ofGroups], ({ correlation_id }) => correlation_id);
+    return new Map([...found].map(([id, rows]) => [id, [...new Set(rows.map(({ agent }) => agent))].sort()]));
   }
 }

@@ -23,22 +23,20 @@ export async function findAwaitedAgents(db: Reader): Promise<string[]> {
   return rows.map(({ agent }) => agent);
 }
 
-/** Finds those of the agents that executions of a correlation wait for. */
-export async function findAwaitedAgentsIn(
+/** Finds those of the agents that executions of these correlations wait for. */
+export const findAwaitedAgentsIn = (
   db: Reader,
-  correlationId: string,
+  correlationIds: readonly string[],
   agents: readonly string[],
-): Promise<string[]> {
-  const rows = await db
+): Promise<{ correlation_id: string; agent: string }[]> =>
+  db
     .selectFrom('executions')
-    .select('agent')
+    .select(['correlation_id', 'agent'])
     .distinct()
-    .where('correlation_id', '=', correlationId)
+    .where('correlation_id', 'in', correlationIds)
     .where('agent', 'in', agents)
     .where(isInState('pending'))
     .execute();
-  return rows.map(({ agent }) => agent);
-}
 
 /** Counts the waiting executions of each of these agents. Agents without any are left out. */
 export async function countWaitingExecutions(

@@ -4,6 +4,7 @@ import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger'
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { CorrelationsService } from './correlations.service.js';
+import { CORRELATION_LIST_EXAMPLE, CorrelationListBody, CorrelationListQuery } from './dto/correlation-list.js';
 import { CorrelationStatusBody, STATUS_EXAMPLE } from './dto/correlation-status-body.js';
 import { TRACE_EXAMPLE, TraceBody, TraceQuery } from './dto/trace-body.js';
 
@@ -18,6 +19,17 @@ const ApiCorrelationId = (): MethodDecorator =>
 @Controller('api/v1/correlations')
 export class CorrelationsController {
   constructor(private readonly correlations: CorrelationsService) {}
+
+  @Get()
+  @ApiOperation({
+    summary: 'List correlations',
+    description: 'Lists correlations, newest first by their start. A correlation must match all filters.',
+  })
+  @ApiOkResponse({ type: CorrelationListBody, description: 'One page', example: CORRELATION_LIST_EXAMPLE })
+  @ApiErrors([400, 'state: must be one of active, completed, failed, cancelled'])
+  list(@Query() query: CorrelationListQuery): Promise<CorrelationListBody> {
+    return this.correlations.list(query);
+  }
 
   @Get(':correlation_id/status')
   @ApiOperation({

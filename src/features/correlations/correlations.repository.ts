@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 
-import { prepared } from '../../database/prepared.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationsTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 
@@ -13,8 +13,18 @@ export class CorrelationsRepository {
     const [row] = await findOne(db, { id });
     return row;
   }
+
+  /** Returns those that exist, in the order of `seqs`. */
+  async findAll(db: Reader, seqs: readonly number[]): Promise<CorrelationRow[]> {
+    const rows = new Map((await findSome(db, {}, seqs)).map((row) => [row.seq, row]));
+    return seqs.flatMap((seq) => rows.get(seq) ?? []);
+  }
 }
 
 const findOne = prepared<{ id: string }, CorrelationRow>((db, place) =>
   db.selectFrom('correlations').selectAll().where('id', '=', place('id')),
+);
+
+const findSome = preparedWithList<object, number, CorrelationRow>((db, _place, seqs) =>
+  db.selectFrom('correlations').selectAll().where('seq', 'in', seqs),
 );

@@ -1,16 +1,19 @@
 import { Injectable } from '@nestjs/common';
 
-import { countsOf } from '../../blackboard/correlations/tracked-correlation.js';
 import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import { Traces } from '../../blackboard/explain/traces.js';
 import { WaitingForAgents } from '../../blackboard/presence/waiting-for-agents.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
-import { toTimestamp } from '../../common/timestamp.js';
+import { shown } from '../../common/short-text.js';
+import type { CorrelationTermKind } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { usageField } from '../../http/dto/usage-body.js';
+import { listedCorrelationBody, statusBody } from './correlation.js';
+import type { Place } from './correlation-filter.js';
+import { CorrelationPages } from './correlation-pages.js';
 import { type CorrelationRow, CorrelationsRepository } from './correlations.repository.js';
+import type { CorrelationListBody, CorrelationListQuery } from './dto/correlation-list.js';
 import type { CorrelationStatusBody } from './dto/correlation-status-body.js';
 import type { TraceBody, TraceQuery } from './dto/trace-body.js';
 
@@ -23,6 +26,7 @@ export class CorrelationsService {
     private readonly waitingForAgents: WaitingForAgents,
     private readonly unitOfWork: UnitOfWork,
     private readonly correlations: CorrelationsRepository,
+    private readonly pages: CorrelationPages,
   ) {}
 
   /** Throws DomainError `not_found`, or `conflict` if it has ended. */
@@ -35,15 +39,42 @@ export class CorrelationsService {
   async status(id: string): Promise<CorrelationStatusBody> {
     const row = await this.correlations.find(this.unitOfWork.reader, id);
     if (!row) return { correlation_id: id, ...NOT_FOUND };
+    const [lacking] = await this.lacking([row]);
+    return statusBody(row, lacking!);
+  }
+
+  /** Throws DomainError `invalid` if `after` is not the id of a correlation. */
+  async list({
+    state,
+    agent,
+    type,
+    tag,
+    from,
+    to,
+    id_prefix,
+    limit,
+    after,
+  }: CorrelationListQuery): Promise<CorrelationListBody> {
+    const { reader } = this.unitOfWork;
+    const given = Object.entries({ state, agent, type, tag }) as [CorrelationTermKind, string | undefined][];
+    const filter = {
+      terms: given.flatMap(([kind, value]) => (value === undefined ? [] : [{ kind, value }])),
+      from: from ?? null,
+      to: to ?? null,
+      idPrefix: id_prefix ?? null,
+    };
+    const place = after === undefined ? null : await this.placeOf(after);
+    const found = await this.pages.page(reader, filter, place, limit + 1);
+    const rows = await this.correlations.findAll(
+      reader,
+      found.slice(0, limit).map(({ seq }) => seq),
+    );
+    // One that has changed its state since it was found is not listed under the earlier one.
+    const listed = rows.filter((row) => state === undefined || row.state === state);
+    const lacking = await this.lacking(listed);
     return {
-      correlation_id: id,
-      state: row.state,
-      has_pending_work: row.state === 'active',
-      ...countsOf(row),
-      started_at: toTimestamp(row.started_at),
-      last_activity_at: toTimestamp(row.last_activity_at),
-      ...(await this.lacking(row)),
-      ...usageField(row),
+      items: listed.map((row, index) => listedCorrelationBody(row, lacking[index]!)),
+      pagination: { limit, has_more: found.length > limit },
     };
   }
 
@@ -54,9 +85,17 @@ export class CorrelationsService {
     return trace;
   }
 
-  private async lacking({ id, state }: CorrelationRow): Promise<Pick<CorrelationStatusBody, 'waiting_for_agents'>> {
-    const agents = state === 'active' ? await this.waitingForAgents.of(id) : [];
-    return agents.length > 0 ? { waiting_for_agents: agents } : {};
+  /** For each of them, the agents that it waits for and no process has. */
+  private async lacking(rows: readonly CorrelationRow[]): Promise<string[][]> {
+    const active = rows.filter(({ state }) => state === 'active').map(({ id }) => id);
+    const agents = active.length > 0 ? await this.waitingForAgents.of(active) : new Map<string, string[]>();
+    return rows.map(({ id }) => agents.get(id) ?? []);
+  }
+
+  private async placeOf(id: string): Promise<Place> {
+    const row = await this.correlations.find(this.unitOfWork.reader, id);
+    if (!row) throw new DomainError('invalid', `after: must be the id of a correlation (got ${shown(id)})`);
+    return row;
   }
 
   private async positionOf(id: string): Promise<number> {

@@ -14,6 +14,15 @@ export class PageBody {
   has_more!: boolean;
 }
 
+/** A page of a list that continues after the last item of a page. */
+export class CursorPageBody {
+  @ApiProperty({ type: 'integer' })
+  limit!: number;
+
+  @ApiProperty({ description: 'Whether there are more items after this page' })
+  has_more!: boolean;
+}
+
 /** The query of a list of runs or batches, newest first. Each list adds its statuses. */
 export class PageQuery {
   @QueryText({ description: 'Only items of this agent', example: 'classifier' })

@@ -5,6 +5,7 @@ import { ArrayMaxSize, ValidateBy, type ValidationArguments } from 'class-valida
 
 import { shown } from '../../common/short-text.js';
 import { IfGiven } from './field-rules.js';
+import { isVisibleAscii, visibleAsciiRule } from './text-rules.js';
 
 interface Documentation {
   description: string;
@@ -104,6 +105,18 @@ export function QueryText(options: Documentation & { format?: 'uuid' }): Propert
   return applyDecorators(
     optional(options, { type: 'string', format: options.format }),
     scalar({ read: (text) => text, complaint: 'must be a string' }),
+  );
+}
+
+/** A part of an id that a client gave. */
+export function QueryVisibleAscii(options: Documentation & { maxLength: number }): PropertyDecorator {
+  const { maxLength } = options;
+  return applyDecorators(
+    optional(options, { type: 'string', minLength: 1, maxLength, pattern: '^[\\x21-\\x7e]+$' }),
+    scalar({
+      read: (text) => (isVisibleAscii(text, maxLength) ? text : undefined),
+      complaint: visibleAsciiRule(maxLength),
+    }),
   );
 }
 

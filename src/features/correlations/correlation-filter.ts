@@ -1,0 +1,26 @@
+import type { CorrelationTermKind } from '../../database/schema.js';
+
+export interface Term {
+  kind: CorrelationTermKind;
+  value: string;
+}
+
+/** The conditions of a list of correlations. All must hold. Null sets no condition. */
+export interface CorrelationFilter {
+  terms: readonly Term[];
+  /** The earliest start (epoch ms), inclusive. */
+  from: number | null;
+  /** The latest start (epoch ms), inclusive. */
+  to: number | null;
+  idPrefix: string | null;
+}
+
+/** A correlation in the order of lists: by its start, then by its number. */
+export interface Place {
+  started_at: number;
+  seq: number;
+}
+
+/** True if `one` comes before `other` in a list, which begins with the newest correlation. */
+export const isBefore = (one: Place, other: Place): boolean =>
+  one.started_at > other.started_at || (one.started_at === other.started_at && one.seq > other.seq);
