@@ -124,6 +124,7 @@ function correlationAt(first: number, waits: boolean) {
   const members = Array.from({ length: PER_CORRELATION }, (_, place) => first + place);
   const ended = createdAt(members.at(-1)!);
   return {
+    seq: numberOf(first),
     id: correlationOf(first),
     state: waits ? 'active' : 'completed',
     closed: 0,
@@ -140,10 +141,33 @@ function correlationAt(first: number, waits: boolean) {
   };
 }
 
+const numberOf = (index: number): number => Math.floor(index / PER_CORRELATION) + 1;
+
+/** Returns what the correlation that begins at an index is found by. */
+function termsAt(first: number, artifacts: number, waits: boolean) {
+  const members = Array.from({ length: PER_CORRELATION }, (_, place) => first + place);
+  const values = {
+    state: [waits ? 'active' : 'completed'],
+    type: members.map(typeOf),
+    tag: members.map((index) => tagOf(index, artifacts)),
+    agent: [JOINING.agent],
+  };
+  return Object.entries(values).flatMap(([kind, some]) =>
+    [...new Set<string>(some)].map((value) => ({
+      kind,
+      value,
+      started_at: createdAt(first),
+      correlation_seq: numberOf(first),
+      unlisted: 1,
+    })),
+  );
+}
+
 type Table =
   | 'artifacts'
   | 'artifact_tags'
   | 'correlations'
+  | 'correlation_terms'
   | 'executions'
   | 'timers'
   | 'subscriptions'
@@ -164,6 +188,7 @@ export function partOf(artifacts: number, from: number, to: number): Rows {
     artifacts: indices.map((index) => artifactAt(index, artifacts)),
     artifact_tags: indices.map((index) => tagAt(index, artifacts)),
     correlations: firsts.map((index) => correlationAt(index, places.includes(index))),
+    correlation_terms: firsts.flatMap((index) => termsAt(index, artifacts, places.includes(index))),
     executions: firsts.map((index) => executionAt(index, places.includes(index))),
     timers: waiting.map(releaseAt),
     subscriptions: from === 0 ? [{ agent: JOINING.agent, number: JOINING.subscription, identity }] : [],

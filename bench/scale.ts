@@ -121,6 +121,24 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
       queryStrings.map((query) => get(`/api/v1/artifacts/summary?${query}`)),
     );
   }
+  const lists: Record<string, string[]> = {
+    'no filter': [''],
+    state: ['state=completed'],
+    agent: ['agent=joiner'],
+    type: TYPES.map((type) => `type=${type}`),
+    [`tag (${PER_TAG} match)`]: tags.map((tag) => `tag=${tag}`),
+    [`from and to (${PER_TAG / PER_CORRELATION} match)`]: ranges,
+    'state and type': TYPES.map((type) => `state=completed&type=${type}`),
+    // The last tenth of the numbers has the most digits, so that each of these is the beginning of one id only.
+    'prefix (1 matches)': places.map((place) => `id_prefix=${correlationOf(artifacts - artifacts / 10 + place / 10)}`),
+    'prefix of all': ['id_prefix=order-'],
+  };
+  for (const [name, queryStrings] of Object.entries(lists)) {
+    queries.set(
+      `correlations, ${name}`,
+      queryStrings.map((query) => get(`/api/v1/correlations?${query}`)),
+    );
+  }
   queries.set(
     'correlation status',
     correlations.map((id) => get(`/api/v1/correlations/${id}/status`)),

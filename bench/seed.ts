@@ -65,7 +65,8 @@ async function intoPostgres(seed: (write: Write) => Promise<void>): Promise<void
   });
   // Continues the positions behind those that were assigned here. The vacuum that runs in the background of a service
   // is done here immediately.
-  await client.query(`select setval(pg_get_serial_sequence('artifacts', 'seq'), $1)`, [artifacts]);
+  for (const table of ['artifacts', 'correlations'])
+    await client.query(`select setval(pg_get_serial_sequence('${table}', 'seq'), (select max(seq) from ${table}))`);
   await client.query('vacuum (analyze)');
   await client.end();
 }
