@@ -51,6 +51,10 @@ whereBrowserIs('the overview', () => {
     const failures = page.getByRole('region', { name: 'Newest failures' });
     await failures.getByText('the printer is on fire').waitFor();
     await countOf(page, 'For people').getByText('1', { exact: true }).waitFor();
+    const activity = page.getByRole('region', { name: 'Agents' }).getByRole('row').filter({ hasText: 'broken' });
+    await activity.getByText('1 (100 %)').waitFor();
+    await page.getByRole('button', { name: '24h' }).click();
+    await page.waitForURL(/window=24h/);
     await app.http.post('/api/v1/agents/broken/pause').expect(200);
     await page.reload();
     await page.getByText('1 agent paused:').waitFor();

@@ -7,6 +7,7 @@ import { CurlButton } from '../components/copy';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
 import { countText } from '../formats';
+import { AgentActivity } from './overview/agent-activity';
 import { Failures } from './overview/failures';
 import { Processes } from './overview/processes';
 import { type TileProps, Tiles } from './overview/tiles';
@@ -15,9 +16,12 @@ export default function Overview(): ReactNode {
   return (
     <Page title="Overview" about={<Health />} actions={<CurlButton request={{ path: '/metrics' }} />}>
       <Counts />
-      <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-2">
-        <Failures />
-        <Processes />
+      <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
+        <AgentActivity />
+        <div className="flex min-w-0 flex-col gap-4">
+          <Failures />
+          <Processes />
+        </div>
       </div>
     </Page>
   );
