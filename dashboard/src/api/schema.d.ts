@@ -113,6 +113,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/correlations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["correlationsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/correlations/{correlation_id}/status": {
         parameters: {
             query?: never;
@@ -1203,6 +1219,32 @@ export interface components {
             output_tokens: number;
             cost?: number;
         };
+        ListedCorrelationBody: {
+            correlation_id: string;
+            /** @enum {string} */
+            state: "active" | "completed" | "failed" | "cancelled";
+            has_pending_work: boolean;
+            artifact_count: number;
+            error_count: number;
+            /** Format: date-time */
+            started_at: string | null;
+            /** Format: date-time */
+            last_activity_at: string | null;
+            waiting_for_agents?: string[];
+            usage?: components["schemas"]["UsageBody"];
+            pending_count: number;
+            /** Format: date-time */
+            settled_at: string | null;
+            duration_ms: number | null;
+        };
+        CursorPageBody: {
+            limit: number;
+            has_more: boolean;
+        };
+        CorrelationListBody: {
+            items: components["schemas"]["ListedCorrelationBody"][];
+            pagination: components["schemas"]["CursorPageBody"];
+        };
         CorrelationStatusBody: {
             correlation_id: string;
             /** @enum {string} */
@@ -1661,12 +1703,6 @@ export interface components {
             since: string | null;
             /** Format: date-time */
             until: string;
-        };
-        CursorPageBody: {
-            limit: number;
-            after: string | null;
-            next: string | null;
-            has_more: boolean;
         };
         CorrelationWaitingBody: {
             correlation_id: string;
@@ -2278,6 +2314,35 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ArtifactTypeBody"];
+                };
+            };
+        };
+    };
+    correlationsList: {
+        parameters: {
+            query?: {
+                state?: "active" | "completed" | "failed" | "cancelled";
+                agent?: string;
+                type?: string;
+                tag?: string;
+                from?: string;
+                to?: string;
+                id_prefix?: string;
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrelationListBody"];
                 };
             };
         };
