@@ -34,6 +34,7 @@ export const views: readonly View[] = [
   { path: '/', title: 'Overview', icon: 'overview', load: () => import('./views/overview') },
   { path: '/correlations/$id', title: 'Correlation', load: () => import('./views/correlation') },
   { path: '/artifacts', title: 'Artifacts', icon: 'artifact', load: () => import('./views/artifacts') },
+  { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
 ];
 
 const paths = new Set<string>(views.map(({ path }) => path));

@@ -41,7 +41,9 @@ export function StateIcon({ state }: { state: string }): ReactNode {
 export function StateBadge({ state }: { state: string }): ReactNode {
   const { icon, colour } = lookOf(state);
   return (
-    <span className={`inline-flex items-center gap-1.5 whitespace-nowrap text-table font-normal ${colour}`}>
+    <span
+      className={`inline-flex items-center gap-1.5 align-middle whitespace-nowrap text-table font-normal ${colour}`}
+    >
       <Icon name={icon} />
       {wordOf(state)}
     </span>

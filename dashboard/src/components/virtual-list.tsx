@@ -46,7 +46,8 @@ export function VirtualList<P extends GetPath, Row>({
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
   const rowHeight = useRowHeight();
-  const { rows, hasMore, isLoadingMore, loadMore } = pages;
+  const { hasMore, isLoadingMore, loadMore } = pages;
+  const rows = withoutRepetition(pages.rows, keyOf);
   const shown = columns.filter(({ from = 0 }) => width >= from);
   const template = { gridTemplateColumns: shown.map((column) => column.width).join(' ') };
   const virtualizer = useVirtualizer({
@@ -152,6 +153,12 @@ export function VirtualList<P extends GetPath, Row>({
       </div>
     </div>
   );
+}
+
+/** A list that is read by offset moves while it is read, and then a page repeats rows of the page before. */
+function withoutRepetition<Row>(rows: Row[], keyOf: (row: Row) => string): Row[] {
+  const seen = new Set<string>();
+  return rows.filter((row) => seen.size < seen.add(keyOf(row)).size);
 }
 
 function focusRow(scroller: HTMLElement | null, index: number): void {

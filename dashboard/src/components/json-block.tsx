@@ -1,0 +1,23 @@
+import type { ReactNode } from 'react';
+
+import { CopyButton } from './copy';
+
+/** A value as indented JSON, with a button that copies it. */
+export function JsonBlock({ label, value }: { label: string; value: unknown }): ReactNode {
+  const text = JSON.stringify(value, null, 2);
+  return (
+    <div className="relative">
+      <pre
+        tabIndex={0}
+        role="region"
+        aria-label={label}
+        className="max-h-72 overflow-auto rounded-md bg-raised p-2 pr-8 font-mono text-label whitespace-pre-wrap"
+      >
+        {text}
+      </pre>
+      <span className="absolute top-1 right-1">
+        <CopyButton text={() => text} label={`Copy ${label}`} />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,91 @@
+// Opens the web app of the application in a real browser.
+import type { Browser } from 'playwright-core';
+
+import type { TestApp } from '../support/app.js';
+import { browserMissing, startBrowser } from '../support/browser.js';
+import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+
+const CONFIG = `
+types:
+  Order: { schema: { type: object, properties: { n: { type: integer } } } }
+agents:
+  echo:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: expression, expression: '{"n": payload.n}' }
+  divider:
+    consumes: [{ types: [Order], where: payload.n == 0 }]
+    publishes: [{ type: Quotient }]
+    engine: { kind: expression, expression: '{"n": 1 / payload.n}' }
+    retry: { attempts: 2, delay: 10ms }
+`;
+
+const whereBrowserIs = browserMissing ? describe.skip : describe;
+
+whereBrowserIs('the view Executions', () => {
+  let app: TestApp;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    app = await startDashboard({ config: CONFIG });
+    browser = await startBrowser();
+  });
+  afterAll(async () => {
+    await browser.close();
+    await app.close();
+  });
+
+  const publish = async (n: number): Promise<unknown> =>
+    app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: { n } }).expect(200);
+
+  it('says what to do if there is nothing, and then shows new executions', async () => {
+    const { page, context, complaints } = await openPage(browser);
+    await page.goto(`${app.url}/dashboard/executions`);
+    await page.getByText('No agent has run yet').waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await publish(1);
+    await page.getByRole('row').filter({ hasText: 'echo' }).filter({ hasText: 'completed' }).waitFor();
+    expect(complaints).toEqual([]);
+    await context.close();
+  });
+
+  it('filters in the URL, shows the attempts of one, and retries it after a question', async () => {
+    const { page, context } = await openPage(browser);
+    await publish(0);
+    await page.goto(`${app.url}/dashboard/executions`);
+    await page.getByRole('combobox', { name: 'State' }).selectOption('failed');
+    await page.waitForURL('**/executions?state=failed');
+    await page.getByRole('button', { name: 'divider' }).first().click();
+    await page.waitForURL('**/executions?state=failed&execution=*');
+    await page.reload();
+    const panel = page.getByRole('complementary', { name: 'Execution' });
+    await panel.getByRole('heading', { name: 'Attempts' }).waitFor();
+    expect(await panel.getByRole('listitem').filter({ hasText: 'took' }).count()).toBe(2);
+    await panel.getByRole('button', { name: 'Retry' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry 1 execution' }).click();
+    await panel.getByText('2 of retry 1').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'hidden' });
+    await page.getByRole('combobox', { name: 'Agent', exact: true }).selectOption('echo');
+    await page.getByText('No execution matches these filters').waitFor();
+    await context.close();
+  });
+
+  it("shows the server's answer if the execution is missing", async () => {
+    const { page, context } = await openPage(browser);
+    await page.goto(`${app.url}/dashboard/executions?execution=missing`);
+    await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
+    await context.close();
+  });
+
+  it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
+    const { page, context } = await openPage(browser, look);
+    await publish(0);
+    const { body } = await app.http.get('/api/v1/executions?state=failed').expect(200);
+    await page.goto(`${app.url}/dashboard/executions?execution=${body.items[0].id}`);
+    await page.getByRole('heading', { name: 'Attempts' }).waitFor();
+    await page.getByRole('row').nth(1).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    await context.close();
+  });
+});
