@@ -380,6 +380,29 @@ describe('executions that external workers claim', () => {
     );
   });
 
+  it('are listed apart from other executions until they end', async () => {
+    const waiting = await board.publish('Pile', {});
+    const claimed = await outside.claimOne({ agents: ['sorter'] });
+    const listed = async (query: string): Promise<string[]> => {
+      const { body } = await board.http.get(`/api/v1/executions?external=true&${query}`).expect(200);
+      return (body as { items: { agent: string; state: string }[] }).items.map(
+        ({ agent, state }) => `${agent} ${state}`,
+      );
+    };
+    expect(await listed(`correlation_id=${waiting}`)).toEqual(['sorter running']);
+    const again = await board.publish('Pile', {});
+    expect(await listed(`correlation_id=${again}`)).toEqual(['sorter pending']);
+    expect((await listed('agent=sorter')).slice(0, 2)).toEqual(['sorter pending', 'sorter running']);
+    expect(await listed(`correlation_id=${again}&state=running`)).toEqual([]);
+    expect(await listed('agent=checker')).toEqual([]);
+    expect(await listed('without_agent=true')).toEqual([]);
+    await outside.send(claimed, 'complete', { outputs: [{ type: 'Big', payload: {} }] });
+    expect(await listed(`correlation_id=${waiting}`)).toEqual([]);
+    expect(await listed('state=completed')).toEqual([]);
+    const rest = await outside.claimOne({ agents: ['sorter'] });
+    await outside.send(rest, 'complete', { outputs: [{ type: 'Big', payload: {} }] });
+  });
+
   it('are claimed only of external agents', async () => {
     const refusals = [
       [{ agents: ['checker'] }, 400, 'agents: checker is not an external agent'],

@@ -2590,6 +2590,7 @@ export interface operations {
                 correlation_id?: string;
                 assignee?: string;
                 without_agent?: boolean;
+                external?: boolean;
                 limit?: number;
                 offset?: number;
             };

@@ -94,9 +94,18 @@ interface ExecutionFilter {
   agent: string | null;
   correlationId: string | null;
   assignee: string | null;
-  /** Keeps only executions that wait for one of these agents; `state` is then ignored. */
-  waitingFor: readonly string[] | null;
+  /** Keeps only executions of these agents in these states; `state` is then ignored. */
+  open: OpenFilter | null;
 }
+
+export interface OpenFilter {
+  agents: readonly string[];
+  /** At least one. */
+  states: readonly OpenState[];
+}
+
+/** The states of executions that have not ended. */
+export type OpenState = 'pending' | 'running';
 
 type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
 
@@ -107,7 +116,7 @@ type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
  * executions.
  */
 function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
-  if (filter.waitingFor !== null) return waiting(db, filter, filter.waitingFor);
+  if (filter.open !== null) return open(db, filter, filter.open);
   const all = ofAgent(db.selectFrom('executions').select('seq'), filter.agent);
   if (filter.assignee !== null) return newest(db, assigned(all, { ...filter, assignee: filter.assignee }), most);
   if (filter.correlationId !== null) {
@@ -122,16 +131,16 @@ function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Fo
 }
 
 /** Selects from the indexes that claims use. */
-function waiting(
+function open(
   db: Kysely<Schema>,
   { agent, correlationId, assignee }: ExecutionFilter,
-  agents: readonly string[],
+  { agents, states }: OpenFilter,
 ): Found {
   let all = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
   if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
   if (assignee !== null) all = all.where('assignee', '=', assignee);
-  const [ready, retrying] = inState(db, all, 'pending', 0);
-  return ready!.unionAll(retrying!);
+  const [first, ...others] = states.flatMap((state) => inState(db, all, state, 0));
+  return others.reduce((found, part) => found.unionAll(part), first!);
 }
 
 /** Selects from the index of assigned executions, which covers every state. */

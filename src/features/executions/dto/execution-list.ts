@@ -24,6 +24,13 @@ export class ExecutionListQuery {
   })
   without_agent!: boolean;
 
+  @QueryBoolean({
+    description: 'Keeps only executions of external agents that wait for a claim or are claimed',
+    default: false,
+    example: true,
+  })
+  external!: boolean;
+
   @QueryInteger({ description: 'Maximum number of items on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
 
