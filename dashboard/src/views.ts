@@ -35,6 +35,7 @@ export const views: readonly View[] = [
   { path: '/correlations/$id', title: 'Correlation', load: () => import('./views/correlation') },
   { path: '/artifacts', title: 'Artifacts', icon: 'artifact', load: () => import('./views/artifacts') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
+  { path: '/inbox', title: 'Inbox', icon: 'inbox', load: () => import('./views/inbox') },
 ];
 
 const paths = new Set<string>(views.map(({ path }) => path));
