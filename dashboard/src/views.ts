@@ -32,6 +32,7 @@ export interface View {
 /** The views of the app, in the order of the rail. Nothing else registers a view. */
 export const views: readonly View[] = [
   { path: '/', title: 'Overview', icon: 'overview', load: () => import('./views/overview') },
+  { path: '/correlations', title: 'Correlations', icon: 'correlation', load: () => import('./views/correlations') },
   { path: '/correlations/$id', title: 'Correlation', load: () => import('./views/correlation') },
   { path: '/artifacts', title: 'Artifacts', icon: 'artifact', load: () => import('./views/artifacts') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },

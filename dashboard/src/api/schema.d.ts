@@ -1227,9 +1227,9 @@ export interface components {
             artifact_count: number;
             error_count: number;
             /** Format: date-time */
-            started_at: string | null;
+            started_at: string;
             /** Format: date-time */
-            last_activity_at: string | null;
+            last_activity_at: string;
             waiting_for_agents?: string[];
             usage?: components["schemas"]["UsageBody"];
             pending_count: number;

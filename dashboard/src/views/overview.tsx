@@ -9,6 +9,7 @@ import { Place } from '../components/place';
 import { countText } from '../formats';
 import { AgentActivity } from './overview/agent-activity';
 import { Failures } from './overview/failures';
+import { NewestCorrelations } from './overview/newest-correlations';
 import { Processes } from './overview/processes';
 import { type TileProps, Tiles } from './overview/tiles';
 
@@ -17,7 +18,10 @@ export default function Overview(): ReactNode {
     <Page title="Overview" about={<Health />} actions={<CurlButton request={{ path: '/metrics' }} />}>
       <Counts />
       <div className="grid grid-cols-1 items-start gap-4 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
-        <AgentActivity />
+        <div className="flex min-w-0 flex-col gap-4">
+          <AgentActivity />
+          <NewestCorrelations />
+        </div>
         <div className="flex min-w-0 flex-col gap-4">
           <Failures />
           <Processes />

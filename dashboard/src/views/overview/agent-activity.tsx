@@ -82,17 +82,17 @@ function Table({ agents }: { agents: readonly Schemas['AgentActivityBody'][] }):
       <table className="w-full text-table">
         <thead>
           <tr className="h-8 border-b border-line text-left text-label text-muted">
-            <th scope="col" className="px-3 font-normal">
+            <th scope="col" className="px-2 sm:px-3 font-normal">
               Agent
             </th>
-            <th scope="col" className="w-40 px-3 font-normal max-sm:hidden">
+            <th scope="col" className="w-40 px-2 sm:px-3 font-normal max-sm:hidden">
               Executions over time
             </th>
             {COLUMNS.map(({ title, wide }) => (
               <th
                 key={title}
                 scope="col"
-                className={`px-3 text-right font-normal whitespace-nowrap ${wide ? WIDE : ''}`}
+                className={`px-2 sm:px-3 text-right font-normal whitespace-nowrap ${wide ? WIDE : ''}`}
               >
                 {title}
               </th>
@@ -122,21 +122,21 @@ function AgentRow({
   const time = (ms: number | undefined): string => (ms === undefined ? '–' : durationText(ms));
   return (
     <tr className="h-row border-b border-line whitespace-nowrap last:border-b-0 hover:bg-raised">
-      <th scope="row" className="px-3 text-left font-normal">
+      <th scope="row" className="px-2 sm:px-3 text-left font-normal">
         <Place to="/agents/$name" params={{ name: agent }}>
           {agent}
         </Place>
       </th>
-      <td className="px-3 max-sm:hidden">
+      <td className="px-2 sm:px-3 max-sm:hidden">
         <Bars steps={steps} />
       </td>
-      <td className="px-3 text-right">{numberText(ends)}</td>
-      <td className={`px-3 text-right ${failures > 0 ? 'text-failed' : 'text-muted'}`}>
+      <td className="px-2 sm:px-3 text-right">{numberText(ends)}</td>
+      <td className={`px-2 sm:px-3 text-right ${failures > 0 ? 'text-failed' : 'text-muted'}`}>
         {failures > 0 ? `${numberText(failures)} (${shareText(failures / Math.max(1, ends))})` : '0'}
       </td>
-      <td className={`px-3 text-right ${WIDE}`}>{time(duration_ms?.p50)}</td>
-      <td className="px-3 text-right">{time(duration_ms?.p95)}</td>
-      <td className={`px-3 text-right ${WIDE}`}>{time(queue_ms?.p95)}</td>
+      <td className={`px-2 sm:px-3 text-right ${WIDE}`}>{time(duration_ms?.p50)}</td>
+      <td className="px-2 sm:px-3 text-right">{time(duration_ms?.p95)}</td>
+      <td className={`px-2 sm:px-3 text-right ${WIDE}`}>{time(queue_ms?.p95)}</td>
     </tr>
   );
 }

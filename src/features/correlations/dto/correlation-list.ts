@@ -73,10 +73,10 @@ export class ListedCorrelationBody extends CorrelationStatusBody {
   })
   pending_count!: number;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ format: 'date-time', nullable: false })
   declare started_at: string;
 
-  @ApiProperty({ format: 'date-time' })
+  @ApiProperty({ format: 'date-time', nullable: false })
   declare last_activity_at: string;
 
   @ApiProperty({ type: String, format: 'date-time', nullable: true, description: 'Null while it is active' })

@@ -1,0 +1,209 @@
+import { type ReactNode, useRef } from 'react';
+
+import { useAgents, useTypeNames } from '../api/catalog';
+import { usePages } from '../api/queries';
+import type { GetQuery, Schemas } from '../api/requests';
+import { choice, type Filters, text, useFilters } from '../app/filters';
+import { CurlButton, IdChip } from '../components/copy';
+import { ChoiceField, FilterBar, TextField } from '../components/fields';
+import { Page } from '../components/page';
+import { Place } from '../components/place';
+import { StateBadge } from '../components/state-badge';
+import { Empty } from '../components/states';
+import { Ago, Duration } from '../components/time';
+import { useNews } from '../components/use-news';
+import { type Column, VirtualList } from '../components/virtual-list';
+import { compactNumberText, numberText } from '../formats';
+import type { LiveEvent } from '../live/messages';
+import { useLiveRefresh } from '../live/use-live';
+
+type Correlation = Schemas['ListedCorrelationBody'];
+
+const PATH = '/api/v1/correlations';
+
+const STATES = ['', 'active', 'completed', 'failed', 'cancelled'] as const;
+
+const READERS = {
+  state: choice(...STATES),
+  agent: text,
+  type: text,
+  tag: text,
+  id_prefix: text,
+  from: text,
+  to: text,
+};
+
+type CorrelationFilters = Filters<{ [K in keyof typeof READERS]: ReturnType<(typeof READERS)[K]> }>;
+
+const COLUMNS: Column<Correlation>[] = [
+  { id: 'state', title: 'State', width: '120px', render: ({ state }) => <StateBadge state={state} /> },
+  {
+    id: 'id',
+    title: 'Correlation',
+    width: 'minmax(0, 1fr)',
+    render: ({ correlation_id: id }) => (
+      <IdChip id={id} what="correlation" to={{ to: '/correlations/$id', params: { id } }} />
+    ),
+  },
+  {
+    id: 'artifacts',
+    title: 'Artifacts',
+    width: '88px',
+    align: 'end',
+    from: 560,
+    render: ({ artifact_count }) => numberText(artifact_count),
+  },
+  {
+    id: 'errors',
+    title: 'Errors',
+    width: '72px',
+    align: 'end',
+    from: 640,
+    render: ({ error_count }) =>
+      error_count === 0 ? (
+        <span className="text-muted">0</span>
+      ) : (
+        <span className="text-failed">{numberText(error_count)}</span>
+      ),
+  },
+  {
+    id: 'pending',
+    title: 'Pending',
+    width: '80px',
+    align: 'end',
+    from: 720,
+    render: ({ pending_count }) => (pending_count === 0 ? '' : numberText(pending_count)),
+  },
+  {
+    id: 'tokens',
+    title: 'Tokens',
+    width: '80px',
+    align: 'end',
+    from: 860,
+    render: ({ usage }) => usage && compactNumberText(usage.input_tokens + usage.output_tokens),
+  },
+  {
+    id: 'cost',
+    title: 'Cost',
+    width: '80px',
+    align: 'end',
+    from: 860,
+    render: ({ usage }) => usage?.cost !== undefined && `$${usage.cost}`,
+  },
+  {
+    id: 'duration',
+    title: 'Duration',
+    width: '112px',
+    align: 'end',
+    from: 480,
+    render: ({ started_at, settled_at }) => <Duration from={started_at} to={settled_at} />,
+  },
+  {
+    id: 'began',
+    title: 'Began',
+    width: '104px',
+    align: 'end',
+    from: 400,
+    render: ({ started_at }) => <Ago at={started_at} />,
+  },
+];
+
+export default function Correlations(): ReactNode {
+  const filters = useFilters(READERS);
+  const query: GetQuery<typeof PATH> = { ...filters.value, state: filters.value.state || undefined, limit: 100 };
+  const pages = usePages(
+    PATH,
+    { query },
+    {
+      rows: (page) => page.items,
+      next: ({ items, pagination }) => (pagination.has_more ? { after: items.at(-1)!.correlation_id } : undefined),
+    },
+  );
+  const section = useRef<HTMLDivElement>(null);
+  const shown = new Set(pages.rows.map(({ correlation_id }) => correlation_id));
+  const news = useNews({
+    isNew: (event) => isNew(event, filters.value, shown),
+    restart: pages.restart,
+    within: section,
+  });
+  useLiveRefresh(() => void pages.refresh(), changesRows, 2_000);
+  return (
+    <Page
+      title="Correlations"
+      about="Each publish, and everything that follows from it"
+      actions={<CurlButton request={{ path: PATH, params: { query } }} />}
+    >
+      <CorrelationFilterBar filters={filters} />
+      <div ref={section} className="flex flex-1 flex-col">
+        <VirtualList
+          label="Correlations"
+          columns={COLUMNS}
+          pages={pages}
+          keyOf={({ correlation_id }) => correlation_id}
+          news={news}
+          empty={<NoCorrelations filters={filters} />}
+        />
+      </div>
+    </Page>
+  );
+}
+
+/** The state, the counts and the end of a row. */
+const changesRows = ({ event_type }: LiveEvent): boolean =>
+  event_type === 'correlation_settled' || event_type === 'artifact_published';
+
+/** A first artifact that a client publishes begins a correlation. Its event names the type, and not the other filters. */
+function isNew(event: LiveEvent, filter: CorrelationFilters['value'], shown: Set<string>): boolean | undefined {
+  if (event.event_type !== 'artifact_published' || event.produced_by !== 'external') return false;
+  if (filter.to !== '' || !event.correlation_id.startsWith(filter.id_prefix)) return false;
+  if (filter.type !== '' && filter.type !== event.artifact_type) return false;
+  if (shown.has(event.correlation_id)) return false;
+  return filter.state === '' && filter.agent === '' && filter.tag === '' ? true : undefined;
+}
+
+function CorrelationFilterBar({ filters: { value, set, clear, isAny } }: { filters: CorrelationFilters }): ReactNode {
+  const types = useTypeNames();
+  const agents = useAgents();
+  const names = (all: readonly string[]) => [
+    { value: '', text: 'any' },
+    ...all.map((one) => ({ value: one, text: one })),
+  ];
+  return (
+    <FilterBar isAny={isAny} clear={clear}>
+      <ChoiceField
+        label="State"
+        value={value.state}
+        choices={STATES.map((state) => ({ value: state, text: state || 'any' }))}
+        onChange={(state) => set({ state })}
+      />
+      <ChoiceField
+        label="Agent"
+        value={value.agent}
+        choices={names(agents.map(({ name }) => name))}
+        onChange={(agent) => set({ agent })}
+      />
+      <ChoiceField label="Type" value={value.type} choices={names(types)} onChange={(type) => set({ type })} />
+      <TextField label="Tag" value={value.tag} onChange={(tag) => set({ tag })} />
+      <TextField label="Id begins with" value={value.id_prefix} onChange={(id_prefix) => set({ id_prefix })} />
+      <TextField label="From" value={value.from} placeholder="2026-11-23T09:00Z" onChange={(from) => set({ from })} />
+      <TextField label="To" value={value.to} placeholder="2026-11-23T10:00Z" onChange={(to) => set({ to })} />
+    </FilterBar>
+  );
+}
+
+function NoCorrelations({ filters: { isAny, clear } }: { filters: CorrelationFilters }): ReactNode {
+  if (isAny)
+    return (
+      <Empty icon="correlation" title="No correlation matches these filters">
+        <button type="button" className="button" onClick={clear}>
+          Clear filters
+        </button>
+      </Empty>
+    );
+  return (
+    <Empty icon="correlation" title="Nothing has been published yet">
+      The first publish begins a correlation, with everything that agents make of it.{' '}
+      <Place to="/publish">Publish an example</Place>
+    </Empty>
+  );
+}
