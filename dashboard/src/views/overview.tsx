@@ -91,7 +91,7 @@ function Counts(): ReactNode {
           {paused.map(({ name }, index) => (
             <span key={name}>
               {index > 0 && ', '}
-              <Place to="/agents/$name" params={{ name }}>
+              <Place to="/agents/$name" params={{ name }} className="link underline">
                 {name}
               </Place>
             </span>

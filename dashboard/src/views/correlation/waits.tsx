@@ -87,7 +87,7 @@ function Sentence({ wait }: { wait: Wait }): ReactNode {
 }
 
 const Agent = ({ name }: { name: string }): ReactNode => (
-  <Place to="/agents/$name" params={{ name }}>
+  <Place to="/agents/$name" params={{ name }} className="link underline">
     {name}
   </Place>
 );
