@@ -37,6 +37,7 @@ export const views: readonly View[] = [
   { path: '/artifacts', title: 'Artifacts', icon: 'artifact', load: () => import('./views/artifacts') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
   { path: '/inbox', title: 'Inbox', icon: 'inbox', load: () => import('./views/inbox') },
+  { path: '/publish', title: 'Publish', icon: 'publish', load: () => import('./views/publish') },
 ];
 
 const paths = new Set<string>(views.map(({ path }) => path));

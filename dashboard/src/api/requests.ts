@@ -30,6 +30,7 @@ export interface ShownRequest {
   method?: 'GET' | 'POST';
   path: string;
   params?: { path?: object; query?: object };
+  headers?: Record<string, string>;
   body?: unknown;
 }
 
@@ -64,6 +65,7 @@ export function urlOf({ path, params = {} }: ShownRequest): string {
 /** Returns the command that sends this request from a shell. */
 export function curlText(request: ShownRequest): string {
   const parts = ['curl -s', quoted(urlOf(request))];
+  for (const [name, value] of Object.entries(request.headers ?? {})) parts.push('-H', quoted(`${name}: ${value}`));
   if (request.body !== undefined)
     parts.push("-H 'Content-Type: application/json'", '-d', quoted(JSON.stringify(request.body)));
   else if (request.method === 'POST') parts.push('-X POST');

@@ -62,10 +62,18 @@ export interface ListFieldProps extends FieldProps {
   onChange: (values: string[]) => void;
   /** Values to choose from; others can be typed. */
   suggestions?: readonly string[];
+  /** Shown while there are no values. */
+  placeholder?: string;
 }
 
 /** A filter of several texts: each is added with Enter or from the suggestions, and removed with a button. */
-export function ListField({ label, values, onChange, suggestions = [] }: ListFieldProps): ReactNode {
+export function ListField({
+  label,
+  values,
+  onChange,
+  suggestions = [],
+  placeholder = 'any',
+}: ListFieldProps): ReactNode {
   const [draft, setDraft] = useState('');
   const suggestionsId = useId();
   const add = (value: string): void => {
@@ -97,7 +105,7 @@ export function ListField({ label, values, onChange, suggestions = [] }: ListFie
           id={`${suggestionsId}-input`}
           list={suggestionsId}
           value={draft}
-          placeholder={values.length === 0 ? 'any' : ''}
+          placeholder={values.length === 0 ? placeholder : ''}
           onChange={(event) => {
             const { value } = event.target;
             // A browser reports a chosen suggestion like typing, in one step.
