@@ -36,6 +36,7 @@ export const views: readonly View[] = [
   { path: '/correlations/$id', title: 'Correlation', load: () => import('./views/correlation') },
   { path: '/artifacts', title: 'Artifacts', icon: 'artifact', load: () => import('./views/artifacts') },
   { path: '/agents', title: 'Agents', icon: 'agent', load: () => import('./views/agents') },
+  { path: '/agents/$name', title: 'Agent', load: () => import('./views/agent') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
   { path: '/inbox', title: 'Inbox', icon: 'inbox', load: () => import('./views/inbox') },
   { path: '/publish', title: 'Publish', icon: 'publish', load: () => import('./views/publish') },

@@ -1,0 +1,131 @@
+import { useParams } from '@tanstack/react-router';
+import { type ReactNode, useState } from 'react';
+
+import { runningOf, subscriptionText } from '../agent-text';
+import { useApi } from '../api/queries';
+import type { Schemas } from '../api/requests';
+import { CurlButton } from '../components/copy';
+import { Page } from '../components/page';
+import { PauseDialog } from '../components/pause-dialog';
+import { Place } from '../components/place';
+import { Section } from '../components/section';
+import { StateBadge } from '../components/state-badge';
+import { Empty, Failure, LoadingRows } from '../components/states';
+import { countText } from '../formats';
+import { Executions } from './agent/executions';
+import { History } from './agent/history';
+import { RunSection } from './agent/run-section';
+
+type Agent = Schemas['AgentBody'];
+
+export default function AgentView(): ReactNode {
+  const { name = '' }: { name?: string } = useParams({ strict: false });
+  const { data, error, refetch } = useApi('/api/v1/agents', {});
+  const agent = data?.agents.find((one) => one.name === name);
+  const body = (): ReactNode => {
+    if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
+    if (!data) return <LoadingRows />;
+    if (!agent)
+      return (
+        <Empty icon="agent" title={`No agent is called ${name}`}>
+          <Place to="/agents">See the agents of the configuration</Place>
+        </Empty>
+      );
+    return <Body agent={agent} />;
+  };
+  return (
+    <Page
+      title={
+        <span className="flex flex-wrap items-center gap-x-3">
+          {name}
+          {agent?.paused && <StateBadge state="paused" />}
+        </span>
+      }
+      about={agent?.description}
+      actions={
+        <>
+          {agent && <PauseButton agent={agent} />}
+          <CurlButton request={{ path: '/api/v1/agents' }} />
+        </>
+      }
+    >
+      {body()}
+    </Page>
+  );
+}
+
+function PauseButton({ agent }: { agent: Agent }): ReactNode {
+  const [isAsked, setIsAsked] = useState(false);
+  return (
+    <>
+      <button type="button" className="button" onClick={() => setIsAsked(true)}>
+        {agent.paused ? 'Resume' : 'Pause'}
+      </button>
+      <PauseDialog agent={isAsked ? agent : undefined} onClose={() => setIsAsked(false)} />
+    </>
+  );
+}
+
+function Body({ agent }: { agent: Agent }): ReactNode {
+  return (
+    <div className="grid items-start gap-4 xl:grid-cols-2">
+      <div className="flex min-w-0 flex-col gap-4">
+        <Flow agent={agent} />
+        <RunSection agent={agent} />
+      </div>
+      <div className="flex min-w-0 flex-col gap-4">
+        <Executions agent={agent.name} />
+        <Executions agent={agent.name} state="failed" />
+        <History agent={agent.name} />
+      </div>
+    </div>
+  );
+}
+
+/** What the agent consumes and publishes, and where it runs. */
+function Flow({ agent: { name, subscriptions, outputs } }: { agent: Agent }): ReactNode {
+  const { data } = useApi('/api/v1/processes', {}, { pollMs: 10_000 });
+  return (
+    <Section title="Subscriptions and outputs">
+      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 p-3 text-table">
+        <dt className="text-muted">Consumes</dt>
+        <dd>
+          {subscriptions.length === 0 ? (
+            'nothing; it runs only when it is called'
+          ) : (
+            <ol>
+              {subscriptions.map((subscription, index) => (
+                <li key={index}>{sentenceOf(subscription)}</li>
+              ))}
+            </ol>
+          )}
+        </dd>
+        <dt className="text-muted">Publishes</dt>
+        <dd className="flex flex-wrap gap-x-3">
+          {outputs.length === 0
+            ? 'nothing'
+            : outputs.map((type) => (
+                <Place key={type} to="/artifacts" search={{ type, produced_by: name }}>
+                  {type}
+                </Place>
+              ))}
+        </dd>
+        <dt className="text-muted">Runs on</dt>
+        <dd>{data && runsText(name, data.processes)}</dd>
+      </dl>
+    </Section>
+  );
+}
+
+function sentenceOf(subscription: Schemas['SubscriptionBody']): string {
+  const { types, mode } = subscription;
+  if (types.length < 2) return `each ${subscriptionText(subscription)}`;
+  return mode === 'all' ? `${subscriptionText(subscription)}, joined` : `each ${subscriptionText(subscription)}`;
+}
+
+function runsText(name: string, processes: readonly Schemas['ProcessBody'][]): string {
+  const running = runningOf(name, processes);
+  if (running === undefined) return 'no process; its executions wait';
+  const having = processes.filter(({ agents }) => agents.includes(name)).length;
+  return `${countText(having, 'process', 'processes')}, with ${countText(running, 'running execution')}`;
+}
