@@ -35,6 +35,7 @@ export const views: readonly View[] = [
   { path: '/correlations', title: 'Correlations', icon: 'correlation', load: () => import('./views/correlations') },
   { path: '/correlations/$id', title: 'Correlation', load: () => import('./views/correlation') },
   { path: '/artifacts', title: 'Artifacts', icon: 'artifact', load: () => import('./views/artifacts') },
+  { path: '/artifacts/$id', title: 'Artifact', load: () => import('./views/artifact') },
   { path: '/agents', title: 'Agents', icon: 'agent', load: () => import('./views/agents') },
   { path: '/agents/$name', title: 'Agent', load: () => import('./views/agent') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
