@@ -69,15 +69,38 @@ export const groupOf = (first: number): string => `019b76da-a800-7000-8000-${fir
 const JOINING = { agent: 'joiner', subscription: 0 };
 const FAR_AWAY = Date.UTC(2200, 0, 1);
 
+/** Groups of failed executions. Their number does not depend on the history. */
+const FAILURE_GROUPS = 100;
+
+/** Every second correlation that does not wait has a failed execution. */
+const hasFailed = (first: number, waits: boolean): boolean => !waits && (first / PER_CORRELATION) % 2 === 1;
+
+function failureAt(first: number) {
+  const place = ((first / PER_CORRELATION - 1) / 2) % FAILURE_GROUPS;
+  return {
+    failure_group: place.toString(16).padStart(32, '0'),
+    error_type: 'Error',
+    message: `there is no parcel at place ${place}`,
+  };
+}
+
+const failureChangeAt = (first: number) => ({
+  ...failureAt(first),
+  change: 1,
+  agent: JOINING.agent,
+  failed_at: createdAt(first + 1),
+});
+
 /** Returns the execution of a correlation. It has ended, unless the correlation waits. */
 function executionAt(first: number, waits: boolean) {
+  const failure = hasFailed(first, waits) ? failureAt(first) : null;
   return {
     id: v7({ msecs: createdAt(first) }),
     agent: 'joiner',
     subscription: 0,
     correlation_id: correlationOf(first),
     generation: 1,
-    state: waits ? 'pending' : 'completed',
+    state: waits ? 'pending' : failure ? 'failed' : 'completed',
     direct: 0,
     batch: 0,
     priority: 0,
@@ -86,6 +109,9 @@ function executionAt(first: number, waits: boolean) {
     created_at: createdAt(first),
     started_at: waits ? null : createdAt(first),
     ended_at: waits ? null : createdAt(first + 1),
+    error_type: failure?.error_type ?? null,
+    error_message: failure?.message ?? null,
+    failure_group: failure?.failure_group ?? null,
   };
 }
 
@@ -169,6 +195,7 @@ type Table =
   | 'correlations'
   | 'correlation_terms'
   | 'executions'
+  | 'failure_changes'
   | 'timers'
   | 'subscriptions'
   | 'join_groups'
@@ -190,6 +217,7 @@ export function partOf(artifacts: number, from: number, to: number): Rows {
     correlations: firsts.map((index) => correlationAt(index, places.includes(index))),
     correlation_terms: firsts.flatMap((index) => termsAt(index, artifacts, places.includes(index))),
     executions: firsts.map((index) => executionAt(index, places.includes(index))),
+    failure_changes: firsts.filter((index) => hasFailed(index, places.includes(index))).map(failureChangeAt),
     timers: waiting.map(releaseAt),
     subscriptions: from === 0 ? [{ agent: JOINING.agent, number: JOINING.subscription, identity }] : [],
     join_groups: waiting.map(groupAt),

@@ -157,6 +157,7 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
     'waiting group',
     waiting.map((place) => get(`/api/v1/waiting/${groupOf(place)}`)),
   );
+  queries.set('failures', [get('/api/v1/executions/failures'), get('/api/v1/executions/failures?agent=joiner')]);
   return queries;
 }
 

@@ -17,6 +17,7 @@ import { HealthModule } from './features/health/health.module.js';
 import { IdempotencyModule } from './features/idempotency/idempotency.module.js';
 import { McpModule } from './features/mcp/mcp.module.js';
 import { MetricsModule } from './features/metrics/metrics.module.js';
+import { OperationsModule } from './features/operations/operations.module.js';
 import { ProcessesModule } from './features/processes/processes.module.js';
 import { RunsModule } from './features/runs/runs.module.js';
 import { WaitingModule } from './features/waiting/waiting.module.js';
@@ -44,6 +45,7 @@ export class AppModule {
         AgentsModule,
         ActivityModule,
         ExecutionsModule,
+        OperationsModule,
         WaitingModule,
         RunsModule,
         BatchesModule,

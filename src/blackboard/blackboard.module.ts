@@ -2,7 +2,6 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../database/database.module.js';
 import { SignalsModule } from '../pubsub/signals.module.js';
-import { AgentRemovalModule } from './agent-removal/agent-removal.module.js';
 import { ArtifactWritingModule } from './artifacts/artifact-writing.module.js';
 import { BlackboardLifecycle } from './blackboard-lifecycle.js';
 import { BudgetsModule } from './budgets/budgets.module.js';
@@ -13,6 +12,7 @@ import { ExternalWorkModule } from './external/external-work.module.js';
 import { Heartbeat } from './heartbeat.js';
 import { JoinsModule } from './joins/joins.module.js';
 import { MatchingModule } from './matching/matching.module.js';
+import { OperationWorkModule } from './operations/operation-work.module.js';
 import { PresenceModule } from './presence/presence.module.js';
 import { LiveProcessesModule } from './processes/live-processes.module.js';
 import { PublishingModule } from './publishing/publishing.module.js';
@@ -25,7 +25,6 @@ import { WorkerLoops } from './worker-loops.js';
 
 @Module({
   imports: [
-    AgentRemovalModule,
     ArtifactWritingModule,
     BudgetsModule,
     CorrelationStateModule,
@@ -36,6 +35,7 @@ import { WorkerLoops } from './worker-loops.js';
     JoinsModule,
     LiveProcessesModule,
     MatchingModule,
+    OperationWorkModule,
     PresenceModule,
     PublishingModule,
     QueriesModule,
@@ -47,7 +47,6 @@ import { WorkerLoops } from './worker-loops.js';
   ],
   providers: [BlackboardLifecycle, Heartbeat, WorkerLoops],
   exports: [
-    AgentRemovalModule,
     CorrelationStateModule,
     DatabaseModule,
     ExecutionModule,
@@ -55,6 +54,7 @@ import { WorkerLoops } from './worker-loops.js';
     ExternalWorkModule,
     JoinsModule,
     LiveProcessesModule,
+    OperationWorkModule,
     PresenceModule,
     PublishingModule,
     QueriesModule,

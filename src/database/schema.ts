@@ -1,6 +1,7 @@
 import type { ActivityTables } from './schema/activity-tables.js';
 import type { ArtifactTables } from './schema/artifact-tables.js';
 import type { ExecutionTables } from './schema/execution-tables.js';
+import type { OperationTables } from './schema/operation-tables.js';
 import type { ProcessTables } from './schema/process-tables.js';
 import type { RunTables } from './schema/run-tables.js';
 import type { UsageTables } from './schema/usage-tables.js';
@@ -10,6 +11,7 @@ import type { WebhookTables } from './schema/webhook-tables.js';
 export type * from './schema/activity-tables.js';
 export type * from './schema/artifact-tables.js';
 export type * from './schema/execution-tables.js';
+export type * from './schema/operation-tables.js';
 export type * from './schema/process-tables.js';
 export type * from './schema/run-tables.js';
 export type * from './schema/usage-tables.js';
@@ -29,4 +31,5 @@ export interface Schema
     UsageTables,
     RunTables,
     WebhookTables,
-    ProcessTables {}
+    ProcessTables,
+    OperationTables {}

@@ -28,7 +28,7 @@ export interface Transaction {
 export type Reader = Kysely<Schema>;
 
 /** Tables whose rows have positions and are read in that order while others are written. */
-export type PositionedTable = 'artifacts' | 'executions' | 'activity' | 'deliveries';
+export type PositionedTable = 'artifacts' | 'executions' | 'activity' | 'deliveries' | 'failure_changes';
 
 export interface TransactionOptions {
   /**

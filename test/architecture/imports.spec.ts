@@ -26,7 +26,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['blackboard/explain', 'blackboard/external'],
   ['blackboard/timers', 'blackboard/waits'],
   ['blackboard/presence'],
-  ['blackboard/agent-removal'],
+  ['blackboard/operations'],
   ['blackboard'],
   ['http/validation'],
   ['http/middleware'],
@@ -42,6 +42,7 @@ const ROWS: readonly (readonly string[])[] = [
 const BETWEEN_FEATURES = [
   'artifacts → idempotency',
   'artifacts → webhooks',
+  'operations → idempotency',
   'runs → idempotency',
   'batches → idempotency',
   'batches → runs',

@@ -18,7 +18,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ["a type's own schema, and what the agent subscribes to", /^(payload|inputs): /],
   ['values of several lists together', /: must have at most 50 values together/],
   ['an artifact or a correlation that exists', /^after: must be the id of (an artifact|a correlation)/],
-  ['a page that was given', /^after: must be next of an earlier page with the same filters/],
+  ['a page that was given', /^after: must be next of an earlier page/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
   [
     'the length of a duration',

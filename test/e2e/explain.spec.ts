@@ -3,6 +3,7 @@ import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board, type PublishParts } from './board.js';
+import { operate } from './operations.js';
 import { SERVER } from './replica-boards.js';
 
 const CONFIG = `
@@ -527,7 +528,7 @@ it('explains stored work while no process works on it, and after the configurati
     },
   ]);
 
-  await board.http.post('/api/v1/executions/fail').send({ agent: 'waiter' }).expect(200);
+  await operate(board.http, 'fail', { agent: 'waiter' });
   const [error] = (await board.artifacts(order.correlation, { type: 'WorkflowError' })).filter(
     ({ payload }) => payload.failed_agent === 'waiter',
   );

@@ -1,10 +1,10 @@
 import type { Client } from 'pg';
 
-import { AgentRemoval } from '../../src/blackboard/agent-removal/agent-removal.js';
 import { Leases } from '../../src/blackboard/execution/leases.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
 import { Board } from './board.js';
+import { operate } from './operations.js';
 import { withoutPolling } from './replica-boards.js';
 
 const CONFIG = `
@@ -16,12 +16,10 @@ agents:
 describe('an execution that is abandoned', () => {
   let board: Board;
   let leases: Leases;
-  let removal: AgentRemoval;
 
   beforeAll(async () => {
     board = withoutPolling(await Board.start(CONFIG));
     leases = board.app.app.get(Leases, { strict: false });
-    removal = board.app.app.get(AgentRemoval, { strict: false });
     await board.http.post('/api/v1/agents/paused/pause').expect(200);
   });
 
@@ -45,7 +43,7 @@ describe('an execution that is abandoned', () => {
       'because its agent was removed',
       `agent = 'removed'`,
       'agent_removed',
-      async () => (await removal.fail('removed')).executions,
+      async () => (await operate(board.http, 'fail', { agent: 'removed' })).done,
     ],
   ])(
     '%s holds no lock while it waits for its correlation, and then finishes',

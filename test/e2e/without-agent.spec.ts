@@ -1,6 +1,7 @@
 import { eventually } from '../support/eventually.js';
 import { gatesOf, orders, send, show, started } from './batch-board.js';
 import { ALL, MissingAgentsBoard } from './missing-agents-board.js';
+import { operate } from './operations.js';
 import { Outside } from './outside.js';
 import { SERVER } from './replica-boards.js';
 
@@ -133,7 +134,7 @@ describe('an execution whose agent no process has', () => {
         },
       ]);
     }
-    await lacking.board.http.post('/api/v1/executions/fail').send({ agent: 'price' }).expect(200);
+    await operate(lacking.board.http, 'fail', { agent: 'price' });
     expect(await lacking.board.ended(await lacking.board.publish('Message', { n: 1 }))).toMatchObject({
       state: 'completed',
     });

@@ -3,6 +3,12 @@ import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 
+interface Operation {
+  operation_id: string;
+  state: string;
+  matched: number;
+}
+
 const SPREADER = `
 types: { Parcel: {} }
 agents:
@@ -47,10 +53,10 @@ it('the executions of an agent that no process has fail once, even if the servic
         )
       )[0]!.count,
     );
-  const end = async (service: Service): Promise<number> => {
+  const end = async (service: Service): Promise<Operation> => {
     const response = await post(service, '/api/v1/executions/fail', { agent: 'packer' });
     expect(response.status).toBe(200);
-    return ((await response.json()) as { executions: number }).executions;
+    return (await response.json()) as Operation;
   };
 
   let service = await start(PACKER);
@@ -64,16 +70,19 @@ it('the executions of an agent that no process has fail once, even if the servic
     expect(await service.kill('SIGTERM')).toBe(0);
 
     service = await start(SPREADER);
-    const unanswered = end(service).catch(() => 'no answer');
+    const { operation_id, matched } = await end(service);
+    expect(matched).toBe(total);
     await eventually('some have failed', async () => (await count('failed')) > 0);
     await service.kill();
-    expect(await unanswered).toBe('no answer');
     expect(await count('failed')).toBeLessThan(total);
 
     service = await start(SPREADER);
-    await eventually('all that is left has failed', async () => {
-      await end(service);
-      return (await count('failed')) === total;
+    await eventually('all that is left has failed', async () => (await count('failed')) === total);
+    await eventually('the operation has ended', async () => {
+      const operation = (await service.get(`/api/v1/operations/${operation_id}`)) as Operation;
+      if (operation.state === 'running') return false;
+      expect(operation).toMatchObject({ state: 'completed', matched: total, done: total, failed: 0 });
+      return true;
     });
     const errors = await database.rows<{ execution_id: string }>(
       `select execution_id from artifacts where type = 'WorkflowError'`,
@@ -86,7 +95,7 @@ it('the executions of an agent that no process has fail once, even if the servic
         error_count: PARCELS,
       });
     }
-    expect(await end(service)).toBe(0);
+    expect(await end(service)).toMatchObject({ matched: 0 });
   } finally {
     await service.kill();
     await database.drop();

@@ -22,6 +22,8 @@ export interface Schema {
   $ref?: string;
   oneOf?: Schema[];
   allOf?: Schema[];
+  /** Beside properties: says which of them are required. */
+  anyOf?: Schema[];
   enum?: string[];
   type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   nullable?: boolean;

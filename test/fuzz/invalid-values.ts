@@ -59,13 +59,14 @@ export class InvalidValues {
       enum: choices,
       example,
       oneOf,
+      anyOf,
       allOf,
       minimum = 0,
     } = resolved(schema, this.document);
     if (oneOf && !type) return this.valid(oneOf[0]!);
     if (allOf) return this.valid(allOf[0]!);
     if (type === 'object') {
-      const names = [...required, ...(oneOf?.[0]?.required ?? [])];
+      const names = [...required, ...((oneOf ?? anyOf)?.[0]?.required ?? [])];
       return Object.fromEntries(names.map((field) => [field, this.valid(properties[field]!, field)]));
     }
     if (type === 'array') return Array.from({ length: minItems }, () => this.valid(items!));
@@ -108,9 +109,10 @@ export class InvalidValues {
         ...Object.fromEntries(alternatives.map((field) => [field, this.valid(properties[field]!, field)])),
       },
     };
+    const needed = [...alternatives, ...(schema.anyOf ?? []).flatMap(({ required = [] }) => required)];
     const none = {
       what: ' without an alternative',
-      value: Object.fromEntries(Object.entries(value).filter(([key]) => !alternatives.includes(key))),
+      value: Object.fromEntries(Object.entries(value).filter(([key]) => !needed.includes(key))),
     };
     const without = (schema.required ?? []).map((field) => ({
       what: ` without ${field}`,

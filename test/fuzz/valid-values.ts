@@ -24,7 +24,9 @@ export class ValidValues {
   }
 
   private ofType(schema: Schema): fc.Arbitrary<JsonValue> {
-    const { oneOf, allOf, properties } = schema;
+    const { oneOf, allOf, anyOf, properties } = schema;
+    if (anyOf && properties)
+      return fc.oneof(...anyOf.map(({ required }) => this.ofType(withRequired(schema, required))));
     if (oneOf && properties) return fc.oneof(...oneOf.map((one) => this.ofType(alternative(schema, one))));
     if (oneOf ?? allOf) return fc.oneof(...(oneOf ?? allOf)!.map((one) => this.of(one)));
     const value = this.ofPlainType(schema);
@@ -86,6 +88,13 @@ function alternative(schema: Schema, { required = [] }: Schema): Schema {
   const properties = Object.fromEntries(Object.entries(schema.properties!).filter(([name]) => !others.includes(name)));
   return { ...schema, oneOf: undefined, properties, required: [...(schema.required ?? []), ...required] };
 }
+
+/** Requires some more keys, instead of those of one alternative. */
+const withRequired = (schema: Schema, required: string[] = []): Schema => ({
+  ...schema,
+  anyOf: undefined,
+  required: [...(schema.required ?? []), ...required],
+});
 
 const only = (value: Record<string, JsonValue>, names: string[]): Record<string, JsonValue> =>
   Object.fromEntries(Object.entries(value).filter(([name]) => names.includes(name)));

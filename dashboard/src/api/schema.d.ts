@@ -305,16 +305,16 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/api/v1/executions/fail": {
+    "/api/v1/executions/failures": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        get?: never;
+        get: operations["executionsListFailures"];
         put?: never;
-        post: operations["executionsFail"];
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -443,6 +443,86 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["externalWorkFail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["operationsRetry"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/executions/fail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["operationsFail"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["operationsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{operation_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["operationsGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/operations/{operation_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["operationsCancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1476,6 +1556,7 @@ export interface components {
             next_attempt_at: string | null;
             error_type: string | null;
             error_message: string | null;
+            failure_group: string | null;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1494,13 +1575,28 @@ export interface components {
             items: components["schemas"]["ListedExecutionBody"][];
             pagination: components["schemas"]["PageBody"];
         };
-        EndRequest: {
+        FailureGroupBody: {
+            group: string;
             agent: string;
+            error_type: string;
+            message: string;
+            count: number;
+            /** Format: date-time */
+            first_at: string;
+            /** Format: date-time */
+            last_at: string;
+            /** Format: uuid */
+            example: string;
         };
-        EndedBody: {
-            agent: string;
-            executions: number;
-            groups: number;
+        NextPageBody: {
+            limit: number;
+            after: string | null;
+            next: string | null;
+            has_more: boolean;
+        };
+        FailureListBody: {
+            items: components["schemas"]["FailureGroupBody"][];
+            pagination: components["schemas"]["NextPageBody"];
         };
         ExecutionAttemptBody: {
             round: number;
@@ -1554,6 +1650,7 @@ export interface components {
             next_attempt_at: string | null;
             error_type: string | null;
             error_message: string | null;
+            failure_group: string | null;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1677,6 +1774,62 @@ export interface components {
             /** @default false */
             final: boolean;
         };
+        OperationFilterBody: {
+            group?: string;
+            agent?: string;
+            error_type?: string;
+            correlation_id?: string;
+            /** Format: date-time */
+            from?: string;
+            /** Format: date-time */
+            to?: string;
+        };
+        OperationBody: {
+            /** Format: uuid */
+            operation_id: string;
+            /** @enum {string} */
+            kind: "retry" | "fail";
+            filter: components["schemas"]["OperationFilterBody"];
+            /** @enum {string} */
+            state: "running" | "completed" | "cancelled";
+            matched: number;
+            done: number;
+            failed: number;
+            last_error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at: string | null;
+        };
+        MatchedBody: {
+            matched: number;
+        };
+        RetryAllRequest: {
+            group?: string;
+            agent?: string;
+            error_type?: string;
+            correlation_id?: string;
+            /** Format: date-time */
+            from?: string;
+            /** Format: date-time */
+            to?: string;
+            /** @default false */
+            dry_run: boolean;
+        } | unknown | unknown | unknown | unknown | unknown | unknown;
+        FailAllRequest: {
+            agent?: string;
+            correlation_id?: string;
+            /** Format: date-time */
+            from?: string;
+            /** Format: date-time */
+            to?: string;
+            /** @default false */
+            dry_run: boolean;
+        } | unknown | unknown | unknown | unknown;
+        OperationListBody: {
+            items: components["schemas"]["OperationBody"][];
+            pagination: components["schemas"]["PageBody"];
+        };
         WaitingExecutionBody: {
             /** @enum {string} */
             kind: "running" | "held" | "retry" | "ready" | "unclaimed" | "concurrency" | "slots" | "paused" | "no_process" | "budget";
@@ -1725,7 +1878,7 @@ export interface components {
                 budget: number;
             };
             items: (components["schemas"]["WaitingTimerBody"] | components["schemas"]["OpenGroupBody"] | components["schemas"]["WaitingExecutionBody"])[];
-            pagination: components["schemas"]["CursorPageBody"];
+            pagination: components["schemas"]["NextPageBody"];
         };
         OpenGroupBody: {
             /** @enum {string} */
@@ -1753,7 +1906,7 @@ export interface components {
         };
         WaitingGroupsBody: {
             items: components["schemas"]["OpenGroupBody"][];
-            pagination: components["schemas"]["CursorPageBody"];
+            pagination: components["schemas"]["NextPageBody"];
         };
         GroupMemberBody: {
             /** Format: uuid */
@@ -1787,7 +1940,7 @@ export interface components {
             until: string | null;
             without_process: boolean;
             items: components["schemas"]["GroupMemberBody"][];
-            pagination: components["schemas"]["CursorPageBody"];
+            pagination: components["schemas"]["NextPageBody"];
         };
         RunRequest: {
             agent_name: string;
@@ -2589,6 +2742,7 @@ export interface operations {
                 agent?: string;
                 correlation_id?: string;
                 assignee?: string;
+                failure_group?: string;
                 without_agent?: boolean;
                 external?: boolean;
                 limit?: number;
@@ -2610,25 +2764,28 @@ export interface operations {
             };
         };
     };
-    executionsFail: {
+    executionsListFailures: {
         parameters: {
-            query?: never;
+            query?: {
+                agent?: string;
+                error_type?: string;
+                from?: string;
+                to?: string;
+                limit?: number;
+                after?: string;
+            };
             header?: never;
             path?: never;
             cookie?: never;
         };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["EndRequest"];
-            };
-        };
+        requestBody?: never;
         responses: {
             200: {
                 headers: {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["EndedBody"];
+                    "application/json": components["schemas"]["FailureListBody"];
                 };
             };
         };
@@ -2823,6 +2980,124 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    operationsRetry: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RetryAllRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationBody"] | components["schemas"]["MatchedBody"];
+                };
+            };
+        };
+    };
+    operationsFail: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FailAllRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationBody"] | components["schemas"]["MatchedBody"];
+                };
+            };
+        };
+    };
+    operationsList: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationListBody"];
+                };
+            };
+        };
+    };
+    operationsGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationBody"];
+                };
+            };
+        };
+    };
+    operationsCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                operation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OperationBody"];
                 };
             };
         };

@@ -7,14 +7,14 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
 import { countEnd } from './activity-event-rows.js';
-import { consume } from './ended-rows.js';
+import { consume, countFailure } from './ended-rows.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { executionEvent } from './execution-events.js';
 import type { ReleasedExecution } from './lease-rows.js';
 
 /**
- * Records the end of an execution: its consumptions, its agent's activity, live events, and the WorkflowError of a
- * failure.
+ * Records the end of an execution: its consumptions, its agent's activity, live events, and the WorkflowError
+ * and the failure group of a failure.
  */
 @Injectable()
 export class EndedExecutions {
@@ -62,6 +62,7 @@ export class EndedExecutions {
       silent: execution.direct,
     });
     await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
+    await countFailure(tx, execution.agent, failure, now);
   }
 
   private async ended(

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
 
+import { failureGroupOf } from '../../common/failure-group.js';
 import { preparedInsert } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import type { EndingExecution } from './ending-execution.js';
+import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import type { ReleasedExecution } from './lease-rows.js';
 
 /** Records which artifacts an execution has consumed, once per execution, even if it is retried. */
@@ -23,6 +24,26 @@ export async function consume(
 }
 
 const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
+
+/** Counts a failed execution in its failure group. */
+export async function countFailure(
+  tx: Transaction,
+  agent: string,
+  { type: error_type, message: errorMessage }: ExecutionFailure,
+  now: number,
+): Promise<void> {
+  const { id, message } = failureGroupOf(agent, error_type, errorMessage);
+  await insertFailure(tx.db, [{ failure_group: id, change: 1, agent, error_type, message, failed_at: now }]);
+}
+
+const insertFailure = preparedInsert('failure_changes', [
+  'failure_group',
+  'change',
+  'agent',
+  'error_type',
+  'message',
+  'failed_at',
+]);
 
 /** Stores a failed attempt in the history, before the next attempt overwrites its fields in the execution's row. */
 export const recordFailedAttempt = (tx: Transaction, attempt: Selectable<ExecutionAttemptsTable>): Promise<void> =>

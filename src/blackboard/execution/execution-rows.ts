@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
+import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { isInState } from '../../queue/state-predicate.js';
@@ -78,6 +78,25 @@ export async function findCorrelationOf({ db }: Transaction, id: string): Promis
   return row?.correlation_id;
 }
 
+/** The fields that decide whether a failed execution can be retried. `closed`: 1 if its correlation is closed. */
+export type RetriedExecution = Pick<StoredExecution, 'id' | 'agent' | 'correlation_id'> & { closed: number };
+
+/** Finds those of the executions that failed at or before `until` (epoch ms). */
+export const findFailedAmong = (
+  { db }: Transaction,
+  ids: readonly string[],
+  until: number,
+): Promise<RetriedExecution[]> =>
+  db
+    .selectFrom('executions')
+    .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
+    .select(['executions.id', 'agent', 'correlation_id', 'closed'])
+    .where('executions.id', 'in', ids)
+    .where(sql<boolean>`coalesce(executions.state, '') = 'failed'`)
+    .where('ended_at', '<=', until)
+    .orderBy('executions.id')
+    .execute();
+
 export const holdExecution = (tx: Transaction, id: string): Promise<StoredExecution> =>
   locking(tx.db, tx.db.selectFrom('executions').selectAll().where('id', '=', id), {
     wait: true,
@@ -86,7 +105,7 @@ export const holdExecution = (tx: Transaction, id: string): Promise<StoredExecut
 /** Queues a failed execution again, with its first attempt. */
 export async function beginRound(
   tx: Transaction,
-  { id, round }: Pick<StoredExecution, 'id' | 'round'>,
+  { id, round, failure_group }: Pick<StoredExecution, 'id' | 'round' | 'failure_group'>,
   begun: Pick<StoredExecution, 'generation' | 'assignee' | 'due_at'>,
 ): Promise<void> {
   const again = {
@@ -96,10 +115,15 @@ export async function beginRound(
     attempt: 1,
     lost_leases: 0,
     attempt_started_at: null,
+    failure_group: null,
   } as const;
+  // An execution that an older version failed during an upgrade has no group.
+  if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
   await tx.db
     .updateTable('executions')
     .set({ state: 'pending', available_at: null, ended_at: null, error_type: null, error_message: null, ...again })
     .where('id', '=', id)
     .execute();
 }
+
+const insertRetried = preparedInsert('failure_changes', ['failure_group', 'change']);

@@ -5,13 +5,21 @@ import { DomainError } from '../../common/domain-error.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
-import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { Processes } from '../processes/processes.js';
 import { DELETIONS } from '../retention/cleanup.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { recordFailedAttempt } from './ended-rows.js';
-import { beginRound, findCorrelationOf, holdExecution, type StoredExecution } from './execution-rows.js';
+import {
+  beginRound,
+  findCorrelationOf,
+  findFailedAmong,
+  holdExecution,
+  type RetriedExecution,
+  type StoredExecution,
+} from './execution-rows.js';
 import { lacksInputs } from './input-rows.js';
 
 /** Retries failed executions when a client asks for it. */
@@ -42,18 +50,65 @@ export class FailedExecutions {
     const failed = await holdExecution(tx, id);
     if (failed.state !== 'failed')
       throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only a failed execution can be retried`);
-    if (correlation.closed === 1) {
-      throw new DomainError(
-        'conflict',
-        `Execution ${id} cannot be retried: its correlation ${correlation.id} is closed; start a new one`,
-      );
-    }
-    if (!(await this.processes.isConfigured(tx.db, failed.agent))) {
-      throw new DomainError('conflict', `Execution ${id} cannot be retried: no process has the agent ${failed.agent}`);
-    }
-    if (await lacksInputs(tx.db, id))
-      throw new DomainError('conflict', `Execution ${id} cannot be retried: its inputs have been deleted`);
+    const refusal = await this.refusal(tx, { ...failed, closed: correlation.closed });
+    if (refusal !== null) throw new DomainError('conflict', refusal);
+    await this.queue(tx, changes, correlation, failed);
+    await changes.save();
+  }
 
+  /**
+   * Queues those of the executions again that failed at or before `until` (epoch ms). Returns how many, and why the
+   * others of them cannot be retried. The caller has locked DELETIONS.
+   */
+  async retryAll(
+    tx: Transaction,
+    ids: readonly string[],
+    until: number,
+  ): Promise<{ retried: number; refusals: string[] }> {
+    const found = await findFailedAmong(tx, ids, until);
+    const refusals = new Map<string, string>();
+    for (const execution of found) {
+      const refusal = await this.refusal(tx, execution);
+      if (refusal !== null) refusals.set(execution.id, refusal);
+    }
+    // Only what will change is locked. Correlations are locked in the order of their ids, and then executions.
+    const accepted = found.filter(({ id }) => !refusals.has(id));
+    const changes = this.tracker.begin(tx);
+    await changes.getAll([...new Set(accepted.map(({ correlation_id }) => correlation_id))]);
+    let retried = 0;
+    for (const { id, correlation_id } of accepted) {
+      const correlation = await changes.get(correlation_id);
+      const failed = await holdExecution(tx, id);
+      // Another request may have retried it, or closed its correlation, before the lock.
+      if (failed.state !== 'failed' || failed.ended_at! > until) continue;
+      if (correlation.closed === 1) {
+        refusals.set(id, isClosed(failed));
+        continue;
+      }
+      await this.queue(tx, changes, correlation, failed);
+      retried += 1;
+    }
+    await changes.save();
+    return { retried, refusals: [...refusals.values()] };
+  }
+
+  /** Why a failed execution cannot be retried, or null. */
+  private async refusal(tx: Transaction, execution: RetriedExecution): Promise<string | null> {
+    const { id, agent, closed } = execution;
+    if (closed === 1) return isClosed(execution);
+    if (!(await this.processes.isConfigured(tx.db, agent)))
+      return `Execution ${id} cannot be retried: no process has the agent ${agent}`;
+    if (await lacksInputs(tx.db, id)) return `Execution ${id} cannot be retried: its inputs have been deleted`;
+    return null;
+  }
+
+  private async queue(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    failed: StoredExecution,
+  ): Promise<void> {
+    const { id } = failed;
     changes.reopen(correlation);
     correlation.pending += 1;
     if (failed.generation !== correlation.generation) correlation.generation_executions += 1;
@@ -68,9 +123,11 @@ export class FailedExecutions {
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
     this.backlog.changed(tx, 1);
     tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
-    await changes.save();
   }
 }
+
+const isClosed = ({ id, correlation_id }: Pick<RetriedExecution, 'id' | 'correlation_id'>): string =>
+  `Execution ${id} cannot be retried: its correlation ${correlation_id} is closed; start a new one`;
 
 const lastAttempt = (failed: StoredExecution): Parameters<typeof recordFailedAttempt>[1] => ({
   execution_id: failed.id,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 
 import type { Selectable } from 'kysely';
 
+import { failureGroupOf } from '../../common/failure-group.js';
 import { places, prepared } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -14,7 +15,16 @@ type NextState =
   | { state: 'completed'; endedAt: number }
   | { state: 'failed'; endedAt: number; failure: ExecutionFailure };
 
-const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'error_type', 'error_message', 'ended_lease'] as const;
+const CHANGED = [
+  'state',
+  'attempt',
+  'available_at',
+  'ended_at',
+  'error_type',
+  'error_message',
+  'failure_group',
+  'ended_lease',
+] as const;
 
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
 
@@ -28,9 +38,10 @@ export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round'
  */
 export async function releaseLease(
   tx: Transaction,
-  { id, leaseToken, attempt, fromOutside = false }: EndingExecution,
+  { id, agent, leaseToken, attempt, fromOutside = false }: EndingExecution,
   next: NextState,
 ): Promise<ReleasedExecution | undefined> {
+  const failure = next.state === 'failed' ? next.failure : null;
   const [released] = await updateUnderLease(tx.db, {
     id,
     leaseToken,
@@ -38,8 +49,9 @@ export async function releaseLease(
     attempt: next.state === 'pending' ? next.attempt : attempt,
     available_at: next.state === 'pending' ? next.availableAt : null,
     ended_at: next.state === 'pending' ? null : next.endedAt,
-    error_type: next.state === 'failed' ? next.failure.type : null,
-    error_message: next.state === 'failed' ? next.failure.message : null,
+    error_type: failure?.type ?? null,
+    error_message: failure?.message ?? null,
+    failure_group: failure && failureGroupOf(agent, failure.type, failure.message).id,
     ended_lease: fromOutside ? leaseToken : null,
   });
   return released;

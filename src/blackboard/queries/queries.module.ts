@@ -11,6 +11,8 @@ import { ArtifactRollup } from './artifact-rollup.js';
 import { ArtifactStore } from './artifact-store.js';
 import { ArtifactTotals } from './artifact-totals.js';
 import { ChangelogStore } from './changelog-store.js';
+import { FailureGroups } from './failure-groups.repository.js';
+import { FailureRollup } from './failure-rollup.js';
 import { Rollups } from './rollups.js';
 import { StoredTexts } from './stored-texts.js';
 
@@ -27,6 +29,8 @@ import { StoredTexts } from './stored-texts.js';
     ArtifactStore,
     ArtifactTotals,
     ChangelogStore,
+    FailureGroups,
+    FailureRollup,
     Rollups,
     StoredTexts,
   ],
@@ -39,6 +43,7 @@ import { StoredTexts } from './stored-texts.js';
     ArtifactStore,
     ArtifactTotals,
     ChangelogStore,
+    FailureGroups,
     StoredTexts,
   ],
 })

@@ -4,7 +4,7 @@ import type { Schema } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
 /** The name of a rollup in the table `rollups`: the table whose rows it adds up. */
-export type RollupName = 'artifacts' | 'activity';
+export type RollupName = 'artifacts' | 'activity' | 'failure_changes';
 
 /** A subquery for the position up to which a rollup is complete. */
 export function rolledUpTo(rollup: RollupName) {

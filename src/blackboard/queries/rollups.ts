@@ -7,6 +7,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
 import { ActivityRollup } from './activity-rollup.js';
 import { ArtifactRollup } from './artifact-rollup.js';
+import { FailureRollup } from './failure-rollup.js';
 
 const EVERY_MS = 1_000;
 const CLEAR_EVERY_MS = 60_000;
@@ -26,6 +27,7 @@ export class Rollups implements OnModuleDestroy {
     private readonly role: Role,
     private readonly artifacts: ArtifactRollup,
     private readonly activity: ActivityRollup,
+    private readonly failures: FailureRollup,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
@@ -43,6 +45,7 @@ export class Rollups implements OnModuleDestroy {
     try {
       while (!this.work.stopped && (await this.artifacts.step()));
       while (!this.work.stopped && (await this.activity.step()));
+      while (!this.work.stopped && (await this.failures.step()));
       if (this.clock.now() >= this.nextClearing) await this.clear();
     } catch (error) {
       // Totals stay correct without the rollup and are only slower. The next run tries again.
@@ -53,5 +56,6 @@ export class Rollups implements OnModuleDestroy {
   private async clear(): Promise<void> {
     this.nextClearing = this.clock.now() + CLEAR_EVERY_MS;
     while (!this.work.stopped && (await this.activity.clear()));
+    while (!this.work.stopped && (await this.failures.clear()));
   }
 }

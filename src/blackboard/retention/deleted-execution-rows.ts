@@ -1,6 +1,8 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 
+import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
 import { AT_ONCE } from './cleanup.js';
 
 /** An execution that has ended. */
@@ -31,6 +33,38 @@ export const deleteAttempts = preparedWithList<object, string, unknown>((db, _pl
 export const deleteToolCalls = preparedWithList<object, string, unknown>((db, _place, ids) =>
   db.deleteFrom('tool_calls').where('execution_id', 'in', ids),
 );
+
+/** Subtracts those of the executions that have failed from the counts of their failure groups. */
+export const uncountFailures = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db
+    .insertInto('failure_changes')
+    .columns(['failure_group', 'change'])
+    .expression(
+      db
+        .selectFrom('executions')
+        .select(({ ref }) => [ref('failure_group').$notNull().as('failure_group'), sql<number>`-count(*)`.as('change')])
+        .where('id', 'in', ids)
+        .where(sql<boolean>`coalesce(failure_group, '') <> ''`)
+        .groupBy('failure_group'),
+    ),
+);
+
+/** Deletes some failure groups that have no failed execution any more and failed last at or before `cutoff`. */
+export async function deleteEmptyGroups({ db }: Transaction, cutoff: number): Promise<number> {
+  const empty = db
+    .selectFrom('failure_groups')
+    .select('id')
+    .where('count', '=', sql.lit(0))
+    .where('last_at', '<=', cutoff)
+    .limit(AT_ONCE);
+  const { numDeletedRows } = await db
+    .deleteFrom('failure_groups')
+    .where(amongFound(db, 'id', empty))
+    // Another process may have counted a failure since the query.
+    .where('count', '=', sql.lit(0))
+    .executeTakeFirst();
+  return Number(numDeletedRows);
+}
 
 export const deleteExecutions = preparedWithList<object, string, unknown>((db, _place, ids) =>
   db.deleteFrom('executions').where('id', 'in', ids),

@@ -5,19 +5,21 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Cleanup, Deletion } from './cleanup.js';
 import {
   deleteAttempts,
+  deleteEmptyGroups,
   deleteExecutions,
   deleteInputs,
   deleteToolCalls,
   type EndedExecution,
   findExecutionsAfter,
   findingFreeExecutions,
+  uncountFailures,
 } from './deleted-execution-rows.js';
 import { deleteUsage } from './deleted-usage-rows.js';
 import { SettledCorrelations } from './settled-correlations.js';
 
 /**
  * Deletes executions that ended longer than `retain_executions` ago, with their inputs, attempts, model usage and tool
- * calls. Their consumptions are deleted with the artifacts. It keeps executions of an active correlation or of a stored
+ * calls, and the failure groups that become empty. Their consumptions are deleted with the artifacts. It keeps executions of an active correlation or of a stored
  * run.
  */
 @Injectable()
@@ -35,11 +37,13 @@ export class ExecutionDeletion implements Deletion {
     const cutoff = cleanup.cutoff(this.settings.retainExecutionsMs);
     if (cutoff === null) return 0;
     const { reader } = this.unitOfWork;
-    return cleanup.deleteEnded<EndedExecution>(cutoff, {
+    const deleted = await cleanup.deleteEnded<EndedExecution>(cutoff, {
       next: (after) => findExecutionsAfter(reader, { after }),
       due: (ids) => this.findFree(reader, { settledBy: cleanup.settledBy, cutoff }, ids),
       remove: (tx, free) => this.deleteFree(tx, cleanup, cutoff, free),
     });
+    while ((await cleanup.goesOn()) && (await cleanup.step((tx) => deleteEmptyGroups(tx, cutoff))) > 0);
+    return deleted;
   }
 
   private async deleteFree(
@@ -60,6 +64,7 @@ export class ExecutionDeletion implements Deletion {
     await deleteAttempts(tx.db, {}, ids);
     await deleteUsage(tx, ids);
     await deleteToolCalls(tx.db, {}, ids);
+    await uncountFailures(tx.db, {}, ids);
     await deleteExecutions(tx.db, {}, ids);
     await this.correlations.removeEmpty(tx, held);
     return free.length;

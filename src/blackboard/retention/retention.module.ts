@@ -12,6 +12,6 @@ import { SettledCorrelations } from './settled-correlations.js';
 @Module({
   imports: [CorrelationStateModule, DatabaseModule, JoinsModule],
   providers: [ArtifactDeletion, ExecutionDeletion, Retention, SettledCorrelations, SchedulerLocks],
-  exports: [Retention, SettledCorrelations],
+  exports: [Retention, SchedulerLocks, SettledCorrelations],
 })
 export class RetentionModule {}

@@ -42,6 +42,11 @@ export class SchedulerLock {
     tx.afterCommit(() => (this.dueAt = next));
     return true;
   }
+
+  /** Makes the lock due, unless another process has taken it. Do not use the object afterwards. */
+  async release(tx: Transaction): Promise<void> {
+    await moveLock(tx.db, { name: this.name, from: this.dueAt, to: 0 });
+  }
 }
 
 const findLock = prepared<{ name: string }, { due_at: number }>((db, place) =>

@@ -9,7 +9,9 @@ import { StartError } from '../start-error.js';
 import { initialSchema } from './0001-initial-schema.js';
 import { correlationLists } from './0002-correlation-lists.js';
 import { activityCounts } from './0003-activity-counts.js';
+import { failureGroups } from './0004-failure-groups.js';
 import { waitingByCorrelation } from './0005-waiting-by-correlation.js';
+import { operations } from './0006-operations.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -19,7 +21,9 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   initialSchema,
   correlationLists,
   activityCounts,
+  failureGroups,
   waitingByCorrelation,
+  operations,
 ];
 
 /**

@@ -7,6 +7,8 @@ export interface ExecutionTables {
   agent_pauses: AgentPausesTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
+  failure_changes: FailureChangesTable;
+  failure_groups: FailureGroupsTable;
 }
 
 export type ExecutionState = 'pending' | 'running' | 'completed' | 'failed' | 'cancelled';
@@ -65,6 +67,8 @@ export interface ExecutionsTable {
   ended_at: number | null;
   error_type: string | null;
   error_message: string | null;
+  /** The group of its failure (src/common/failure-group.ts). Null unless it has failed. */
+  failure_group: Generated<string | null>;
 }
 
 /** An attempt that failed and was followed by another one. The execution's row has the data of its last attempt. */
@@ -97,4 +101,37 @@ export interface ConsumptionsTable {
   execution_id: string;
   consumer: string;
   consumed_at: number;
+}
+
+/**
+ * One row for each failed execution, and for each time that failed executions of a group were retried or deleted. A
+ * background step adds them up in `failure_groups` and then deletes them, so that failures of one group do not wait for
+ * each other.
+ */
+export interface FailureChangesTable {
+  seq: Generated<number>;
+  failure_group: string;
+  /** By how much the count of the group changes. */
+  change: number;
+  /** The following columns describe a failure. They are null if the count decreases: the group is known then. */
+  agent: string | null;
+  error_type: string | null;
+  /** The normalised message. */
+  message: string | null;
+  failed_at: number | null;
+}
+
+/** Failed executions with the same agent, error type and normalised message. */
+export interface FailureGroupsTable {
+  /** The value of `executions.failure_group`. */
+  id: string;
+  agent: string;
+  error_type: string;
+  message: string;
+  /** How many executions of the group are failed now, without the rows of `failure_changes` that follow. */
+  count: number;
+  /** When an execution of the group first failed, even if it was retried since. */
+  first_at: number;
+  /** When an execution of the group last failed, even if it was retried since. */
+  last_at: number;
 }

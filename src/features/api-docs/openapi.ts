@@ -26,6 +26,7 @@ const TAGS: Record<string, string> = {
   Artifacts: 'Publish artifacts, wait for the results of agents, and query the blackboard',
   Agents: 'List agents and their history; run an agent directly, pause it and resume it',
   Executions: 'An execution is one call of an agent: see states, attempts and errors, and retry a failed one',
+  Operations: 'Retry or fail many executions in the background, and follow the progress',
   'External work': 'Executions that remote workers and people claim and complete',
   Correlations: 'A correlation is a publish and everything that follows from it: see its state, counts and trace',
   Runs: 'Run a workflow that starts with one agent; wait for its end, or poll',

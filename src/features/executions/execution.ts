@@ -26,6 +26,7 @@ export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[
   next_attempt_at: timestampOf(row.available_at),
   error_type: row.error_type,
   error_message: row.error_message,
+  failure_group: row.failure_group,
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOf(heldUntil(row)),

@@ -1,20 +1,24 @@
-import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
+import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
-import { END_EXAMPLE, ENDED_EXAMPLE, EndedBody, EndRequest } from './dto/ended-body.js';
 import { ApiExecutionId, EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
 import { EXECUTION_LIST_EXAMPLE, ExecutionListBody, ExecutionListQuery } from './dto/execution-list.js';
+import { FAILURE_LIST_EXAMPLE, FailureListBody, FailureListQuery } from './dto/failure-list.js';
 import { ExecutionsService } from './executions.service.js';
+import { FailuresService } from './failures.service.js';
 
 const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
 
 @ApiTags('Executions')
 @Controller('api/v1/executions')
 export class ExecutionsController {
-  constructor(private readonly executions: ExecutionsService) {}
+  constructor(
+    private readonly executions: ExecutionsService,
+    private readonly failures: FailuresService,
+  ) {}
 
   @Get()
   @ApiOperation({
@@ -27,29 +31,17 @@ export class ExecutionsController {
     return this.executions.list(query);
   }
 
-  @Post('fail')
-  @HttpCode(200)
+  @Get('failures')
   @ApiOperation({
-    summary: 'Fail the waiting work of an agent that no process has',
+    summary: 'List groups of failed executions',
     description:
-      'Waiting executions of the agent fail with the error type `agent_removed`. Join groups and batch windows of ' +
-      'its subscriptions that no process has are dropped with the same error. Repeating the request ends what is ' +
-      'left.',
+      'Groups failed executions by agent, error type and message, the group that failed last first. In messages, ' +
+      'quoted values, ids and numbers count as equal. `failure_group` of the list of executions finds those of a group.',
   })
-  @ApiBody({ type: EndRequest, examples: { end: { value: END_EXAMPLE } } })
-  @ApiOkResponse({
-    type: EndedBody,
-    description: 'The number of executions and groups that were ended',
-    example: ENDED_EXAMPLE,
-  })
-  @ApiErrors(
-    [400, 'agent: must be a string'],
-    [404, 'Agent not found: prize'],
-    [409, 'A live process has the agent price and runs its executions; GET /api/v1/processes shows which'],
-    503,
-  )
-  fail(@Body() { agent }: EndRequest): Promise<EndedBody> {
-    return this.executions.failWithoutAgent(agent);
+  @ApiOkResponse({ type: FailureListBody, description: 'One page', example: FAILURE_LIST_EXAMPLE })
+  @ApiErrors([400, 'after: must be next of an earlier page (got "2")'])
+  listFailures(@Query() query: FailureListQuery): Promise<FailureListBody> {
+    return this.failures.list(query);
   }
 
   @Get(':execution_id')

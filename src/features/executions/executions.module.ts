@@ -6,10 +6,11 @@ import { ExecutionsRepository } from './executions.repository.js';
 import { ExecutionsService } from './executions.service.js';
 import { ExternalWorkController } from './external-work.controller.js';
 import { ExternalWorkService } from './external-work.service.js';
+import { FailuresService } from './failures.service.js';
 
 @Module({
   imports: [BlackboardModule],
   controllers: [ExecutionsController, ExternalWorkController],
-  providers: [ExecutionsRepository, ExecutionsService, ExternalWorkService],
+  providers: [ExecutionsRepository, ExecutionsService, ExternalWorkService, FailuresService],
 })
 export class ExecutionsModule {}

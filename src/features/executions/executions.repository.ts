@@ -94,6 +94,7 @@ interface ExecutionFilter {
   agent: string | null;
   correlationId: string | null;
   assignee: string | null;
+  failureGroup: string | null;
   /** Keeps only executions of these agents in these states; `state` is then ignored. */
   open: OpenFilter | null;
 }
@@ -117,12 +118,15 @@ type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
  */
 function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
   if (filter.open !== null) return open(db, filter, filter.open);
-  const all = ofAgent(db.selectFrom('executions').select('seq'), filter.agent);
+  const all = inGroup(ofAgent(db.selectFrom('executions').select('seq'), filter.agent), filter.failureGroup);
   if (filter.assignee !== null) return newest(db, assigned(all, { ...filter, assignee: filter.assignee }), most);
   if (filter.correlationId !== null) {
     const own = all.where('correlation_id', '=', filter.correlationId);
     return filter.state === null ? own : own.where('state', '=', filter.state);
   }
+  // The index of a group contains failed executions only.
+  if (filter.failureGroup !== null)
+    return newest(db, filter.state === null ? all : all.where(isInState(filter.state)), most);
   if (filter.state === null && filter.agent === null) return newest(db, all, most);
   const [first, ...others] = (filter.state === null ? STATES : [filter.state]).flatMap((state) =>
     inState(db, all, state, most),
@@ -133,10 +137,11 @@ function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Fo
 /** Selects from the indexes that claims use. */
 function open(
   db: Kysely<Schema>,
-  { agent, correlationId, assignee }: ExecutionFilter,
+  { agent, correlationId, assignee, failureGroup }: ExecutionFilter,
   { agents, states }: OpenFilter,
 ): Found {
-  let all = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
+  const ofAgents = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
+  let all = inGroup(ofAgents, failureGroup);
   if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
   if (assignee !== null) all = all.where('assignee', '=', assignee);
   const [first, ...others] = states.flatMap((state) => inState(db, all, state, 0));
@@ -170,6 +175,9 @@ function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: nu
 
 const ofAgent = (executions: Found, agent: string | null): Found =>
   agent === null ? executions : executions.where('agent', '=', agent);
+
+const inGroup = (executions: Found, group: string | null): Found =>
+  group === null ? executions : executions.where('failure_group', '=', group);
 
 const newest = (db: Kysely<Schema>, executions: Found, most: number): Found =>
   db.selectFrom(executions.orderBy('seq', 'desc').limit(most).as('newest')).select('newest.seq') as unknown as Found;

@@ -1,6 +1,5 @@
 import { Injectable } from '@nestjs/common';
 
-import { AgentRemoval } from '../../blackboard/agent-removal/agent-removal.js';
 import { FailedExecutions } from '../../blackboard/execution/failed-executions.js';
 import { Admission } from '../../blackboard/publishing/admission.js';
 import { findInputs, findOutputs } from '../../blackboard/queries/execution-artifact-rows.js';
@@ -14,7 +13,6 @@ import { DomainError } from '../../common/domain-error.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
-import type { EndedBody } from './dto/ended-body.js';
 import type { ListedExecutionBody } from './dto/execution-body.js';
 import type { ExecutionListBody, ExecutionListQuery } from './dto/execution-list.js';
 import { executionPieces, formOf, listedExecutionBody } from './execution.js';
@@ -26,7 +24,6 @@ export class ExecutionsService {
   constructor(
     private readonly admission: Admission,
     private readonly failedExecutions: FailedExecutions,
-    private readonly agentRemoval: AgentRemoval,
     private readonly catalog: Catalog,
     private readonly unitOfWork: UnitOfWork,
     private readonly executions: ExecutionsRepository,
@@ -41,6 +38,7 @@ export class ExecutionsService {
       agent: query.agent ?? null,
       correlationId: query.correlation_id ?? null,
       assignee: query.assignee ?? null,
+      failureGroup: query.failure_group ?? null,
     };
     const lacking = await this.withoutAgent.agents();
     const open = this.openFilter(query, lacking);
@@ -78,12 +76,6 @@ export class ExecutionsService {
   /** Returns the execution without its artifacts and attempts. Throws DomainError `not_found`. */
   async listed(id: string): Promise<ListedExecutionBody> {
     return listedExecutionBody(await this.row(id), []);
-  }
-
-  /** Throws the DomainErrors of `AgentRemoval.fail`. */
-  async failWithoutAgent(agent: string): Promise<EndedBody> {
-    const { executions, groups } = await this.agentRemoval.fail(agent);
-    return { agent, executions, groups };
   }
 
   /** Returns the inputs in the order in which the agent receives them. */

@@ -23,6 +23,25 @@ export class CursorPageBody {
   has_more!: boolean;
 }
 
+/** Position of a page in a list that continues after the `next` of a page. */
+export class NextPageBody {
+  @ApiProperty({ type: 'integer' })
+  limit!: number;
+
+  @ApiProperty({ type: String, nullable: true })
+  after!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Value of `after` for the next page; null on the last one',
+  })
+  next!: string | null;
+
+  @ApiProperty({ description: 'Whether there are more items after this page' })
+  has_more!: boolean;
+}
+
 /** The query of a list of runs or batches, newest first. Each list adds its statuses. */
 export class PageQuery {
   @QueryText({ description: 'Only items of this agent', example: 'classifier' })

@@ -76,6 +76,13 @@ export class ListedExecutionBody {
   @ApiProperty({
     type: String,
     nullable: true,
+    description: 'Group of a failed execution, as GET /api/v1/executions/failures lists it; otherwise null',
+  })
+  failure_group!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
     description: 'Assignee of an execution of an external agent; null if it is not assigned, and for other agents',
   })
   assignee!: string | null;
@@ -211,6 +218,9 @@ export class ExecutionBody extends ListedExecutionBody {
   tool_calls?: ToolCallBody[];
 }
 
+/** The group of the failure in the examples. */
+export const FAILURE_GROUP = '5f0c2d5e8b7a41f6a3c9d2e4b6f80911';
+
 export const LISTED_EXECUTION_EXAMPLE: ListedExecutionBody = {
   id: '019a7f5e-0c9b-7d20-b1c5-3e4f5a6b7c80',
   agent: 'classifier',
@@ -225,6 +235,7 @@ export const LISTED_EXECUTION_EXAMPLE: ListedExecutionBody = {
   next_attempt_at: null,
   error_type: 'Error',
   error_message: 'the model could not be read',
+  failure_group: FAILURE_GROUP,
   assignee: null,
   claimed_by: null,
   lease_until: null,
@@ -277,6 +288,7 @@ export const RETRIED_EXAMPLE: ExecutionBody = {
   ended_at: null,
   error_type: null,
   error_message: null,
+  failure_group: null,
 };
 
 export const ApiExecutionId = (): MethodDecorator =>

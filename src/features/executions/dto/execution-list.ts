@@ -2,7 +2,7 @@ import { ApiProperty } from '@nestjs/swagger';
 
 import { PageBody } from '../../../http/dto/page.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
-import { EXECUTION_STATES, LISTED_EXECUTION_EXAMPLE, ListedExecutionBody } from './execution-body.js';
+import { EXECUTION_STATES, FAILURE_GROUP, LISTED_EXECUTION_EXAMPLE, ListedExecutionBody } from './execution-body.js';
 
 export class ExecutionListQuery {
   @QueryChoice({ description: 'Keeps only executions in this state', choices: EXECUTION_STATES, example: 'failed' })
@@ -16,6 +16,9 @@ export class ExecutionListQuery {
 
   @QueryText({ description: 'Keeps only executions with this assignee', example: 'anna' })
   assignee?: string;
+
+  @QueryText({ description: 'Keeps only failed executions of this group', example: FAILURE_GROUP })
+  failure_group?: string;
 
   @QueryBoolean({
     description: 'Keeps only executions that wait because no process has their agent',

@@ -109,6 +109,7 @@ export const RELEASED_EXAMPLE: ExecutionBody = {
   ended_at: null,
   error_type: null,
   error_message: null,
+  failure_group: null,
   errors: [],
   attempts: [],
 };

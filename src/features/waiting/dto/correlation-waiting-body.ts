@@ -10,7 +10,8 @@ import {
   type WaitsPage,
 } from '../../../blackboard/waits/waits.js';
 import type { CorrelationState } from '../../../database/schema.js';
-import { CursorPageBody, OpenGroupBody } from './waiting-group-body.js';
+import { NextPageBody } from '../../../http/dto/page.js';
+import { OpenGroupBody } from './waiting-group-body.js';
 
 const CORRELATION_STATES = ['active', 'completed', 'failed', 'cancelled'] as const satisfies CorrelationState[];
 
@@ -119,7 +120,7 @@ export class CorrelationWaitingBody implements Omit<WaitsPage, 'next'> {
   items!: Wait[];
 
   @ApiProperty()
-  pagination!: CursorPageBody;
+  pagination!: NextPageBody;
 }
 
 export const CORRELATION_WAITING_EXAMPLE: CorrelationWaitingBody = {

@@ -3,26 +3,9 @@ import { ApiProperty } from '@nestjs/swagger';
 import { GROUP_WAITS, type OpenGroup } from '../../../blackboard/waits/waits.js';
 import type { JoinGroupsTable } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { NextPageBody } from '../../../http/dto/page.js';
 
 const GROUP_STATES = ['waiting', 'complete'] as const satisfies JoinGroupsTable['state'][];
-
-export class CursorPageBody {
-  @ApiProperty({ type: 'integer' })
-  limit!: number;
-
-  @ApiProperty({ type: String, nullable: true })
-  after!: string | null;
-
-  @ApiProperty({
-    type: String,
-    nullable: true,
-    description: 'Value of `after` for the next page; null on the last one',
-  })
-  next!: string | null;
-
-  @ApiProperty({ description: 'Whether there are more items after this page' })
-  has_more!: boolean;
-}
 
 /** An open join group or batch window. */
 export class OpenGroupBody implements OpenGroup {
@@ -104,7 +87,7 @@ export class WaitingGroupsBody {
   items!: OpenGroupBody[];
 
   @ApiProperty()
-  pagination!: CursorPageBody;
+  pagination!: NextPageBody;
 }
 
 /** An artifact in a group. */
@@ -127,7 +110,7 @@ export class WaitingGroupBody extends OpenGroupBody {
   items!: GroupMemberBody[];
 
   @ApiProperty()
-  pagination!: CursorPageBody;
+  pagination!: NextPageBody;
 }
 
 export const GROUP_EXAMPLE: OpenGroupBody = {
@@ -148,7 +131,7 @@ export const GROUP_EXAMPLE: OpenGroupBody = {
   without_process: false,
 };
 
-const ONE_PAGE: CursorPageBody = { limit: 50, after: null, next: null, has_more: false };
+const ONE_PAGE: NextPageBody = { limit: 50, after: null, next: null, has_more: false };
 
 export const GROUPS_EXAMPLE: WaitingGroupsBody = { items: [GROUP_EXAMPLE], pagination: ONE_PAGE };
 

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { forEachInTransaction } from '../../queue/for-each-in-transaction.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { GroupErrors } from '../joins/group-errors.js';
 import { findGroup, findMembers, type WaitingGroup } from '../joins/join-group-rows.js';
@@ -9,8 +8,11 @@ import { lockKeyOf } from '../joins/lock-keys.js';
 import { WaitingGroups } from '../joins/waiting-groups.js';
 import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 import { PROCESSES, Processes } from '../processes/processes.js';
-import { AGENT_REMOVED } from './execution-removal.js';
+import type { Operation, Step } from './operation.js';
 import { findGroups } from './removal-rows.js';
+
+/** The `error_type` of work that waited for a removed agent or subscription. */
+export const AGENT_REMOVED = 'agent_removed';
 
 /** Fails join groups and batch windows that wait for a subscription that no live process has. */
 @Injectable()
@@ -23,19 +25,18 @@ export class GroupRemoval {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Returns how many it failed; null if it failed none. */
-  async failSome(place: SubscriptionPlace): Promise<number | null> {
-    let failed = 0;
+  /** Returns steps that fail one group each. */
+  async next(place: SubscriptionPlace, { position }: Operation): Promise<Step[]> {
     const groups = await findGroups(this.unitOfWork.reader, place);
-    await forEachInTransaction(this.unitOfWork, groups, async (tx, group) => {
-      if (await this.fail(tx, group)) tx.afterCommit(() => (failed += 1));
-    });
-    return failed === 0 ? null : failed;
+    return groups.map((group) => ({
+      position,
+      locks: [PROCESSES, lockKeyOf(group)],
+      run: async (tx) => ({ done: (await this.fail(tx, group)) ? 1 : 0, failed: 0, lastError: null }),
+    }));
   }
 
   /** False if the group has ended already, or a process with its subscription has started. */
-  private async fail(tx: Transaction, { id, ...place }: WaitingGroup): Promise<boolean> {
-    await tx.lock([PROCESSES, lockKeyOf(place)]);
+  private async fail(tx: Transaction, { id }: WaitingGroup): Promise<boolean> {
     const group = await findGroup(tx.db, id);
     if (!group || (await this.processes.known(tx.db)).hasSubscription(group)) return false;
     const changes = this.tracker.begin(tx);
