@@ -29,6 +29,7 @@ const TAGS: Record<string, string> = {
   Operations: 'Retry or fail many executions in the background, and follow the progress',
   'External work': 'Executions that remote workers and people claim and complete',
   Correlations: 'A correlation is a publish and everything that follows from it: see its state, counts and trace',
+  Waiting: 'See which joins and batch windows wait, what has come and what is missing',
   Runs: 'Run a workflow that starts with one agent; wait for its end, or poll',
   Batches: 'Run an agent once for each row of a list or a CSV file, and follow the progress',
   Changelog: 'Follow published artifacts as a stream, or read them page by page',

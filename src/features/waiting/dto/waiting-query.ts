@@ -5,7 +5,10 @@ export class WaitingQuery {
   @QueryInteger({ description: 'Maximum number of items on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
 
-  @QueryText({ description: 'The page begins after this item; send `next` of the previous page' })
+  @QueryText({
+    description: 'The page begins after this item; send `next` of the previous page',
+    example: 'WyJzdXBlcnZpc29yIiwwXQ',
+  })
   after?: string;
 }
 
