@@ -1,5 +1,6 @@
 import { integrity } from '../faults/integrity.js';
 import { countsOf, pendingOf } from '../faults/invariants.js';
+import type { Rows } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
 import { ANSWERS } from './attacks/answers.js';
@@ -23,7 +24,8 @@ const SECONDS = Number(process.env.STARLING_SOAK_SECONDS ?? 600);
 const ATTACKERS = 2;
 const MOST_GROWTH = 1.3;
 const NOTE_EVERY_MS = 1_000;
-const MOST_TO_FINISH_MS = 300_000;
+const MOST_TO_FINISH_MS = 900_000;
+const MOST_WITHOUT_PROGRESS_MS = 60_000;
 const ATTACKS: readonly Attack[] = [
   ANSWERS,
   BATCHES,
@@ -86,18 +88,28 @@ ${pod.lastOutput}`,
       const { slowestMs } = await bystanders.end();
       // An attack that was prepared but never run leaves its agent paused.
       await ask(pod, { path: '/api/v1/agents/parser/resume', body: {} });
-      // The attackers' batches also run to their end. Work that is still pending after that is reported as a breach.
+      // The attackers' work also runs to its end. Work that is still pending after that is reported as a breach.
       const isFinished = (): Promise<boolean> =>
         pod.database.look(async (rows) => {
           if ((await rows('select 1 from correlations where pending <> 0 limit 1')).length > 0) return false;
           return (await broken(rows, clients.acknowledged)).length === 0;
         });
       const finishing = Date.now();
-      await eventually('all work is finished', isFinished, MOST_TO_FINISH_MS).catch(() => undefined);
+      let left: string[] = [];
+      let progressAt = finishing;
+      const isFinishedOrStuck = async (): Promise<boolean> => {
+        if (await isFinished()) return true;
+        const now = await pod.database.look(unfinished);
+        if (now.join() !== left.join()) progressAt = Date.now();
+        left = now;
+        return Date.now() - progressAt > MOST_WITHOUT_PROGRESS_MS;
+      };
+      await eventually('all work is finished', isFinishedOrStuck, MOST_TO_FINISH_MS).catch(() => undefined);
       const finishedMs = Date.now() - finishing;
       const breaches = await pod.database.look(async (rows) => [
         ...(await broken(rows, clients.acknowledged)),
         ...(await integrity(rows)),
+        ...(await unfinished(rows)),
         ...(await pendingOf(rows)),
         ...(await countsOf(rows)),
       ]);
@@ -122,6 +134,20 @@ ${pod.lastOutput}`,
       expect({ isMemoryBack, mib }).toEqual({ isMemoryBack: true, mib });
       for (const count of Object.values(acknowledged)) expect(count).toBeGreaterThan(0);
     },
-    (SECONDS + 900) * 1_000,
+    (SECONDS + 1_500) * 1_000,
   );
 });
+
+/** Counts the executions that have not ended, by agent and state, and the items of batches that run. */
+async function unfinished(rows: Rows): Promise<string[]> {
+  const executions = await rows<{ agent: string; state: string; count: number }>(
+    `select agent, state, count(*) as count from executions where state in ('pending', 'running') group by agent, state`,
+  );
+  const batches = await rows<{ agent: string; count: number }>(
+    `select agent, sum(total_items - succeeded_items - failed_items) as count from batches where status = 'running' group by agent`,
+  );
+  return [
+    ...executions.map(({ agent, state, count }) => `${count} executions of ${agent} are ${state}`),
+    ...batches.map(({ agent, count }) => `${count} items of batches of ${agent} are left`),
+  ].sort();
+}

@@ -54,6 +54,9 @@ export async function withstand(pod: Pod, attack: Attack): Promise<Answered[]> {
     honestShare,
     refusals: false,
   });
+  const refused = answers.filter(({ status }) => status !== 200);
+  if (refused.length > (attack.mostRefused ?? Infinity))
+    throw new Error(`not all were answered with 200: ${JSON.stringify(refused.slice(0, 5))}`);
   expect(storedMib).toBeLessThanOrEqual(attack.mostStoredMib ?? Infinity);
   return answers;
 }

@@ -21,6 +21,8 @@ export interface Attack {
    * resource that the attack exhausts.
    */
   leastHonestShare?: number;
+  /** How many of its answers may be other than 200 while it is the only attack. Absent for any number. */
+  mostRefused?: number;
   /** Resolves with the answers that the attacker received. */
   run(target: Target): Promise<Answered[]>;
 }

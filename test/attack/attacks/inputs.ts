@@ -8,8 +8,13 @@ const WINDOW = 200;
 const RELEASED = 40;
 const RELEASED_AFTER_MS = 30_000;
 const WITHIN_MS = 90_000;
+const MOST_TRIES = 500;
+const PAUSE_MS = 20;
 
-/** Publishes artifacts one after another, each as soon as there is memory for it. */
+/**
+ * Publishes artifacts one after another, each as soon as there is memory for it, and a connection beside those of other
+ * attacks.
+ */
 async function publish(
   target: Target,
   count: number,
@@ -19,14 +24,18 @@ async function publish(
   visibility: object = { kind: 'Public' },
 ): Promise<void> {
   const body = `{"type":"${type}","visibility":${JSON.stringify(visibility)},"payload":{"l":${smallValues(bytes)}}}`;
+  let tries = 0;
   for (let published = 0; published < count;) {
-    const { status, text } = await ask(target, {
+    const { status, text, error } = await ask(target, {
       path: '/api/v1/artifacts',
       headers: { 'x-correlation-id': correlation },
       body,
     });
-    if (status === 200) published += 1;
-    else if (status !== 503) throw new Error(`${type} was not published: ${status} ${text}`);
+    tries += 1;
+    if (status === 200) [published, tries] = [published + 1, 0];
+    else if ((status !== 503 && status !== 0) || tries === MOST_TRIES)
+      throw new Error(`${type} was not published: ${status} ${text} ${error}`);
+    else await delay(PAUSE_MS);
   }
 }
 

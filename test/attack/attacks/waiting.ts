@@ -14,16 +14,15 @@ const posts = (path: string, body: string): string =>
 const pipelined = (connections: number, what: string, path: string, body: string): Attack => ({
   name: `${connections * 16} ${what}, 16 on each connection`,
   leastHonestShare: 0,
+  mostRefused: 0,
   async run(target) {
-    let answer: Answered | undefined;
+    const answers: Answered[] = [];
     await byConnections(async (held) => {
       await repeat(connections / 25, 50, () => open(held, 25, posts(path, body).repeat(16)));
       await delay(HANGS_UP_AFTER_MS);
-      answer = await ask(target, { path: '/api/v1/artifacts', body: { type: 'Blob', payload: {} } });
+      answers.push(await ask(target, { path: '/api/v1/artifacts', body: { type: 'Blob', payload: {} } }));
     })(target);
-    if (answer?.status !== 200)
-      throw new Error(`A publish that does not wait was answered ${answer?.status} ${answer?.text}`);
-    return [answer];
+    return answers;
   },
 });
 
