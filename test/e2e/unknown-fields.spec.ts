@@ -295,7 +295,8 @@ describe('unknown fields', () => {
       'CompleteRequest',
       'OutputBody',
       'FailRequest',
-      'EndRequest',
+      'RetryAllRequest',
+      'FailAllRequest',
     ];
     expect(closed.filter((name) => !isClosed(name))).toEqual([]);
     expect(['RunRequest', 'BatchRequest', 'JsonRpcMessage'].filter(isClosed)).toEqual([]);

@@ -119,7 +119,7 @@ describe('secrets of webhooks', () => {
       expect.objectContaining({
         level: 50,
         targets: 1,
-        msg: expect.stringMatching(/^secret_key: secrets of webhook targets were stored with another key/),
+        msg: expect.stringMatching(/^secret_key: webhook secrets were stored with another key/),
       }),
     );
     await expect(secretsOf(app)).rejects.toThrow(

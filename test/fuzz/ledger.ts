@@ -16,6 +16,7 @@ export interface Holdings {
   /** Batches and their runs come when workers are free, and are not counted. */
   runs: string[];
   batches: string[];
+  operations: string[];
   keys: string[];
 }
 
@@ -26,10 +27,11 @@ export class Ledger {
   private directInputs = 0;
   private readonly runs = new Set<string>();
   private readonly batches = new Set<string>();
+  private readonly operations = new Set<string>();
   private readonly keys = new Set<string>();
 
   /** Uses the answer, because a target may be written in many ways. */
-  enter({ headers, body }: FuzzRequest, { status, headers: answered, text }: Answer): void {
+  enter({ target, headers, body }: FuzzRequest, { status, headers: answered, text }: Answer): void {
     const answer =
       status === 200 && text !== '' && answered['content-type']?.startsWith('application/json')
         ? (JSON.parse(text) as object)
@@ -47,6 +49,11 @@ export class Ledger {
     } else if ('batch_id' in answer) {
       this.batches.add(answer.batch_id as string);
       if (headers['X-Idempotency-Key'] !== undefined) this.keys.add(`POST /run/batch ${headers['X-Idempotency-Key']}`);
+    } else if ('operation_id' in answer || Object.keys(answer).join() === 'matched') {
+      if ('operation_id' in answer) this.operations.add(answer.operation_id as string);
+      const action = /executions\/(retry|fail)/i.exec(target)?.[1]!.toLowerCase();
+      const key = headers['X-Idempotency-Key'];
+      if (action && key !== undefined) this.keys.add(`POST /api/v1/executions/${action} ${key}`);
     } else if (saysAgentFailed(status, text) || Object.keys(answer).join() === 'artifacts') {
       this.directRuns += 1;
       this.directInputs += (JSON.parse(body!.toString()) as { inputs: unknown[] }).inputs.length;
@@ -54,7 +61,7 @@ export class Ledger {
   }
 
   get holdings(): Holdings {
-    const { published, directRuns, directInputs, runs, batches, keys } = this;
+    const { published, directRuns, directInputs, runs, batches, operations, keys } = this;
     const sorted = (ids: Set<string>): string[] => [...ids].sort();
     const outsideRuns = new Map([...published].filter(([correlation]) => !runs.has(correlation)));
     return {
@@ -63,6 +70,7 @@ export class Ledger {
       directInputs,
       runs: sorted(runs),
       batches: sorted(batches),
+      operations: sorted(operations),
       keys: sorted(keys),
     };
   }
@@ -89,6 +97,7 @@ export async function storedIn(database: TestDatabase): Promise<Holdings> {
     directInputs: (await texts(`${external} and correlation_id in (${directly})`)).length,
     runs: await texts(`select id as value from runs where batch_id is null`),
     batches: await texts(`select id as value from batches`),
+    operations: await texts(`select id as value from operations`),
     keys: await texts(`select endpoint || ' ' || key as value from idempotency_keys`),
   };
 }
