@@ -1,8 +1,3 @@
-import { globSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
-
-const TEST = join(import.meta.dirname, 'test');
-
 const common = {
   testEnvironment: 'node',
   roots: ['<rootDir>/test'],
@@ -27,8 +22,8 @@ const common = {
 
 const chosen = process.env.STARLING_TEST_DATABASE;
 
-/** Files that are named run separately; without names, all of them run in shares (test/shares/run-share.ts). */
-const inShares = process.argv.slice(2).every((argument) => argument.startsWith('-'));
+/** Without the names of files, `npm test` runs all suites but the long ones, each on one database. */
+const isWhole = process.argv.slice(2).every((argument) => argument.startsWith('-'));
 
 /** Suites that use any database can run on both. A suite about SQLite, or about Postgres, says so in its name. */
 const ON_A_DATABASE = [
@@ -44,7 +39,7 @@ const ON_A_DATABASE = [
 ];
 
 /** `npm test` runs every suite once: those that use SQLite there run on Postgres with `npm run test:postgres`. */
-const onPostgresToo = inShares && !chosen ? [] : ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`);
+const onPostgresToo = isWhole && !chosen ? [] : ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`);
 
 const SPECS = {
   sqlite: { of: ['**/*.spec.ts'], without: ['**/*.postgres.spec.ts'] },
@@ -54,23 +49,11 @@ const SPECS = {
 /** Long suites have separate commands: `npm run test:faults`, and `npm run test:attack`, which needs the machine for itself. */
 const APART = ['attack/**', 'faults/**'];
 
-const SHARES = readdirSync(join(TEST, 'shares'))
-  .filter((file) => /^\d+\.ts$/.test(file))
-  .sort();
-
-/** A share loads all modules of the service, which does not pay for few suites. */
-const FEWEST_IN_SHARE = 8;
-
 function specsOf(database) {
   const { of, without } = SPECS[database];
-  if (!inShares)
-    return { testMatch: [...of.map((spec) => `<rootDir>/test/${spec}`), ...without.map((spec) => `!**/${spec}`)] };
-  const specs = [...new Set(globSync(of, { cwd: TEST, exclude: [...without, ...APART] }))].sort();
-  const files = SHARES.slice(0, Math.ceil(specs.length / FEWEST_IN_SHARE));
-  const shares = files.map((_file, share) => specs.filter((_spec, index) => index % files.length === share));
+  const excluded = isWhole ? [...without, ...APART] : without;
   return {
-    testMatch: files.map((file) => `<rootDir>/test/shares/${file}`),
-    globals: { TEST_DATABASE: database, TEST_SHARES: shares },
+    testMatch: [...of.map((spec) => `<rootDir>/test/${spec}`), ...excluded.map((spec) => `!**/test/${spec}`)],
   };
 }
 
@@ -91,14 +74,11 @@ if (chosen && !Object.hasOwn(projects, chosen))
 
 /** @type {import('jest').Config} */
 export default {
-  reporters: [
-    inShares ? '<rootDir>/test/support/share-reporter.js' : 'default',
-    '<rootDir>/test/support/summary-reporter.js',
-  ],
+  reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
   // Stops tests that hang. No test should take as long, and a busy machine must not fail one.
   testTimeout: 300_000,
   // On two cores Jest would use one worker, and most of these tests wait for a database or a process.
-  maxWorkers: 2,
+  maxWorkers: 3,
   // The memory of earlier suites in a worker would make each garbage collection take a second, which some tests measure.
   workerIdleMemoryLimit: '250MB',
   projects: chosen ? [projects[chosen]] : Object.values(projects),

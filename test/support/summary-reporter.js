@@ -22,17 +22,12 @@ export default class SummaryReporter {
   }
 }
 
-/** In a share, the outermost suite of a test is its spec (test/shares/run-share.ts). */
 function slowestOf(files) {
-  const times = new Map();
-  for (const { displayName, testFilePath, testResults } of files) {
-    for (const { ancestorTitles, duration } of testResults) {
-      const spec = ancestorTitles[0]?.endsWith('.spec.ts') ? ancestorTitles[0] : relative('test', testFilePath);
-      const name = `${displayName.name} ${spec}`;
-      times.set(name, (times.get(name) ?? 0) + (duration ?? 0));
-    }
-  }
-  const slowest = [...times].toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST);
+  const times = files.map(({ displayName, testFilePath, perfStats }) => [
+    `${displayName?.name} ${relative('test', testFilePath)}`,
+    perfStats.end - perfStats.start,
+  ]);
+  const slowest = times.toSorted(([, a], [, b]) => b - a).slice(0, SLOWEST);
   return slowest.map(([name, milliseconds]) => `${(milliseconds / 1_000).toFixed(0).padStart(4)} s ${name}`);
 }
 

@@ -1,3 +1,0 @@
-import { runShare } from './run-share.js';
-
-await runShare();
