@@ -40,6 +40,8 @@ export const views: readonly View[] = [
   { path: '/agents/$name', title: 'Agent', load: () => import('./views/agent') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
   { path: '/inbox', title: 'Inbox', icon: 'inbox', load: () => import('./views/inbox') },
+  { path: '/batches', title: 'Batches', icon: 'batch', load: () => import('./views/batches') },
+  { path: '/batches/$id', title: 'Batch', load: () => import('./views/batch') },
   { path: '/publish', title: 'Publish', icon: 'publish', load: () => import('./views/publish') },
 ];
 
