@@ -1,9 +1,5 @@
 // Opens the web app of the application in a real browser.
-import type { Browser } from 'playwright-core';
-
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -24,24 +20,10 @@ const FILES = {
   };`,
 };
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the view Agent', () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG, files: FILES });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
-
+describeDashboard('the view Agent', { config: CONFIG, files: FILES }, (dashboard) => {
   it('says what the agent consumes and publishes, and runs it on the example of its type', async () => {
-    const { page, context, complaints } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/agents/divider`);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/agents/divider`);
     for (const text of ['each Order', 'Order and Rule, joined', 'each Note or Hint', 'It has not run yet'])
       await page.getByText(text).first().waitFor();
     await page.getByText('1 process, with 0 running executions').waitFor();
@@ -52,38 +34,34 @@ whereBrowserIs('the view Agent', () => {
     await page.getByLabel('Inputs').selectOption('Order and Rule');
     await page.getByLabel('Rule', { exact: true }).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('shows why it failed', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/agents/divider`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/agents/divider`);
     await page.getByLabel('Order', { exact: true }).fill('{"n": 0}');
     await page.getByLabel('Order', { exact: true }).press('Control+Enter');
     await page.getByRole('alert').filter({ hasText: 'Agent divider failed' }).waitFor();
     const failures = page.getByRole('region', { name: 'Newest failures' });
     await failures.getByText('failed', { exact: true }).first().waitFor();
     await failures.getByText('there is no result for 0').waitFor();
-    await context.close();
   });
 
-  it('says that there is no such agent', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/agents/dividr`);
+  it('says that the agent does not exist', async () => {
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/agents/dividr`);
     await page.getByText('No agent is called dividr').waitFor();
     await page.getByRole('link', { name: 'See the agents of the configuration' }).click();
     await page.getByRole('row').filter({ hasText: 'divider' }).waitFor();
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
-    const { page, context } = await openPage(browser, look);
-    await page.goto(`${app.url}/dashboard/agents/divider`);
+    const { page } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard/agents/divider`);
     await page.getByRole('button', { name: 'Run the agent' }).click();
     await page.getByRole('region', { name: 'payload of Quotient' }).waitFor();
     await page.getByText('ended execution').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    await context.close();
   });
 });

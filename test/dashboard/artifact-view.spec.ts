@@ -1,9 +1,5 @@
 // Opens the web app of the application in a real browser.
-import type { Browser } from 'playwright-core';
-
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 agents:
@@ -21,26 +17,20 @@ agents:
     engine: { kind: expression, expression: '{"n": 2}' }
 `;
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the view Artifact', () => {
-  let app: TestApp;
-  let browser: Browser;
+describeDashboard('the view Artifact', { config: CONFIG }, (dashboard) => {
   let ids: Record<string, string>;
 
   beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG });
-    browser = await startBrowser();
     const payload = { n: 1, address: { city: 'Paris', lines: ['first floor', 'second door'] } };
     const publish = async (n: number): Promise<unknown> =>
-      app.http
+      dashboard.app.http
         .post('/api/v1/artifacts/sync')
         .set('X-Correlation-ID', 'order-1')
         .send({ type: 'Order', payload: { ...payload, n }, timeout: 10 })
         .expect(200);
     await publish(0);
     await publish(1);
-    const { body } = await app.http.get('/api/v1/artifacts?correlation_id=order-1&order=asc').expect(200);
+    const { body } = await dashboard.app.http.get('/api/v1/artifacts?correlation_id=order-1&order=asc').expect(200);
     ids = Object.fromEntries(
       (body.items as { type: string; id: string; payload: { n: number } }[]).map(({ type, id, payload: { n } }) => [
         `${type} ${n}`,
@@ -48,14 +38,10 @@ whereBrowserIs('the view Artifact', () => {
       ]),
     );
   });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
 
   it('says what each subscription did with it, and why', async () => {
-    const { page, context, complaints } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/artifacts/${ids['Order 1']}`);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts/${ids['Order 1']}`);
     await page.getByText('A client published it.').waitFor();
     const row = (agent: string) => page.getByRole('listitem').filter({ has: page.getByRole('link', { name: agent }) });
     await row('echo').getByText('It triggered the agent').waitFor();
@@ -66,23 +52,21 @@ whereBrowserIs('the view Artifact', () => {
     await row('large').waitFor({ state: 'detached' });
     await page.waitForURL('**?show=waits');
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('says which execution an artifact came from, and on which inputs', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/artifacts/${ids['Echo 1']}`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts/${ids['Echo 1']}`);
     const origin = page.getByRole('region', { name: 'Where it came from' });
     await origin.getByText('echo published it in the execution').waitFor();
     await origin.getByRole('region', { name: 'payload of Order' }).getByText('"n": 1').waitFor();
     await origin.getByRole('link', { name: 'Order' }).click();
     await page.waitForURL(`**/artifacts/${ids['Order 1']}`);
-    await context.close();
   });
 
   it('finds a text in the payload and opens the branches that have it', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/artifacts/${ids['Order 1']}`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts/${ids['Order 1']}`);
     const payload = page.getByRole('region', { name: 'Payload', exact: true });
     await payload.getByText('"Paris"').waitFor();
     expect(await payload.getByText('"second door"').isVisible()).toBe(false);
@@ -93,23 +77,20 @@ whereBrowserIs('the view Artifact', () => {
     await payload.getByLabel('Find in the payload').fill('third');
     await payload.getByLabel('Find in the payload').press('Enter');
     await payload.getByText('Nothing here contains this text.').waitFor();
-    await context.close();
   });
 
-  it('says that there is no such artifact', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/artifacts/00000000-0000-7000-8000-000000000000`);
+  it('says that the artifact does not exist', async () => {
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts/00000000-0000-7000-8000-000000000000`);
     await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
-    const { page, context } = await openPage(browser, look);
-    await page.goto(`${app.url}/dashboard/artifacts/${ids['Echo 1']}`);
+    const { page } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts/${ids['Echo 1']}`);
     await page.getByRole('region', { name: 'payload of Order' }).waitFor();
     await page.getByRole('heading', { name: /Not consumed by/ }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    await context.close();
   });
 });

@@ -1,10 +1,6 @@
 // Opens the web app of the application in a real browser.
-import type { Browser } from 'playwright-core';
-
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
 import { eventually } from '../support/eventually.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -16,27 +12,13 @@ agents:
     engine: { kind: expression, expression: '{"n": payload.n}' }
 `;
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the view Artifacts', () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
-
+describeDashboard('the view Artifacts', { config: CONFIG }, (dashboard) => {
   const publish = async (n: number, tags: string[] = []): Promise<unknown> =>
-    app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: { n }, tags }).expect(200);
+    dashboard.app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: { n }, tags }).expect(200);
 
   it('says what to do if there is nothing, and then shows new artifacts as they are published', async () => {
-    const { page, context, complaints } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/artifacts`);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts`);
     await page.getByText('The board is empty').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await publish(1, ['vip']);
@@ -47,13 +29,12 @@ whereBrowserIs('the view Artifacts', () => {
       expect.stringMatching(/Order[\s\S]*external/),
     ]);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('keeps its filters in the URL, also when the page is loaded again', async () => {
-    const { page, context } = await openPage(browser);
+    const { page } = await dashboard.open();
     await publish(2);
-    await page.goto(`${app.url}/dashboard/artifacts`);
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts`);
     await page.getByLabel('Type', { exact: true }).fill('Echo');
     await page.getByLabel('Type', { exact: true }).press('Enter');
     await page.waitForURL('**/artifacts?**type=Echo**');
@@ -62,21 +43,22 @@ whereBrowserIs('the view Artifacts', () => {
     await page.getByRole('row').nth(1).waitFor();
     const types = await page.locator('[role=row] [role=cell]:first-child').allInnerTexts();
     expect(new Set(types)).toEqual(new Set(['Echo']));
-    await context.close();
   });
 
   it("shows the server's answer to a wrong filter", async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/artifacts?from=yesterday`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts?from=yesterday`);
     await page.getByRole('alert').filter({ hasText: 'Invalid from: yesterday' }).waitFor();
-    await context.close();
   });
 
   it('reads further pages while it is scrolled, and has few rows at any time', async () => {
-    const { page, context } = await openPage(browser);
+    const { page } = await dashboard.open();
     for (let n = 0; n < 130; n += 1)
-      await app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: { n } }).set('X-Correlation-ID', 'many');
-    await page.goto(`${app.url}/dashboard/artifacts?correlation_id=many&type=Order&order=asc`);
+      await dashboard.app.http
+        .post('/api/v1/artifacts')
+        .send({ type: 'Order', payload: { n } })
+        .set('X-Correlation-ID', 'many');
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts?correlation_id=many&type=Order&order=asc`);
     await page.getByText('130 artifacts').waitFor();
     const last = page.getByRole('row').filter({ hasText: '{"n":129}' });
     await page.locator('[data-scroller]').hover();
@@ -85,16 +67,14 @@ whereBrowserIs('the view Artifacts', () => {
       return last.isVisible();
     });
     expect(await page.getByRole('row').count()).toBeLessThan(60);
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
-    const { page, context } = await openPage(browser, look);
+    const { page } = await dashboard.open(look);
     await publish(3, ['vip']);
-    await page.goto(`${app.url}/dashboard/artifacts`);
+    await page.goto(`${dashboard.app.url}/dashboard/artifacts`);
     await page.getByRole('row').nth(1).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    await context.close();
   });
 });

@@ -1,9 +1,7 @@
 // Opens the web app of the application in a real browser.
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -25,34 +23,20 @@ agents:
 
 const FILES = { 'broken.ts': `export default () => { throw new Error('the printer is on fire'); };` };
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the view of a correlation', () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG, files: FILES });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
-
+describeDashboard('the view of a correlation', { config: CONFIG, files: FILES }, (dashboard) => {
   const publish = (correlation: string, n: number): Promise<unknown> =>
-    app.http
+    dashboard.app.http
       .post('/api/v1/artifacts')
       .set('X-Correlation-ID', correlation)
       .send({ type: 'Order', payload: { n } })
       .expect(200);
 
   const stateOf = async (correlation: string): Promise<string> =>
-    (await app.http.get(`/api/v1/correlations/${correlation}/status`)).body.state;
+    (await dashboard.app.http.get(`/api/v1/correlations/${correlation}/status`)).body.state;
 
   const open = async (correlation: string): Promise<Page> => {
-    const { page } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/correlations/${correlation}`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/correlations/${correlation}`);
     await page.getByRole('list', { name: 'Timeline' }).waitFor();
     return page;
   };
@@ -67,12 +51,15 @@ whereBrowserIs('the view of a correlation', () => {
     const waits = page.getByRole('region', { name: 'Waits for' });
     await waits.getByText('approver, which a person or a worker has to claim').waitFor();
 
-    const { body: list } = await app.http.get('/api/v1/executions?agent=approver&state=pending');
+    const { body: list } = await dashboard.app.http.get('/api/v1/executions?agent=approver&state=pending');
     const { id } = list.items[0];
-    const claimed = await app.http.post(`/api/v1/executions/${id}/claim`).send({ claimed_by: 'ada' }).expect(200);
+    const claimed = await dashboard.app.http
+      .post(`/api/v1/executions/${id}/claim`)
+      .send({ claimed_by: 'ada' })
+      .expect(200);
     await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'running' }).waitFor();
     await waits.getByText('approver, which ada has claimed until').waitFor();
-    await app.http
+    await dashboard.app.http
       .post(`/api/v1/executions/${id}/complete`)
       .send({ lease_token: claimed.body.lease_token, outputs: [{ type: 'Approval', payload: {} }] })
       .expect(200);
@@ -129,22 +116,20 @@ whereBrowserIs('the view of a correlation', () => {
     await page.context().close();
   });
 
-  it("shows the server's answer if there is no such correlation", async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/correlations/unknown`);
+  it("shows the server's answer if the correlation does not exist", async () => {
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/correlations/unknown`);
     await page.getByRole('alert').getByText('Correlation not found: unknown').waitFor();
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
     await publish('order-13-again', 13);
-    const { page, context, complaints } = await openPage(browser, look);
-    await page.goto(`${app.url}/dashboard/correlations/order-13-again`);
+    const { page, complaints } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard/correlations/order-13-again`);
     await page.getByRole('button', { name: 'broken' }).first().click();
     await page.getByRole('complementary').getByRole('heading', { name: 'Attempts' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
     expect(complaints).toEqual([]);
-    await context.close();
   });
 });

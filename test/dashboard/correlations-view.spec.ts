@@ -1,9 +1,5 @@
 // Opens the web app of the application in a real browser.
-import type { Browser } from 'playwright-core';
-
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 agents:
@@ -17,27 +13,17 @@ agents:
     engine: { kind: external }
 `;
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the view Correlations', () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
-
+describeDashboard('the view Correlations', { config: CONFIG }, (dashboard) => {
   const publish = (correlation: string, type: string): Promise<unknown> =>
-    app.http.post('/api/v1/artifacts').set('X-Correlation-ID', correlation).send({ type, payload: {} }).expect(200);
+    dashboard.app.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', correlation)
+      .send({ type, payload: {} })
+      .expect(200);
 
   it('shows correlations as they begin and end, newest first', async () => {
-    const { page, context, complaints } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/correlations`);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/correlations`);
     await page.getByText('Nothing has been published yet').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await publish('order-1', 'Order');
@@ -49,17 +35,16 @@ whereBrowserIs('the view Correlations', () => {
       expect.stringContaining('invoice-1'),
       expect.stringContaining('order-1'),
     ]);
-    await app.http.post('/api/v1/correlations/invoice-1/cancel').expect(200);
+    await dashboard.app.http.post('/api/v1/correlations/invoice-1/cancel').expect(200);
     await rows.filter({ hasText: 'invoice-1' }).getByText('cancelled').waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('keeps its filters in the URL, and leads to the correlation', async () => {
     await publish('order-2', 'Order');
     await publish('invoice-2', 'Invoice');
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/correlations`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/correlations`);
     await page.getByRole('combobox', { name: 'State' }).selectOption('active');
     await page.getByLabel('Id begins with').fill('invoice');
     await page.getByLabel('Id begins with').press('Enter');
@@ -69,16 +54,14 @@ whereBrowserIs('the view Correlations', () => {
     await page.getByRole('list', { name: 'Timeline' }).waitFor();
     await page.getByRole('navigation', { name: 'Path' }).getByRole('link', { name: 'Correlations' }).click();
     await page.getByRole('link', { name: 'order-2' }).waitFor();
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
     await publish('order-3', 'Order');
-    const { page, context } = await openPage(browser, look);
-    await page.goto(`${app.url}/dashboard/correlations`);
+    const { page } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard/correlations`);
     await page.getByRole('link', { name: 'order-3' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    await context.close();
   });
 });

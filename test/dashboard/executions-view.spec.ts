@@ -1,9 +1,5 @@
 // Opens the web app of the application in a real browser.
-import type { Browser } from 'playwright-core';
-
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -20,39 +16,24 @@ agents:
     retry: { attempts: 2, delay: 10ms }
 `;
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the view Executions', () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
-
+describeDashboard('the view Executions', { config: CONFIG }, (dashboard) => {
   const publish = async (n: number): Promise<unknown> =>
-    app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: { n } }).expect(200);
+    dashboard.app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: { n } }).expect(200);
 
   it('says what to do if there is nothing, and then shows new executions', async () => {
-    const { page, context, complaints } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/executions`);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/executions`);
     await page.getByText('No agent has run yet').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
     await publish(1);
     await page.getByRole('row').filter({ hasText: 'echo' }).filter({ hasText: 'completed' }).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('filters in the URL, shows the attempts of one, and retries it after a question', async () => {
-    const { page, context } = await openPage(browser);
+    const { page } = await dashboard.open();
     await publish(0);
-    await page.goto(`${app.url}/dashboard/executions`);
+    await page.goto(`${dashboard.app.url}/dashboard/executions`);
     await page.getByRole('combobox', { name: 'State' }).selectOption('failed');
     await page.waitForURL('**/executions?state=failed');
     await page.getByRole('button', { name: 'divider' }).first().click();
@@ -67,25 +48,22 @@ whereBrowserIs('the view Executions', () => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByRole('combobox', { name: 'Agent', exact: true }).selectOption('echo');
     await page.getByText('No execution matches these filters').waitFor();
-    await context.close();
   });
 
   it("shows the server's answer if the execution is missing", async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/executions?execution=missing`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/executions?execution=missing`);
     await page.getByRole('alert').filter({ hasText: 'Not found' }).waitFor();
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
-    const { page, context } = await openPage(browser, look);
+    const { page } = await dashboard.open(look);
     await publish(0);
-    const { body } = await app.http.get('/api/v1/executions?state=failed').expect(200);
-    await page.goto(`${app.url}/dashboard/executions?execution=${body.items[0].id}`);
+    const { body } = await dashboard.app.http.get('/api/v1/executions?state=failed').expect(200);
+    await page.goto(`${dashboard.app.url}/dashboard/executions?execution=${body.items[0].id}`);
     await page.getByRole('heading', { name: 'Attempts' }).waitFor();
     await page.getByRole('row').nth(1).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    await context.close();
   });
 });

@@ -1,9 +1,7 @@
 // Opens the web app of the application in a real browser.
-import type { Browser, Page } from 'playwright-core';
+import type { Page } from 'playwright-core';
 
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 agents:
@@ -18,29 +16,15 @@ agents:
 
 const FILES = { 'broken.ts': `export default () => { throw new Error('the printer is on fire'); };` };
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the overview', () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG, files: FILES });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
-
+describeDashboard('the overview', { config: CONFIG, files: FILES }, (dashboard) => {
   const publish = (): Promise<unknown> =>
-    app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: {} }).expect(200);
+    dashboard.app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: {} }).expect(200);
 
   const countOf = (page: Page, title: string) => page.getByRole('listitem').filter({ hasText: title });
 
   it('says what waits, what failed, who is paused, and which processes live', async () => {
-    const { page, context, complaints } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard`);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard`);
     await page.getByText('The service and its database are up').waitFor();
     await page.getByText('No execution has failed.').waitFor();
     await countOf(page, 'For people').getByText('0', { exact: true }).waitFor();
@@ -55,23 +39,21 @@ whereBrowserIs('the overview', () => {
     await activity.getByText('1 (100 %)').waitFor();
     await page.getByRole('button', { name: '24h' }).click();
     await page.waitForURL(/window=24h/);
-    await app.http.post('/api/v1/agents/broken/pause').expect(200);
+    await dashboard.app.http.post('/api/v1/agents/broken/pause').expect(200);
     await page.reload();
     await page.getByText('1 agent paused:').waitFor();
 
     await failures.getByRole('link', { name: 'broken' }).click();
     await page.getByRole('complementary', { name: 'Selection' }).getByText('the printer is on fire').first().waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
     await publish();
-    const { page, context } = await openPage(browser, look);
-    await page.goto(`${app.url}/dashboard`);
+    const { page } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard`);
     await page.getByRole('region', { name: 'Newest failures' }).getByRole('listitem').first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    await context.close();
   });
 });

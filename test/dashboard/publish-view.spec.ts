@@ -1,9 +1,5 @@
 // Opens the web app of the application in a real browser.
-import type { Browser } from 'playwright-core';
-
-import type { TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
-import { accessibilityFaults, LOOKS, openPage, scrollsSideways, startDashboard } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -25,24 +21,10 @@ agents:
     engine: { kind: expression, expression: '{"n": payload.n}' }
 `;
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the view Publish', () => {
-  let app: TestApp;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    app = await startDashboard({ config: CONFIG });
-    browser = await startBrowser();
-  });
-  afterAll(async () => {
-    await browser.close();
-    await app.close();
-  });
-
+describeDashboard('the view Publish', { config: CONFIG }, (dashboard) => {
   it('publishes the example of the type that begins the workflow, waits, and shows what the agents made of it', async () => {
-    const { page, context, complaints } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/publish`);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/publish`);
     expect(await page.getByRole('combobox', { name: 'Type', exact: true }).inputValue()).toBe('Order');
     expect(JSON.parse(await page.getByLabel('Payload', { exact: true }).inputValue())).toEqual({
       n: 7,
@@ -56,18 +38,19 @@ whereBrowserIs('the view Publish', () => {
     await page.getByRole('link', { name: '2 artifacts' }).click();
     await page.getByRole('row').nth(2).waitFor();
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('publishes without waiting, with what the fields and the URL say', async () => {
-    const { page, context } = await openPage(browser);
+    const { page } = await dashboard.open();
     await page.goto(
-      `${app.url}/dashboard/publish?type=Order&wait=no&correlation_id=from-the-page&tag=vip&visibility=Private&agent=echo`,
+      `${dashboard.app.url}/dashboard/publish?type=Order&wait=no&correlation_id=from-the-page&tag=vip&visibility=Private&agent=echo`,
     );
     await page.getByLabel('Payload', { exact: true }).fill('{"n": 9, "to": {}}');
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByRole('region', { name: 'payload of Echo' }).getByText('"n": 9').waitFor();
-    const { body } = await app.http.get('/api/v1/artifacts?correlation_id=from-the-page&type=Order').expect(200);
+    const { body } = await dashboard.app.http
+      .get('/api/v1/artifacts?correlation_id=from-the-page&type=Order')
+      .expect(200);
     expect(body.items).toEqual([
       expect.objectContaining({
         payload: { n: 9, to: {} },
@@ -75,12 +58,11 @@ whereBrowserIs('the view Publish', () => {
         visibility: { kind: 'Private', agents: ['echo'] },
       }),
     ]);
-    await context.close();
   });
 
   it('says what is wrong with the payload, by itself and in the words of the service', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard/publish?type=Order`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/publish?type=Order`);
     await page.getByLabel('Payload', { exact: true }).fill('{"n": 1,');
     await page.getByText('This is not JSON').waitFor();
     expect(await page.getByRole('button', { name: 'Publish', exact: true }).isDisabled()).toBe(true);
@@ -89,16 +71,14 @@ whereBrowserIs('the view Publish', () => {
     await page.getByRole('alert').filter({ hasText: 'payload.n: must be >= 7' }).waitFor();
     await page.getByRole('button', { name: 'Fill in the example' }).click();
     expect(await page.getByLabel('Payload', { exact: true }).inputValue()).toContain('"n": 7');
-    await context.close();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
-    const { page, context } = await openPage(browser, look);
-    await page.goto(`${app.url}/dashboard/publish`);
+    const { page } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard/publish`);
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await page.getByRole('region', { name: 'payload of Echo' }).waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
-    await context.close();
   });
 });

@@ -4,12 +4,9 @@ import { createServer, request as forward, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-import type { Browser } from 'playwright-core';
-
 import { startApp, type TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
 import { builtDashboard } from '../support/built-program.js';
-import { openPage, startDashboard } from '../support/page-checks.js';
+import { describeDashboard, startDashboard } from '../support/page-checks.js';
 
 const KB = 1_000;
 const FIRST_VIEW_BYTES = 180 * KB;
@@ -103,18 +100,12 @@ describe('the files of the web app', () => {
 
 const urlOf = (proxy: Server): string => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/desk/`;
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-
-whereBrowserIs('the web app in a browser', () => {
-  let app: TestApp;
-  let browser: Browser;
+describeDashboard('the web app in a browser', { config: 'types: { Order: {} }' }, (dashboard) => {
   let proxy: Server;
 
   beforeAll(async () => {
-    app = await startDashboard({ config: 'types: { Order: {} }' });
-    browser = await startBrowser();
     proxy = createServer((incoming, response) => {
-      const { hostname, port } = new URL(app.url);
+      const { hostname, port } = new URL(dashboard.app.url);
       const path = incoming.url!.replace(/^\/desk/, '');
       const { method, headers } = incoming;
       const outgoing = forward({ hostname, port, path, method, headers }, (answer) => {
@@ -127,14 +118,12 @@ whereBrowserIs('the web app in a browser', () => {
     }).listen(0, '127.0.0.1');
   });
   afterAll(async () => {
-    await browser.close();
     proxy.closeAllConnections();
     proxy.close();
-    await app.close();
   });
 
   it('works under the prefix of a proxy, from / and from a deep link', async () => {
-    const { page, context, complaints } = await openPage(browser);
+    const { page, complaints } = await dashboard.open();
     const titles = {
       '': 'Overview',
       'dashboard/artifacts': 'Artifacts',
@@ -146,11 +135,10 @@ whereBrowserIs('the web app in a browser', () => {
       await page.getByRole('heading', { name, level: 1 }).waitFor();
     }
     expect(complaints).toEqual([]);
-    await context.close();
   });
 
   it('says since when the service is away, keeps what it shows, and is up to date when the service is back', async () => {
-    const { page, context } = await openPage(browser);
+    const { page } = await dashboard.open();
     await page.goto(`${urlOf(proxy)}dashboard/artifacts`);
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByText('The board is empty').waitFor();
@@ -159,7 +147,7 @@ whereBrowserIs('the web app in a browser', () => {
     await new Promise((resolve) => proxy.close(resolve));
     await page.getByText('The service has not answered since').waitFor();
     expect(await page.getByText('The board is empty').isVisible()).toBe(true);
-    await app.http
+    await dashboard.app.http
       .post('/api/v1/artifacts')
       .send({ type: 'Order', payload: { n: 1 } })
       .expect(200);
@@ -167,17 +155,15 @@ whereBrowserIs('the web app in a browser', () => {
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByRole('row').filter({ hasText: '{"n":1}' }).waitFor();
     expect(await page.getByText('The service has not answered since').isVisible()).toBe(false);
-    await context.close();
   });
 
   it('finds a view and a type by the keyboard alone', async () => {
-    const { page, context } = await openPage(browser);
-    await page.goto(`${app.url}/dashboard`);
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'View, agent, type or id' }).fill('artif');
     await page.keyboard.press('Enter');
     await page.waitForURL('**/dashboard/artifacts');
-    await context.close();
   });
 });

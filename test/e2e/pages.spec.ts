@@ -2,7 +2,7 @@
 import type { Browser, Page } from 'playwright-core';
 
 import { startApp, type TestApp } from '../support/app.js';
-import { browserMissing, startBrowser } from '../support/browser.js';
+import { describeInBrowser, startBrowser } from '../support/browser.js';
 
 const CONFIG = `
 types:
@@ -11,10 +11,7 @@ types:
 agents: {}
 `;
 
-const whereBrowserIs = browserMissing ? describe.skip : describe;
-if (browserMissing) console.warn(`skipped: ${browserMissing}`);
-
-whereBrowserIs('documentation in a browser', () => {
+describeInBrowser('documentation in a browser', () => {
   let app: TestApp;
   let browser: Browser;
   let page: Page;

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import type { Browser, BrowserContext, Page } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 
 import { startApp, type TestApp, type TestAppOptions } from './app.js';
+import { describeInBrowser, startBrowser } from './browser.js';
 import { builtDashboard } from './built-program.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
@@ -22,15 +23,45 @@ export async function startDashboard(options: TestAppOptions = {}): Promise<Test
   return startApp({ ...options, settings: { dashboard: true, ...options.settings } });
 }
 
+/** The application with the web app, and a browser for it. */
+export interface OpenDashboard {
+  app: TestApp;
+  /** Opens a tab in a new browser context, which shares no live connection with others. It is closed after the test. */
+  open(look?: (typeof LOOKS)[number]): Promise<OpenedPage>;
+}
+
+/** Declares tests of the web app in a real browser. The fields of `dashboard` are set while they run. */
+export function describeDashboard(
+  name: string,
+  options: TestAppOptions,
+  tests: (dashboard: OpenDashboard) => void,
+): void {
+  describeInBrowser(name, () => {
+    const dashboard = {} as OpenDashboard;
+    let browser: Browser;
+
+    beforeAll(async () => {
+      dashboard.app = await startDashboard(options);
+      browser = await startBrowser();
+      dashboard.open = (look) => openPage(browser, look);
+    });
+    afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+    afterAll(async () => {
+      await browser.close();
+      await dashboard.app.close();
+    });
+
+    tests(dashboard);
+  });
+}
+
 export interface OpenedPage {
   page: Page;
-  context: BrowserContext;
   /** Errors in the browser's console, such as refusals by the content security policy, and uncaught ones. */
   complaints: string[];
 }
 
-/** Opens a tab in a new browser context, which shares no live connection with others. */
-export async function openPage(browser: Browser, look: (typeof LOOKS)[number] = LOOKS[0]): Promise<OpenedPage> {
+async function openPage(browser: Browser, look: (typeof LOOKS)[number] = LOOKS[0]): Promise<OpenedPage> {
   const context = await browser.newContext({
     viewport: { width: look.width, height: 800 },
     colorScheme: look.colorScheme,
@@ -40,7 +71,7 @@ export async function openPage(browser: Browser, look: (typeof LOOKS)[number] = 
   const complaints: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
   page.on('pageerror', (error) => void complaints.push(String(error)));
-  return { page, context, complaints };
+  return { page, complaints };
 }
 
 /** Returns what axe-core finds against WCAG 2.2 AA, one line for each element. */
