@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 
 import { get, type Schemas } from './requests';
 
-/** The configuration does not change while the service runs; a restart shows as a new connection, which fetches anew. */
+/** The configuration does not change while the service runs. After a restart, the new connection loads it again. */
 const KEPT_MS = 60_000;
 
 const NO_NAMES: never[] = [];

@@ -33,7 +33,7 @@ const start = createRoute({
 function Missing(): ReactNode {
   return (
     <Page title="Not found">
-      <Empty icon="search" title="There is no such view">
+      <Empty icon="search" title="This view does not exist">
         <Link to={'/' as string} className="link">
           Go to the first view
         </Link>

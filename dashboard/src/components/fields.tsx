@@ -62,7 +62,7 @@ export interface ListFieldProps extends FieldProps {
   onChange: (values: string[]) => void;
   /** Values to choose from; others can be typed. */
   suggestions?: readonly string[];
-  /** Shown while there are no values. */
+  /** Shown while the list is empty. */
   placeholder?: string;
 }
 

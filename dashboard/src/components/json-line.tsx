@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 const MOST_CHARACTERS = 300;
 
-/** A value as JSON on one line, cut off where there is no more space. */
+/** A value as JSON on one line. What does not fit is cut off. */
 export function JsonLine({ value }: { value: unknown }): ReactNode {
   return <span className="font-mono text-label text-muted">{lineOf(value)}</span>;
 }

@@ -13,7 +13,7 @@ export interface PlaceProps {
   children: ReactNode;
 }
 
-/** A link to a view, and only its text where there is no such view. */
+/** A link to a view, or plain text if the view is not registered. */
 export function Place({ to, params, search, className = 'link', children }: PlaceProps): ReactNode {
   if (!isRegistered(to)) return children;
   return (

@@ -21,6 +21,17 @@ export function Empty({ icon, title, children }: EmptyProps): ReactNode {
   );
 }
 
+/** Nothing to show, because of the filters. `of` is what the list has, such as "execution". */
+export function NoMatch({ icon, of, clear }: { icon: IconName; of: string; clear: () => void }): ReactNode {
+  return (
+    <Empty icon={icon} title={`No ${of} matches these filters`}>
+      <button type="button" className="button" onClick={clear}>
+        Clear filters
+      </button>
+    </Empty>
+  );
+}
+
 /** A request failed: what the server says, and a button that asks again. */
 export function Failure({ error, retry }: { error: Error; retry?: () => void }): ReactNode {
   const title = error instanceof ApiError && error.status === 404 ? 'Not found' : 'This could not be loaded';

@@ -23,7 +23,7 @@ export function Ago({ at }: { at: string }): ReactNode {
   );
 }
 
-/** The time between two times of the API; it advances while there is no end. */
+/** The time from `from` until `to` of the API. Without an end, it grows. */
 export function Duration({ from, to }: { from: string; to?: string | null }): ReactNode {
   const now = useNow();
   const end = to == null ? now : new Date(to).getTime();

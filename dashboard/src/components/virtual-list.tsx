@@ -22,7 +22,7 @@ export interface VirtualListProps<P extends GetPath, Row> {
   columns: Column<Row>[];
   pages: Pages<P, Row>;
   keyOf: (row: Row) => string;
-  /** Shown if there are no rows. */
+  /** Shown instead of rows if the list is empty. */
   empty: ReactNode;
   /** Rows that came since the list was read; undefined if it is not known how many. */
   news?: { count: number | undefined; show: () => void };

@@ -10,7 +10,7 @@ import { Page } from '../components/page';
 import { PauseDialog } from '../components/pause-dialog';
 import { Place } from '../components/place';
 import { StateBadge } from '../components/state-badge';
-import { Empty } from '../components/states';
+import { Empty, NoMatch } from '../components/states';
 import { type Column, VirtualList } from '../components/virtual-list';
 import { countText, durationText, numberText, shareText } from '../formats';
 
@@ -232,14 +232,7 @@ function AgentFilterBar({ filters: { value, set, clear, isAny } }: { filters: Ag
 }
 
 function NoAgents({ filters: { isAny, clear } }: { filters: AgentFilters }): ReactNode {
-  if (isAny)
-    return (
-      <Empty icon="agent" title="No agent matches these filters">
-        <button type="button" className="button" onClick={clear}>
-          Clear filters
-        </button>
-      </Empty>
-    );
+  if (isAny) return <NoMatch icon="agent" of="agent" clear={clear} />;
   return (
     <Empty icon="agent" title="No agent is configured">
       Declare one under <code className="font-mono">agents</code> in the configuration, and start the service again.

@@ -9,7 +9,7 @@ import { ChoiceField, FilterBar, ListField, TextField } from '../components/fiel
 import { JsonLine } from '../components/json-line';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
-import { Empty } from '../components/states';
+import { Empty, NoMatch } from '../components/states';
 import { Ago } from '../components/time';
 import { useNews } from '../components/use-news';
 import { type Column, VirtualList } from '../components/virtual-list';
@@ -186,14 +186,7 @@ function ArtifactFilterBar({ filters: { value, set, clear, isAny } }: { filters:
 }
 
 function NoArtifacts({ filters: { isAny, clear } }: { filters: ArtifactFilters }): ReactNode {
-  if (isAny)
-    return (
-      <Empty icon="artifact" title="No artifact matches these filters">
-        <button type="button" className="button" onClick={clear}>
-          Clear filters
-        </button>
-      </Empty>
-    );
+  if (isAny) return <NoMatch icon="artifact" of="artifact" clear={clear} />;
   return (
     <Empty icon="artifact" title="The board is empty">
       An artifact appears here when a client publishes one. <Place to="/publish">Publish an example</Place>

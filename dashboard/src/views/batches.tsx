@@ -11,7 +11,7 @@ import { Page } from '../components/page';
 import { Place } from '../components/place';
 import { Progress } from '../components/progress';
 import { StateBadge } from '../components/state-badge';
-import { Empty } from '../components/states';
+import { Empty, NoMatch } from '../components/states';
 import { Ago, Duration } from '../components/time';
 import { useNews } from '../components/use-news';
 import { type Column, VirtualList } from '../components/virtual-list';
@@ -189,16 +189,9 @@ function BatchFilterBar({ filters: { value, set, clear, isAny } }: { filters: Ba
 }
 
 function NoBatches({ filters: { isAny, clear } }: { filters: BatchFilters }): ReactNode {
-  if (isAny)
-    return (
-      <Empty icon="batch" title="No batch matches these filters">
-        <button type="button" className="button" onClick={clear}>
-          Clear filters
-        </button>
-      </Empty>
-    );
+  if (isAny) return <NoMatch icon="batch" of="batch" clear={clear} />;
   return (
-    <Empty icon="batch" title="There is no batch yet">
+    <Empty icon="batch" title="No batch has been started yet">
       A client starts one with <code className="font-mono">POST /run/batch</code>, or with{' '}
       <code className="font-mono">starling batch run</code> in a terminal.
     </Empty>

@@ -9,7 +9,7 @@ import { ChoiceField, FilterBar, TextField } from '../components/fields';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
 import { StateBadge } from '../components/state-badge';
-import { Empty } from '../components/states';
+import { Empty, NoMatch } from '../components/states';
 import { Ago, Duration } from '../components/time';
 import { useNews } from '../components/use-news';
 import { type Column, VirtualList } from '../components/virtual-list';
@@ -192,14 +192,7 @@ function CorrelationFilterBar({ filters: { value, set, clear, isAny } }: { filte
 }
 
 function NoCorrelations({ filters: { isAny, clear } }: { filters: CorrelationFilters }): ReactNode {
-  if (isAny)
-    return (
-      <Empty icon="correlation" title="No correlation matches these filters">
-        <button type="button" className="button" onClick={clear}>
-          Clear filters
-        </button>
-      </Empty>
-    );
+  if (isAny) return <NoMatch icon="correlation" of="correlation" clear={clear} />;
   return (
     <Empty icon="correlation" title="Nothing has been published yet">
       The first publish begins a correlation, with everything that agents make of it.{' '}

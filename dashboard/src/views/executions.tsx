@@ -11,7 +11,7 @@ import { Page } from '../components/page';
 import { Place } from '../components/place';
 import { WithPanel } from '../components/side-panel';
 import { StateBadge } from '../components/state-badge';
-import { Empty } from '../components/states';
+import { Empty, NoMatch } from '../components/states';
 import { Ago, Duration } from '../components/time';
 import { useNews } from '../components/use-news';
 import { type Column, VirtualList } from '../components/virtual-list';
@@ -223,14 +223,7 @@ function ExecutionFilterBar({ filters: { value, set, clear, isAny } }: { filters
 }
 
 function NoExecutions({ filters: { isAny, clear } }: { filters: ExecutionFilters }): ReactNode {
-  if (isAny)
-    return (
-      <Empty icon="execution" title="No execution matches these filters">
-        <button type="button" className="button" onClick={clear}>
-          Clear filters
-        </button>
-      </Empty>
-    );
+  if (isAny) return <NoMatch icon="execution" of="execution" clear={clear} />;
   return (
     <Empty icon="execution" title="No agent has run yet">
       An execution appears here when an artifact matches an agent's subscription.{' '}

@@ -10,7 +10,7 @@ import { ChoiceField, FilterBar, TextField } from '../components/fields';
 import { Page } from '../components/page';
 import { WithPanel } from '../components/side-panel';
 import { StateBadge } from '../components/state-badge';
-import { Empty } from '../components/states';
+import { Empty, NoMatch } from '../components/states';
 import { Ago } from '../components/time';
 import { useNews } from '../components/use-news';
 import { type Column, VirtualList } from '../components/virtual-list';
@@ -216,14 +216,7 @@ function Shortcuts({ step }: { step: (by: number) => void }): ReactNode {
 }
 
 function NoTasks({ filters: { isAny, clear } }: { filters: InboxFilters }): ReactNode {
-  if (isAny)
-    return (
-      <Empty icon="inbox" title="No task matches these filters">
-        <button type="button" className="button" onClick={clear}>
-          Clear filters
-        </button>
-      </Empty>
-    );
+  if (isAny) return <NoMatch icon="inbox" of="task" clear={clear} />;
   return (
     <Empty icon="inbox" title="Nothing waits for you">
       A task appears here when an agent with <code className="font-mono">engine: {'{ kind: external }'}</code> gets its

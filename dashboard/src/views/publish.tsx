@@ -51,7 +51,7 @@ export default function Publish(): ReactNode {
     if (error) return <Failure error={error} retry={() => void refetch()} />;
     if (!types || !agents) return <LoadingRows />;
     return (
-      <Empty icon="publish" title="There are no artifact types">
+      <Empty icon="publish" title="No artifact types are configured">
         Declare one under <code className="font-mono">types</code> in the configuration, or add an agent, and start the
         service again.
       </Empty>

@@ -49,7 +49,7 @@ export function Verdicts({
   const body = (): ReactNode => {
     if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
     if (!data) return <LoadingRows count={6} />;
-    if (verdicts.length === 0) return <p className="p-3 text-table text-muted">There are no subscriptions.</p>;
+    if (verdicts.length === 0) return <p className="p-3 text-table text-muted">No agent has a subscription.</p>;
     return GROUPS.filter((group) => value.show === 'all' || value.show === group).map((group) => (
       <VerdictGroup key={group} group={group} verdicts={verdicts.filter((verdict) => groupOf(verdict) === group)} />
     ));
