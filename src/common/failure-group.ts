@@ -26,7 +26,7 @@ export interface FailureGroup {
 
 /** Returns the group of a failure. */
 export function failureGroupOf(agent: string, errorType: string, errorMessage: string): FailureGroup {
-  const message = normalised(errorMessage);
+  const message = normalisedMessage(errorMessage);
   const id = hash('sha256', JSON.stringify([agent, errorType, message]), 'hex').slice(0, DIGEST_LENGTH);
   return { id, message };
 }
@@ -35,7 +35,7 @@ export function failureGroupOf(agent: string, errorType: string, errorMessage: s
  * Replaces the parts of an error message in which failures with one cause differ: quoted values, ids, hexadecimal and
  * other numbers.
  */
-function normalised(message: string): string {
+export function normalisedMessage(message: string): string {
   const replaced = PLACEHOLDERS.reduce(
     (text, [pattern, placeholder]) => text.replace(pattern, placeholder),
     message.slice(0, MOST_READ).toWellFormed(),

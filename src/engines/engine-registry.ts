@@ -18,6 +18,8 @@ export const FILE_ENGINES: readonly Engine[] = [
 
 const ENGINES: readonly Engine[] = [...FILE_ENGINES, new ProviderEngine()];
 
+export const ENGINE_KINDS: string[] = ENGINES.map(({ kind }) => kind);
+
 /**
  * Prepares the engines of all agents. Rejects if one cannot be prepared, which the checks at start have already
  * excluded.

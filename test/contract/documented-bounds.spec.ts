@@ -17,7 +17,7 @@ const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
 const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ["a type's own schema, and what the agent subscribes to", /^(payload|inputs): /],
   ['values of several lists together', /: must have at most 50 values together/],
-  ['an artifact or a correlation that exists', /^after: must be the id of (an artifact|a correlation)/],
+  ['an artifact that exists', /^after: must be the id of an artifact/],
   ['a page that was given', /^after: must be next of an earlier page/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
   [

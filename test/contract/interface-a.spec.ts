@@ -411,6 +411,29 @@ describe('Interface A', () => {
         detail('Batch not found: nothing'),
       ],
       ['has no results if it is unknown', () => get('/batch/nothing/results'), 404, detail('Batch not found: nothing')],
+      [
+        'refuses an unknown form of the results',
+        () => get(`/batch/${ended.batch}/results?format=xml`),
+        400,
+        detail('format: must be one of ndjson, csv'),
+      ],
+      [
+        'groups the failed items',
+        () => get(`/batch/${ended.batch}/failures`),
+        200,
+        {
+          groups: [
+            { message: expect.stringMatching(/^inputs: /) as string, items: 1, first_index: 1, first_run_id: uuid },
+          ],
+          other_items: 0,
+        },
+      ],
+      [
+        'has no failures if it is unknown',
+        () => get('/batch/nothing/failures'),
+        404,
+        detail('Batch not found: nothing'),
+      ],
     ]);
   });
 

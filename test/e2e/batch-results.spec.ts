@@ -117,7 +117,9 @@ describe('large results of a batch', () => {
 
   it('stream completely as CSV', async () => {
     const id = await run(Array.from({ length: 7 }, (_, key) => ({ key })));
-    const [, ...rows] = parse(await (await stream(id, 'text/csv')).text()) as string[][];
+    const text = await (await stream(id, 'text/csv')).text();
+    expect(await (await fetch(`${board.app.url}/batch/${id}/results?format=csv`)).text()).toBe(text);
+    const [, ...rows] = parse(text) as string[][];
     const { results } = await show(board, id);
     expect(results).toHaveLength(7);
     const shown = rows.map(([index, runId, , result]) => ({

@@ -78,6 +78,16 @@ describe.each<[string, OpenReader]>([
   });
 });
 
+it('a list of the newest entries shows a gap on the pages that go below a deleted artifact', async () => {
+  const page = (parts: object): Promise<Entry[]> => listed({ ...parts, order: 'desc' } as ReadParts);
+  const gap = (seq: number, to_seq: number): object => ({ seq, event_type: 'gap', to_seq });
+  const newest = [...entries].reverse();
+  expect(await page({ limit: 3 })).toEqual(newest.slice(0, 3));
+  expect(await page({})).toEqual([gap(0, entries[3]!.seq), ...newest.slice(0, 3), entries[1]]);
+  expect(await page({ after: entries[1]!.seq })).toEqual([gap(0, entries[1]!.seq - 1)]);
+  expect(await page({ artifact_type: 'Letter' })).toEqual([entries[6], entries[4], entries[1]]);
+});
+
 it('a position stays valid when all artifacts behind it are deleted', async () => {
   const last = entries.at(-1)!;
   await publishAll(['Note', 'Note']);

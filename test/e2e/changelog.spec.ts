@@ -134,6 +134,36 @@ describe('GET /api/v1/changelog/events', () => {
     expect((await events({ after: pagination.next })).items).toMatchObject([{ correlation_id: 'paged' }]);
   });
 
+  it('lists the newest first, and `next` leads to older entries until the first one', async () => {
+    await publishAll(5, 'backwards');
+    for (const filter of [{}, { correlation_id: 'backwards' }, { artifact_type: ['Note', 'Answer'] }]) {
+      const all = await allEntries(filter);
+      const found: Entry[] = [];
+      let page: Page = await events({ ...filter, order: 'desc', limit: 3 });
+      expect(page.pagination.after).toBe((await end()) + 1);
+      for (
+        ;
+        page.pagination.has_more;
+        page = await events({ ...filter, order: 'desc', limit: 3, after: page.pagination.next })
+      )
+        found.push(...page.items);
+      found.push(...page.items);
+      expect(found).toEqual(all.reverse());
+    }
+  });
+
+  it('an older page is the same after further artifacts, and one that begins beyond the end begins at the end', async () => {
+    await publishAll(3, 'stable');
+    const { items, pagination } = await events({ order: 'desc', limit: 2 });
+    await publishAll(2, 'stable');
+    expect((await events({ order: 'desc', limit: 2, after: pagination.after })).items).toEqual(items);
+    expect((await events({ order: 'desc', limit: 1, after: 1_000_000 })).items).toEqual((await allEntries()).slice(-1));
+    expect(await events({ order: 'desc', after: 0 })).toEqual({
+      items: [],
+      pagination: { limit: 50, after: 0, next: 0, has_more: false },
+    });
+  });
+
   it('filters by correlation, type and producer: any of several values, and all of several names', async () => {
     for (const n of [1, 2]) await board.ended(await board.publish('Question', { n }, { correlation: `filtered-${n}` }));
     await publishAll(1, 'filtered-1');

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 
+import { toCursor } from '../../src/common/page-cursor.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { termsOf } from '../faults/invariants.js';
 import { startApp, type TestApp } from '../support/app.js';
@@ -32,7 +33,7 @@ interface Listed {
 
 interface Page {
   items: Listed[];
-  pagination: { limit: number; has_more: boolean };
+  pagination: { limit: number; after: string | null; next: string | null; has_more: boolean };
 }
 
 /** Uses the whole app over HTTP on a database. The clock is faked. */
@@ -58,7 +59,10 @@ describe('the list of correlations', () => {
   };
 
   it('is empty at first', async () => {
-    expect(await page({})).toEqual({ items: [], pagination: { limit: 50, has_more: false } });
+    expect(await page({})).toEqual({
+      items: [],
+      pagination: { limit: 50, after: null, next: null, has_more: false },
+    });
   });
 
   it('finds correlations by state, agent, type, tag, start and prefix, newest first', async () => {
@@ -124,25 +128,29 @@ describe('the list of correlations', () => {
     expect(await board.app.database.look(termsOf)).toEqual([]);
   });
 
-  it('continues after the last correlation of a page', async () => {
-    const all = await ids({});
-    for (const limit of [1, 2, 4, 6]) {
-      const seen: string[] = [];
-      for (let after: string | undefined, more = true; more; after = seen.at(-1)) {
-        const { items, pagination } = await page({ limit, ...(after !== undefined && { after }) });
-        seen.push(...items.map(({ correlation_id }) => correlation_id));
-        expect(pagination).toEqual({ limit, has_more: seen.length < all.length });
-        more = pagination.has_more;
+  it.each([{}, { state: 'completed' }, { agent: 'person' }, { id_prefix: 'order-', type: 'Order' }])(
+    'continues after the last correlation of a page (%j)',
+    async (filter) => {
+      const all = await ids(filter);
+      for (const limit of [1, 2, 4, 6]) {
+        const seen: string[] = [];
+        for (let after: string | null = null, more = true; more;) {
+          const { items, pagination }: Page = await page({ ...filter, limit, ...(after !== null && { after }) });
+          seen.push(...items.map(({ correlation_id }) => correlation_id));
+          const has_more = seen.length < all.length;
+          expect(pagination).toEqual({ limit, after, next: has_more ? expect.any(String) : null, has_more });
+          more = has_more;
+          after = pagination.next;
+        }
+        expect(seen).toEqual(all);
       }
-      expect(seen).toEqual(all);
-    }
-    expect(await ids({ after: 'question-1', state: 'completed' })).toEqual([]);
-    expect(await ids({ after: 'question-1', agent: 'first' })).toEqual(['order-1']);
-  });
+    },
+  );
 
   it.each([
     [{ state: 'done' }, 'state: must be one of active, completed, failed, cancelled'],
-    [{ after: 'unknown' }, 'after: must be the id of a correlation (got unknown)'],
+    [{ after: 'order-1' }, 'after: must be next of an earlier page with the same filters (got "order-1")'],
+    [{ after: toCursor([1]) }, `after: must be next of an earlier page with the same filters (got "${toCursor([1])}")`],
     [{ id_prefix: '' }, 'id_prefix: must be 1 to 200 visible ASCII characters'],
     [{ id_prefix: 'an id' }, 'id_prefix: must be 1 to 200 visible ASCII characters'],
     [{ id_prefix: 'x'.repeat(201) }, 'id_prefix: must be 1 to 200 visible ASCII characters'],
@@ -209,11 +217,12 @@ describe('a long list of correlations', () => {
               )
             : matching;
           const { from, to, ...others } = filter;
+          const after = last ? toCursor([last.startedAt, last.seq]) : null;
           const response = await app.http.get('/api/v1/correlations').query({
             ...others,
             ...(from !== undefined && { from: new Date(from).toISOString() }),
             ...(to !== undefined && { to: new Date(to).toISOString() }),
-            ...(last && { after: last.id }),
+            ...(after !== null && { after }),
             limit,
           });
           expect([response.status, response.text]).toEqual([200, expect.any(String)]);
@@ -221,7 +230,13 @@ describe('a long list of correlations', () => {
           expect(items.map(({ correlation_id }) => correlation_id)).toEqual(
             expected.slice(0, limit).map(({ id }) => id),
           );
-          expect(pagination).toEqual({ limit, has_more: expected.length > limit });
+          const next = expected.length > limit ? expected[limit - 1]! : undefined;
+          expect(pagination).toEqual({
+            limit,
+            after,
+            next: next ? toCursor([next.startedAt, next.seq]) : null,
+            has_more: next !== undefined,
+          });
         },
       ),
       { seed, numRuns: RUNS },

@@ -23,6 +23,8 @@ export interface ModelCorrelation {
   types: string[];
   tags: string[];
   startedAt: number;
+  /** Its terms are in their table. Otherwise, its artifacts and executions are there, and a rollup will find the terms. */
+  isRolledUp: boolean;
 }
 
 export const STATES: CorrelationState[] = ['active', 'completed', 'failed', 'cancelled'];
@@ -76,6 +78,7 @@ export class CorrelationModel {
       types: terms(),
       tags: terms(),
       startedAt,
+      isRolledUp: this.chance(0.95),
     });
   }
 
@@ -95,8 +98,50 @@ const matches = (correlation: ModelCorrelation, filter: ModelFilter): boolean =>
 
 async function store(tx: Transaction, correlations: readonly ModelCorrelation[]): Promise<void> {
   await tx.db.insertInto('correlations').values(correlations.map(correlationRow)).execute();
-  await tx.db.insertInto('correlation_terms').values(correlations.flatMap(termRows)).execute();
+  const rolledUp = correlations.filter(({ isRolledUp }) => isRolledUp);
+  await tx.db.insertInto('correlation_terms').values(rolledUp.flatMap(termRows)).execute();
+  for (const correlation of correlations.filter(({ isRolledUp }) => !isRolledUp)) await storeContent(tx, correlation);
 }
+
+/** Stores executions of its agents and artifacts of its types, all with the same tags. */
+async function storeContent({ db }: Transaction, correlation: ModelCorrelation): Promise<void> {
+  const { id: correlation_id, agents, startedAt: created_at, tags } = correlation;
+  if (agents.length > 0)
+    await db
+      .insertInto('executions')
+      .values(agents.map((agent) => ({ ...ENDED_EXECUTION, id: newId(), agent, correlation_id, created_at })))
+      .execute();
+  // Its tags need an artifact, and this type is in no filter.
+  for (const type of [...correlation.types, 'other']) {
+    const artifact = { ...ARTIFACT, id: newId(), type, tags: JSON.stringify(tags), correlation_id, created_at };
+    const { seq } = await db.insertInto('artifacts').values(artifact).returning('seq').executeTakeFirstOrThrow();
+    if (tags.length > 0)
+      await db
+        .insertInto('artifact_tags')
+        .values(tags.map((tag) => ({ tag, artifact_seq: seq })))
+        .execute();
+  }
+}
+
+const ENDED_EXECUTION = {
+  subscription: 0,
+  generation: 1,
+  state: 'completed',
+  direct: 0,
+  batch: 0,
+  priority: 0,
+  attempt: 1,
+  lost_leases: 0,
+  ended_at: START,
+} as const;
+
+const ARTIFACT = {
+  version: 1,
+  payload: '{}',
+  produced_by: 'external',
+  visibility: '{"kind":"Public"}',
+  visibility_kind: 'Public',
+} as const;
 
 const correlationRow = ({ seq, id, state, startedAt }: ModelCorrelation) => ({
   seq,
@@ -115,9 +160,8 @@ const correlationRow = ({ seq, id, state, startedAt }: ModelCorrelation) => ({
   settled_at: state === 'active' ? null : startedAt + 250,
 });
 
-function termRows({ seq, state, agents, types, tags, startedAt }: ModelCorrelation) {
+function termRows({ seq, agents, types, tags, startedAt }: ModelCorrelation) {
   const values: [CorrelationTermKind, string[]][] = [
-    ['state', [state]],
     ['agent', agents],
     ['type', types],
     ['tag', tags],

@@ -141,7 +141,7 @@ describe('GET /api/v1/executions/failures', () => {
     expect(all).toEqual((await page()).items);
     expect(await board.http.get('/api/v1/executions/failures').query({ after: 'green' })).toMatchObject({
       status: 400,
-      body: { detail: 'after: must be next of an earlier page (got "green")' },
+      body: { detail: 'after: must be next of an earlier page with the same filters (got "green")' },
     });
   });
 

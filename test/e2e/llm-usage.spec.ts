@@ -61,6 +61,15 @@ describe('usage', () => {
   const spentBy = async (agent: string): Promise<unknown> =>
     ((await get(`/api/v1/agents/${agent}/history-summary`)).summary as { usage?: unknown }).usage;
 
+  /** The usage of all agents in the last hour, and of each. */
+  const spentInAnHour = async (): Promise<unknown> => {
+    const { total, agents } = (await get('/api/v1/activity')) as {
+      total: { usage?: unknown };
+      agents: { agent: string; usage?: unknown }[];
+    };
+    return [total.usage, Object.fromEntries(agents.map(({ agent, usage }) => [agent, usage]))];
+  };
+
   test('is stored for each attempt, including failed ones, and summed for a correlation and an agent', async () => {
     expect([await spentBy('responder'), await spentBy('plain')]).toEqual([undefined, undefined]);
     models.answers({ text: 'no' }, { text: 'no' }, { text: '{"text":"It is on its way."}' });
@@ -111,12 +120,15 @@ describe('usage', () => {
       { attempt: 2, model: 'openai/gpt-5-mini', input_tokens: USED.input },
     ]);
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
+    const inAnHour = [used(4, 3), { responder: used(3), reviewer: used(1, 0) }];
+    expect(await spentInAnHour()).toEqual(inAnHour);
     // The same before and after the rollup.
     await eventually(
       'it is rolled up',
       async () => (await board.app.database.rows('select 1 from activity_hours where input_tokens > 0')).length > 0,
     );
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
+    expect(await spentInAnHour()).toEqual(inAnHour);
     expect(
       await metric('starling_model_tokens_total{agent="responder",model="openai/gpt-5-mini",direction="input"}'),
     ).toBe(3 * USED.input);

@@ -47,6 +47,11 @@ describe('a paused agent', () => {
       .map(({ name }) => name);
   };
 
+  const waitingFor = async (agent: string): Promise<number> => {
+    const { body } = await board.http.get('/api/v1/agents').expect(200);
+    return (body as { agents: { name: string; waiting: number }[] }).agents.find(({ name }) => name === agent)!.waiting;
+  };
+
   /** Waits until the unpaused agents of an order have run. */
   const waitsForSecond = (correlation: string): Promise<void> =>
     eventually('all but the paused agent has run', async () => (await board.types(correlation)).length >= 3);
@@ -61,10 +66,14 @@ describe('a paused agent', () => {
     await laterWorkIsDone();
     expect(await board.status('o1')).toMatchObject({ state: 'active', has_pending_work: true });
     expect((await board.types('o1')).sort()).toEqual(['Checked', 'Noted', 'Order']);
+    // The count may be a moment old.
+    await eventually('both executions are counted', async () => (await waitingFor('second')) === 2);
+    expect(await waitingFor('first')).toBe(0);
 
     expect(await resume('second')).toEqual({ name: 'second', paused: false, paused_at: null });
     expect(await waiting).toMatchObject({ completed: true });
     expect((await board.types('o1')).sort()).toEqual(['Checked', 'Done', 'Noted', 'Order']);
+    await eventually('no execution waits', async () => (await waitingFor('second')) === 0);
   });
 
   it('is paused once by any number of requests, and stays so in the list', async () => {

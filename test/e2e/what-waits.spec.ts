@@ -352,6 +352,16 @@ describe('what waits', () => {
     ]);
   });
 
+  it('can only be a batch window where the list of agents says so', async () => {
+    await start(['pairer', 'window', 'noter']);
+    const { agents } = await get<{ agents: { subscriptions: unknown[] }[] }>('/api/v1/agents');
+    expect(agents.map(({ subscriptions }) => subscriptions)).toEqual([
+      [{ types: ['Left', 'Right'], mode: 'all', priority: 0 }],
+      [{ types: ['Event'], mode: 'all', priority: 0, window: { size: 10, timeout_ms: 3 * HOUR } }],
+      [{ types: ['Note'], mode: 'all', priority: 0 }],
+    ]);
+  });
+
   it('is shown with its artifacts', async () => {
     await start(ALL);
     const first = await publish('early', 'Event');

@@ -94,12 +94,17 @@ export const countsOf = async (rows: Rows): Promise<string[]> => {
   return differing.map(({ id }) => `the counts of ${id} differ from its artifacts`);
 };
 
-/** Returns what `correlation_terms` lacks, and what it has too much. Types and tags of deleted artifacts may remain. */
+/**
+ * Returns what `correlation_terms` lacks of the artifacts and executions that its rollups have read, and what it has too
+ * much. Types and tags of deleted artifacts may remain.
+ */
 export const termsOf = async (rows: Rows): Promise<string[]> => {
-  const needed = `select 'state' as kind, state as value, id from correlations
-    union select 'type', type, correlation_id from artifacts
+  const reached = (rollup: string): string => `coalesce((select up_to_seq from rollups where name = '${rollup}'), 0)`;
+  const needed = `select 'type' as kind, type as value, correlation_id as id from artifacts
+      where seq <= ${reached('artifact_terms')}
     union select 'tag', tag, correlation_id from artifact_tags join artifacts on artifacts.seq = artifact_seq
-    union select 'agent', agent, correlation_id from executions`;
+      where artifact_seq <= ${reached('artifact_terms')}
+    union select 'agent', agent, correlation_id from executions where seq <= ${reached('execution_terms')}`;
   const missing = await rows<{ id: string; kind: string; value: string }>(
     `select id, kind, value from (${needed}) needed where not exists (
        select 1 from correlations c join correlation_terms t on c.seq = t.correlation_seq and c.started_at = t.started_at
@@ -107,7 +112,7 @@ export const termsOf = async (rows: Rows): Promise<string[]> => {
   );
   const surplus = await rows<{ correlation_seq: number; kind: string; value: string }>(
     `select correlation_seq, kind, value from correlation_terms t where not exists (
-       select 1 from correlations c where c.seq = t.correlation_seq and (t.kind <> 'state' or t.value = c.state))`,
+       select 1 from correlations c where c.seq = t.correlation_seq)`,
   );
   return [
     ...missing.map(({ id, kind, value }) => `the lists by ${kind} lack ${id} under ${value}`),

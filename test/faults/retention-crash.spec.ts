@@ -113,7 +113,14 @@ describe(`killed ${ROUNDS} times while it deletes expired data`, () => {
   const settled = (): Promise<void> =>
     eventually('all correlations have settled, and are counted', async () => {
       if ((await count(`correlations where state = 'active' and id not in ('parcel', 'half')`)) > 0) return false;
-      return (await count(`rollups where name = 'artifacts' and up_to_seq >= (select max(seq) from artifacts)`)) === 1;
+      const reach = (name: string, table: string) =>
+        `(name = '${name}' and up_to_seq >= (select max(seq) from ${table}))`;
+      const all = [
+        reach('artifacts', 'artifacts'),
+        reach('artifact_terms', 'artifacts'),
+        reach('execution_terms', 'executions'),
+      ];
+      return (await count(`rollups where ${all.join(' or ')}`)) === all.length;
     });
 
   /** Publishes into a few correlations, some of them old, until the process is gone. */

@@ -27,16 +27,24 @@ export class CleanedBoard {
 
   /** Only rolled-up rows are deleted, which may take several passes while others write. */
   async rollUp(): Promise<void> {
-    const [last] = await this.board.app.database.rows<{ seq: number | string }>(
-      'select coalesce(max(seq), 0) as seq from artifacts',
-    );
-    await eventually('all artifacts are rolled up', async () => {
+    const last = {
+      artifacts: await this.lastPosition('artifacts'),
+      artifact_terms: await this.lastPosition('artifacts'),
+      execution_terms: await this.lastPosition('executions'),
+    };
+    await eventually('everything is rolled up', async () => {
       await this.board.app.app.get(Rollups, { strict: false }).run();
-      return (
-        Number(last!.seq) === 0 ||
-        (await this.count('rollups', `name = 'artifacts' and up_to_seq >= ${last!.seq}`)) === 1
-      );
+      for (const [name, seq] of Object.entries(last))
+        if (seq > 0 && (await this.count('rollups', `name = '${name}' and up_to_seq >= ${seq}`)) === 0) return false;
+      return true;
     });
+  }
+
+  private async lastPosition(table: 'artifacts' | 'executions'): Promise<number> {
+    const [last] = await this.board.app.database.rows<{ seq: number | string }>(
+      `select coalesce(max(seq), 0) as seq from ${table}`,
+    );
+    return Number(last!.seq);
   }
 
   /** Returns the rows of a table in the database. */

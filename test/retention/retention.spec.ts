@@ -1,6 +1,6 @@
 // Uses the application, its database and HTTP. The test sets the clock and the time of a deletion.
+import { SchedulerLocks } from '../../src/blackboard/processes/scheduler-locks.repository.js';
 import { Cleanup } from '../../src/blackboard/retention/cleanup.js';
-import { SchedulerLocks } from '../../src/blackboard/retention/scheduler-locks.repository.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
 import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';
@@ -234,14 +234,18 @@ describe('artifacts', () => {
     await cleaned.cleanUpAfter(100);
     const correlation = await publishEnded('Wrong', {}, { correlation: 'to-be-forgotten' });
     expect(await board.status(correlation)).toMatchObject({ state: 'failed', artifact_count: 2, error_count: 1 });
+    const list = () => board.http.get('/api/v1/correlations');
+    const { body: page } = await list().query({ limit: 1 }).expect(200);
+    expect(page).toMatchObject({ items: [{ correlation_id: correlation }], pagination: { has_more: true } });
     await cleaned.cleanUpAfter(31);
     expect(await board.status(correlation)).toMatchObject({ state: 'failed', artifact_count: 0, error_count: 0 });
     await cleaned.cleanUpAfter(10);
     expect(await board.status(correlation)).toMatchObject({ state: 'not_found' });
     expect(await cleaned.count('correlations', `id = '${correlation}'`)).toBe(0);
-    expect((await board.http.get('/api/v1/correlations').query({ id_prefix: correlation })).body).toMatchObject({
-      items: [],
-    });
+    expect((await list().query({ id_prefix: correlation })).body).toMatchObject({ items: [] });
+    // A reader of the list continues after it.
+    const { next } = (page as { pagination: { next: string } }).pagination;
+    await list().query({ limit: 1, after: next }).expect(200);
     expect(await board.app.database.look(termsOf)).toEqual([]);
     await publishEnded('Note', {}, { correlation });
     expect(await board.status(correlation)).toMatchObject({ state: 'completed', artifact_count: 3, error_count: 0 });

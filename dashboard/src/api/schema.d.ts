@@ -689,6 +689,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/batch/{batch_id}/failures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["batchesFailures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/batch/{batch_id}/cancel": {
         parameters: {
             query?: never;
@@ -811,6 +827,22 @@ export interface paths {
         get?: never;
         put?: never;
         post: operations["webhooksRedeliver"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/webhooks/targets": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["webhookTargetsList"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -1109,6 +1141,8 @@ export interface components {
                 [key: string]: unknown;
             };
             produced_by: string;
+            /** Format: uuid */
+            execution_id: string | null;
             visibility: {
                 /** @enum {string} */
                 kind: "Public";
@@ -1175,6 +1209,8 @@ export interface components {
                 [key: string]: unknown;
             };
             produced_by: string;
+            /** Format: uuid */
+            execution_id: string | null;
             visibility: {
                 /** @enum {string} */
                 kind: "Public";
@@ -1317,13 +1353,15 @@ export interface components {
             settled_at: string | null;
             duration_ms: number | null;
         };
-        CursorPageBody: {
+        NextPageBody: {
             limit: number;
+            after: string | null;
+            next: string | null;
             has_more: boolean;
         };
         CorrelationListBody: {
             items: components["schemas"]["ListedCorrelationBody"][];
-            pagination: components["schemas"]["CursorPageBody"];
+            pagination: components["schemas"]["NextPageBody"];
         };
         CorrelationStatusBody: {
             correlation_id: string;
@@ -1409,10 +1447,38 @@ export interface components {
             executions: components["schemas"]["TracedExecutionBody"][];
             truncated: boolean;
         };
+        BatchWindowBody: {
+            size: number;
+            timeout_ms: number | null;
+        };
         SubscriptionBody: {
             types: string[];
             /** @enum {string} */
             mode: "all" | "any";
+            priority: number;
+            window?: components["schemas"]["BatchWindowBody"];
+        };
+        AgentEngineBody: {
+            /** @enum {string} */
+            kind: "expression" | "function" | "http" | "llm" | "external" | "provider";
+            model: string | null;
+        };
+        AgentRetryBody: {
+            attempts: number;
+            delay_ms: number;
+            max_delay_ms: number;
+        };
+        AgentBudgetBody: {
+            tokens: number | null;
+            cost: number | null;
+        };
+        AgentOptionsBody: {
+            timeout_ms: number;
+            concurrency: number;
+            retry: components["schemas"]["AgentRetryBody"];
+            budget: components["schemas"]["AgentBudgetBody"];
+            labels: string[];
+            tenant_id: string | null;
         };
         AgentBody: {
             name: string;
@@ -1420,6 +1486,9 @@ export interface components {
             subscriptions: components["schemas"]["SubscriptionBody"][];
             outputs: string[];
             paused: boolean;
+            waiting: number;
+            engine: components["schemas"]["AgentEngineBody"];
+            options: components["schemas"]["AgentOptionsBody"];
         };
         AgentsBody: {
             agents: components["schemas"]["AgentBody"][];
@@ -1501,6 +1570,7 @@ export interface components {
                 p95: number;
                 p99: number;
             } | null;
+            usage?: components["schemas"]["UsageBody"];
             steps: components["schemas"]["ActivityStepBody"][];
         };
         AgentActivityBody: {
@@ -1518,6 +1588,7 @@ export interface components {
                 p95: number;
                 p99: number;
             } | null;
+            usage?: components["schemas"]["UsageBody"];
             steps: components["schemas"]["ActivityStepBody"][];
             agent: string;
         };
@@ -1587,12 +1658,6 @@ export interface components {
             last_at: string;
             /** Format: uuid */
             example: string;
-        };
-        NextPageBody: {
-            limit: number;
-            after: string | null;
-            next: string | null;
-            has_more: boolean;
         };
         FailureListBody: {
             items: components["schemas"]["FailureGroupBody"][];
@@ -2051,6 +2116,16 @@ export interface components {
             waiting_for_agents?: string[];
             usage?: components["schemas"]["UsageBody"];
         };
+        BatchFailureBody: {
+            message: string;
+            items: number;
+            first_index: number;
+            first_run_id: string;
+        };
+        BatchFailuresBody: {
+            groups: components["schemas"]["BatchFailureBody"][];
+            other_items: number;
+        };
         ListedBatchBody: {
             batch_id: string;
             /** @enum {string} */
@@ -2190,6 +2265,22 @@ export interface components {
             last_status?: number;
             last_error?: string;
             attempts: components["schemas"]["AttemptBody"][];
+        };
+        TargetBody: {
+            target_id: string;
+            target_origin: string;
+            /** @enum {string} */
+            set_by: "client" | "operator";
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            failing_since?: string;
+            open: number;
+            dead: number;
+        };
+        TargetListBody: {
+            items: components["schemas"]["TargetBody"][];
+            pagination: components["schemas"]["NextPageBody"];
         };
         JsonRpcMessage: {
             /** @enum {string} */
@@ -3325,7 +3416,9 @@ export interface operations {
     };
     batchesResults: {
         parameters: {
-            query?: never;
+            query?: {
+                format?: "ndjson" | "csv";
+            };
             header?: never;
             path: {
                 batch_id: string;
@@ -3341,6 +3434,27 @@ export interface operations {
                 content: {
                     "application/x-ndjson": components["schemas"]["BatchItemBody"];
                     "text/csv": string;
+                };
+            };
+        };
+    };
+    batchesFailures: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                batch_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BatchFailuresBody"];
                 };
             };
         };
@@ -3420,6 +3534,7 @@ export interface operations {
                 artifact_type?: string[];
                 produced_by?: string[];
                 after?: number;
+                order?: "asc" | "desc";
                 limit?: number;
             };
             header?: never;
@@ -3533,6 +3648,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeliveryWithAttemptsBody"];
+                };
+            };
+        };
+    };
+    webhookTargetsList: {
+        parameters: {
+            query?: {
+                failing?: boolean;
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetListBody"];
                 };
             };
         };

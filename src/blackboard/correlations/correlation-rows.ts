@@ -1,7 +1,5 @@
-import { sql } from 'kysely';
-
 import { locking } from '../../database/dialects/dialect.js';
-import { places, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
+import { places, prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationState } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import type { CorrelationRow } from './tracked-correlation.js';
@@ -26,7 +24,6 @@ const NEW_CORRELATION = {
 } as const;
 
 const CHANGEABLE = [
-  'state',
   'closed',
   'generation',
   'pending',
@@ -39,7 +36,6 @@ const CHANGEABLE = [
   'input_tokens',
   'output_tokens',
   'cost',
-  'terms',
   'last_activity_at',
   'settled_at',
 ] as const;
@@ -86,8 +82,16 @@ export const lockCorrelation = prepared<{ id: string }, CorrelationRow>((db, pla
   locking(db, db.selectFrom('correlations').selectAll().where('id', '=', place('id')), { wait: true }),
 );
 
+/** Writes a correlation whose state has not changed: SQLite writes the indexes of every column that is set. */
 export const updateCorrelation = prepared<CorrelationRow, unknown>((db, place) =>
   db.updateTable('correlations').set(places(place, CHANGEABLE)).where('id', '=', place('id')),
+);
+
+export const updateCorrelationAndState = prepared<CorrelationRow, unknown>((db, place) =>
+  db
+    .updateTable('correlations')
+    .set(places(place, ['state', ...CHANGEABLE]))
+    .where('id', '=', place('id')),
 );
 
 export const findCorrelation = (db: Reader, id: string): Promise<CorrelationRow | undefined> =>
@@ -99,24 +103,4 @@ export const findState = prepared<{ correlationId: string }, { state: Correlatio
 
 export const findStates = preparedWithList<object, string, { id: string; state: CorrelationState; generation: number }>(
   (db, _place, ids) => db.selectFrom('correlations').select(['id', 'state', 'generation']).where('id', 'in', ids),
-);
-
-export const insertTerms = preparedInsert(
-  'correlation_terms',
-  ['kind', 'value', 'started_at', 'correlation_seq', 'unlisted'],
-  { ifAbsent: true },
-);
-
-/** Changes the row of the state. */
-export const updateStateTerm = prepared<
-  { seq: number; started_at: number; from: CorrelationState; to: CorrelationState },
-  unknown
->((db, place) =>
-  db
-    .updateTable('correlation_terms')
-    .set({ value: place('to') })
-    .where('kind', '=', sql.lit('state' as const))
-    .where('value', '=', place('from'))
-    .where('started_at', '=', place('started_at'))
-    .where('correlation_seq', '=', place('seq')),
 );

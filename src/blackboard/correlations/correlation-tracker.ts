@@ -9,16 +9,14 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { isSameTrace, NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
-import { AddedTerms } from './added-terms.js';
 import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
 import {
   insertCorrelation,
   insertOrTouchCorrelation,
-  insertTerms,
   lockCorrelation,
   REOPENED,
   updateCorrelation,
-  updateStateTerm,
+  updateCorrelationAndState,
 } from './correlation-rows.js';
 import { CorrelationSettled } from './correlation-settled.js';
 import type { CorrelationRow, TrackedCorrelation } from './tracked-correlation.js';
@@ -58,8 +56,7 @@ export class CorrelationTracker {
 export class CorrelationChanges {
   private readonly touched = new Map<string, TrackedCorrelation>();
   private readonly stored: PublishedArtifact[] = [];
-  private readonly terms = new AddedTerms();
-  /** The stored state of each touched correlation that this transaction has not created. */
+  /** The state in the database of each touched correlation. */
   private readonly storedStates = new Map<string, CorrelationState>();
 
   constructor(
@@ -102,10 +99,9 @@ export class CorrelationChanges {
         `Correlation ${id} has ended and takes no more artifacts; publish into another one`,
       );
     }
-    // The transaction that creates a correlation also counts an artifact in it.
-    if (row.artifact_count > 0) this.storedStates.set(id, row.state);
+    const stored = row.state;
     this.reopen(row);
-    return this.track(row);
+    return this.track(row, stored);
   }
 
   /**
@@ -136,7 +132,6 @@ export class CorrelationChanges {
     if (known) return known;
     const [row] = await lockCorrelation(this.tx.db, { id });
     if (!row) return undefined;
-    this.storedStates.set(id, row.state);
     return this.track(row);
   }
 
@@ -157,23 +152,16 @@ export class CorrelationChanges {
     await this.settle(correlation, as === 'cancelled' ? as : endState(correlation), reason);
   }
 
-  /** Counts the artifact that is stored at `seq`, and registers it for the hooks and for lists. */
+  /** Counts the artifact that is stored at `seq`, and registers it for the hooks. */
   addArtifact(
     correlation: TrackedCorrelation,
     seq: number,
-    { id, type, producedBy, tags }: { id: string; type: string; producedBy: string; tags: readonly string[] },
+    { id, type, producedBy }: { id: string; type: string; producedBy: string },
   ): void {
     correlation.artifact_count += 1;
     if (type === WORKFLOW_ERROR) correlation.error_count += 1;
     else if (producedBy !== EXTERNAL) correlation.output_count += 1;
     this.stored.push({ seq, id, correlation, sequence: correlation.artifact_count });
-    this.terms.add(correlation, 'type', type);
-    for (const tag of tags) this.terms.add(correlation, 'tag', tag);
-  }
-
-  /** Registers an agent that has an execution in the correlation, for lists. */
-  addAgent(correlation: TrackedCorrelation, agent: string): void {
-    this.terms.add(correlation, 'agent', agent);
   }
 
   /**
@@ -188,17 +176,9 @@ export class CorrelationChanges {
       correlation.last_activity_at = this.now;
       if (correlation.state === 'active' && correlation.pending === 0)
         await this.settle(correlation, endState(correlation));
-      await updateCorrelation(this.tx.db, correlation);
-      await this.saveState(correlation);
+      const hasChangedState = this.storedStates.get(correlation.id) !== correlation.state;
+      await (hasChangedState ? updateCorrelationAndState : updateCorrelation)(this.tx.db, correlation);
     }
-    await insertTerms(this.tx.db, this.terms.rows);
-  }
-
-  private async saveState(correlation: TrackedCorrelation): Promise<void> {
-    const { id, seq, started_at, state: to } = correlation;
-    const from = this.storedStates.get(id);
-    if (from === undefined) this.terms.addState(correlation);
-    else if (from !== to) await updateStateTerm(this.tx.db, { seq, started_at, from, to });
   }
 
   private async settle(correlation: TrackedCorrelation, state: EndState, reason: string | null = null): Promise<void> {
@@ -225,11 +205,12 @@ export class CorrelationChanges {
     }
   }
 
-  private track(row: CorrelationRow): TrackedCorrelation {
+  private track(row: CorrelationRow, storedState = row.state): TrackedCorrelation {
     const cause = this.cause.traceparent;
     const workTraceparent = row.traceparent === null || isSameTrace(row.traceparent, cause) ? cause : row.traceparent;
     const tracked = Object.assign(row, { workTraceparent });
     this.touched.set(row.id, tracked);
+    this.storedStates.set(row.id, storedState);
     return tracked;
   }
 

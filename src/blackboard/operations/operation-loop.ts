@@ -8,7 +8,7 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { type SchedulerLock, SchedulerLocks } from '../retention/scheduler-locks.repository.js';
+import { type SchedulerLock, SchedulerLocks } from '../processes/scheduler-locks.repository.js';
 import type { Operation, OperationFilter, Step } from './operation.js';
 import { addHandled, endOperation, findRunning, moveTo } from './operation-rows.js';
 import { OperationWorks } from './operation-works.js';

@@ -4,10 +4,11 @@ import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { Processes } from './processes.js';
+import { SchedulerLocks } from './scheduler-locks.repository.js';
 
 @Module({
   imports: [DatabaseModule, MatchingModule, SignalsModule],
-  providers: [Processes],
-  exports: [Processes],
+  providers: [Processes, SchedulerLocks],
+  exports: [Processes, SchedulerLocks],
 })
 export class LiveProcessesModule {}

@@ -15,6 +15,15 @@ export interface HourOfActivity {
   artifacts_produced: number;
 }
 
+/** Model usage of an agent. */
+export interface AgentUsage {
+  agent: string;
+  input_tokens: number;
+  output_tokens: number;
+  /** Null if no usage has a price. */
+  cost: number | null;
+}
+
 /** Totals of ended executions: the hourly rollup plus the few rows that are not rolled up yet. */
 @Injectable()
 export class ActivityTotals {
@@ -40,6 +49,23 @@ export class ActivityTotals {
         fn.sum<number | null>('activity.cost').as('cost'),
       ])
       .executeTakeFirstOrThrow();
+  }
+
+  /** Model usage of each of these agents in the hours from this one on (epoch ms). Agents without any are left out. */
+  usageSince(hour: number, agents: readonly string[]): Promise<AgentUsage[]> {
+    return this.unitOfWork.reader
+      .selectFrom(rollupsAndLater(this.unitOfWork.reader).as('activity'))
+      .where('activity.agent', 'in', agents)
+      .where('activity.hour', '>=', hour)
+      .select('activity.agent')
+      .select(({ fn }) => [
+        fn.sum<number>('activity.input_tokens').as('input_tokens'),
+        fn.sum<number>('activity.output_tokens').as('output_tokens'),
+        fn.sum<number | null>('activity.cost').as('cost'),
+      ])
+      .groupBy('activity.agent')
+      .having(({ fn }) => fn.sum(sql<number>`input_tokens + output_tokens`), '>', 0)
+      .execute();
   }
 
   /** Sorted by hour. */

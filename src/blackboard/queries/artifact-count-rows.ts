@@ -6,7 +6,7 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, asksForNothing, NO_FILTER } from './artifact-filter.js';
 import type { KindCount } from './artifact-summary.js';
 import { isOfKind } from './path-rows.js';
-import { rolledUpTo } from './rollup-rows.js';
+import { isIn, type Range, rolledUpTo } from './rollup-rows.js';
 
 /** Counts the artifacts that match a filter on types, producers and visibility kinds. */
 export async function totalByRollup(db: Reader, filter: ArtifactFilter): Promise<number> {
@@ -63,28 +63,8 @@ const rollupsAndLater = (db: Reader, filter: ArtifactFilter) =>
         .where(isOfKind(filter)),
     );
 
-/** Finds the last position of the next step of the rollup, and its number of artifacts. */
-export function findStep(
-  { db }: Transaction,
-  from: number,
-  final: number,
-  size: number,
-): Promise<{ last: number | null; count: number }> {
-  const step = db
-    .selectFrom('artifacts')
-    .select('seq')
-    .where('seq', '>', from)
-    .where('seq', '<=', final)
-    .orderBy('seq')
-    .limit(size);
-  return db
-    .selectFrom(step.as('step'))
-    .select((eb) => [eb.fn.max('step.seq').as('last'), eb.fn.countAll<number>().as('count')])
-    .executeTakeFirstOrThrow();
-}
-
 /** Adds the artifacts between two positions to the counts. */
-export async function addToCounts({ db }: Transaction, from: number, to: number): Promise<void> {
+export async function addToCounts({ db }: Transaction, range: Range): Promise<void> {
   await db
     .insertInto('artifact_counts')
     .columns(['type', 'produced_by', 'visibility_kind', 'count', 'earliest_created_at', 'latest_created_at'])
@@ -97,8 +77,7 @@ export async function addToCounts({ db }: Transaction, from: number, to: number)
           row.fn.min('created_at').as('earliest_created_at'),
           row.fn.max('created_at').as('latest_created_at'),
         ])
-        .where('seq', '>', from)
-        .where('seq', '<=', to)
+        .where(isIn(range))
         .groupBy(['type', 'produced_by', 'visibility_kind']),
     )
     .onConflict((conflict) =>

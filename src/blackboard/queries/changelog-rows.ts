@@ -14,10 +14,13 @@ export type ChangelogRow = Pick<ArtifactRow, (typeof COLUMNS)[number] | 'visibil
 /** The row that a query finds first. It includes the visibility only if that is small. */
 type FoundRow = Pick<ArtifactRow, (typeof COLUMNS)[number]> & { visibility: string | null; visibility_bytes: number };
 
-/** The first artifacts of a window. */
+/** By position: the oldest first, or the newest first. */
+export type ChangelogOrder = 'asc' | 'desc';
+
+/** The first artifacts of a window, in the order that was asked for. */
 export interface ChangelogPage {
   rows: ChangelogRow[];
-  /** The last position in the window that the page covers. */
+  /** The position at which the page ends: that of its last row, or the end of the window. */
   upTo: number;
   /** True if the window has no rows after this page. */
   isAll: boolean;
@@ -68,11 +71,16 @@ export async function pageAlong(
   paths: readonly Path[],
   window: Window,
   limit: number,
+  order: ChangelogOrder = 'asc',
 ): Promise<ChangelogPage> {
-  const found = await rowsAlong(db, paths, window, limit);
+  const found = await rowsAlong(db, paths, window, limit, order);
   const fitting = found.slice(0, fittingRows(found));
   const isAll = found.length < limit && fitting.length === found.length;
-  return { rows: await whole(db, fitting), upTo: isAll ? window.high : fitting.at(-1)!.seq, isAll };
+  return {
+    rows: await whole(db, fitting),
+    upTo: isAll ? (order === 'asc' ? window.high : window.low) : fitting.at(-1)!.seq,
+    isAll,
+  };
 }
 
 /** How many of the rows fit on a page: at least one if there are any. */
@@ -108,11 +116,19 @@ const visibilitiesAt = preparedWithList<object, number, { seq: number; visibilit
   db.selectFrom('artifacts').select(['seq', 'visibility']).where('seq', 'in', seqs),
 );
 
-async function rowsAlong(db: Reader, paths: readonly Path[], window: Window, limit: number): Promise<FoundRow[]> {
-  if (paths.length > 1)
-    return rowsAt(db, {}, await findFirstPositions(db, paths, window, { order: 'asc', limit, offset: 0 }));
+async function rowsAlong(
+  db: Reader,
+  paths: readonly Path[],
+  window: Window,
+  limit: number,
+  order: ChangelogOrder,
+): Promise<FoundRow[]> {
+  if (paths.length > 1) {
+    const rows = await rowsAt(db, {}, await findFirstPositions(db, paths, window, { order, limit, offset: 0 }));
+    return order === 'asc' ? rows : rows.reverse();
+  }
   const path = paths[0] as OrderedPath;
-  return rowsBy(path.by)(db, { value: path.by === 'all' ? '' : path.value, ...window, limit });
+  return rowsBy[order](path.by)(db, { value: path.by === 'all' ? '' : path.value, ...window, limit });
 }
 
 interface Stretch extends Window {
@@ -120,19 +136,22 @@ interface Stretch extends Window {
   limit: number;
 }
 
-const rowsBy = memoize((by: OrderedPath['by']) =>
-  prepared<Stretch, FoundRow>((db, place) => {
-    const rows = db
-      .selectFrom('artifacts')
-      .select(COLUMNS)
-      .select(VISIBILITY)
-      .where('seq', '>', place('low'))
-      .where('seq', '<=', place('high'))
-      .orderBy('seq')
-      .limit(place('limit'));
-    return by === 'all' ? rows : rows.where(by as 'type', '=', place('value'));
-  }),
-);
+const rowsIn = (order: ChangelogOrder) =>
+  memoize((by: OrderedPath['by']) =>
+    prepared<Stretch, FoundRow>((db, place) => {
+      const rows = db
+        .selectFrom('artifacts')
+        .select(COLUMNS)
+        .select(VISIBILITY)
+        .where('seq', '>', place('low'))
+        .where('seq', '<=', place('high'))
+        .orderBy('seq', order)
+        .limit(place('limit'));
+      return by === 'all' ? rows : rows.where(by as 'type', '=', place('value'));
+    }),
+  );
+
+const rowsBy = { asc: rowsIn('asc'), desc: rowsIn('desc') };
 
 const rowsAt = preparedWithList<object, number, FoundRow>((db, _place, seqs) =>
   db.selectFrom('artifacts').select(COLUMNS).select(VISIBILITY).where('seq', 'in', seqs).orderBy('seq'),

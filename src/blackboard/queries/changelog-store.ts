@@ -6,6 +6,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { Path, Window } from './artifact-paths.js';
 import {
   type ChangelogFilter,
+  type ChangelogOrder,
   type ChangelogPage,
   type ChangelogRow,
   deletedBehind,
@@ -58,8 +59,8 @@ export class ChangelogStore {
   }
 
   /** Returns a reader that reads the artifacts of a filter in parts. */
-  async reader(filter: ChangelogFilter): Promise<ChangelogReader> {
-    return new ChangelogReader(this.unitOfWork, filter, await pathsOf(this.unitOfWork.reader, filter));
+  async reader(filter: ChangelogFilter, order: ChangelogOrder = 'asc'): Promise<ChangelogReader> {
+    return new ChangelogReader(this.unitOfWork, filter, await pathsOf(this.unitOfWork.reader, filter), order);
   }
 
   // While other processes write, a process that has just started sees no final position until their transactions end.
@@ -78,16 +79,24 @@ export class ChangelogReader {
     private readonly unitOfWork: UnitOfWork,
     private readonly filter: ChangelogFilter,
     private readonly paths: readonly Path[],
+    private readonly order: ChangelogOrder,
   ) {}
 
   /**
    * Returns the matching rows of the first part of a window, and the position where that part ends. `deletedUpTo` is
-   * the last position after `low` at which something was deleted that may have matched, or null.
+   * the last position after the lowest one of the part at which something was deleted that may have matched, or null.
    */
   async read({ low, high }: Window): Promise<{ rows: ChangelogRow[]; upTo: number; deletedUpTo: number | null }> {
-    const { rows, upTo } = await pageAlong(this.unitOfWork.reader, this.paths, { low, high }, LOOKED_AT_ONCE);
+    const { rows, upTo } = await pageAlong(
+      this.unitOfWork.reader,
+      this.paths,
+      { low, high },
+      LOOKED_AT_ONCE,
+      this.order,
+    );
     // This query must run after the one for the rows: it then includes every deletion that the rows lack.
-    const deletedUpTo = await deletedBehind(this.unitOfWork.reader, low, this.filter.types);
+    const lowest = this.order === 'asc' ? low : upTo;
+    const deletedUpTo = await deletedBehind(this.unitOfWork.reader, lowest, this.filter.types);
     return { rows: rows.filter((row) => asksFor(this.filter, row)), upTo, deletedUpTo };
   }
 }

@@ -1,40 +1,18 @@
 import { type Selectable, sql } from 'kysely';
 
-import { amongFound } from '../../database/dialects/dialect.js';
 import { places, prepared } from '../../database/prepared.js';
 import type { FailureChangesTable, FailureGroupsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { isIn, type Range } from './rollup-rows.js';
 
 export type FailureChange = Selectable<FailureChangesTable>;
 
 /** A failure group with the failures to add to it. */
 export type CountedFailures = Selectable<FailureGroupsTable>;
 
-/** Finds the first changes after a position. */
-export const findChanges = (
-  { db }: Transaction,
-  after: number,
-  upTo: number,
-  limit: number,
-): Promise<FailureChange[]> =>
-  db
-    .selectFrom('failure_changes')
-    .selectAll()
-    .where('seq', '>', after)
-    .where('seq', '<=', upTo)
-    .orderBy('seq')
-    .limit(limit)
-    .execute();
-
-/** Deletes the first changes up to a position. Returns how many it deleted. */
-export async function deleteChanges({ db }: Transaction, upTo: number, limit: number): Promise<number> {
-  const rolledUp = db.selectFrom('failure_changes').select('seq').where('seq', '<=', upTo).orderBy('seq').limit(limit);
-  const { numDeletedRows } = await db
-    .deleteFrom('failure_changes')
-    .where(amongFound(db, 'seq', rolledUp))
-    .executeTakeFirst();
-  return Number(numDeletedRows);
-}
+/** Finds the changes between two positions. */
+export const findChanges = ({ db }: Transaction, range: Range): Promise<FailureChange[]> =>
+  db.selectFrom('failure_changes').selectAll().where(isIn(range)).orderBy('seq').execute();
 
 /** Adds failures to a group, which may be new. */
 export const upsertGroup = prepared<CountedFailures, unknown>((db, place) =>

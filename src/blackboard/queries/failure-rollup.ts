@@ -1,45 +1,31 @@
 import { Injectable } from '@nestjs/common';
 
+import type { Transaction } from '../../database/unit-of-work.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import {
   changeCount,
   type CountedFailures,
-  deleteChanges,
   type FailureChange,
   findChanges,
   upsertGroup,
 } from './failure-rollup-rows.js';
-import { moveOn, positionOf } from './rollup-rows.js';
-
-const STEP = 1_000;
-const NAME = 'failure_changes';
+import { Rollup } from './rollup.js';
+import type { Range } from './rollup-rows.js';
 
 /** Adds the rows of `failure_changes` to `failure_groups`, one row for each group. */
 @Injectable()
-export class FailureRollup {
-  constructor(private readonly unitOfWork: UnitOfWork) {}
-
-  /** Adds up the next `STEP` rows. Returns false when no more rows are left. */
-  async step(): Promise<boolean> {
-    const final = await this.unitOfWork.finalPosition(NAME);
-    return this.unitOfWork.run(async (tx) => {
-      const from = await positionOf(tx, NAME);
-      const rows = await findChanges(tx, from, final, STEP);
-      const to = rows.at(-1)?.seq;
-      if (to === undefined) return false;
-      if (!(await moveOn(tx, NAME, { from, to }))) return rows.length === STEP;
-      for (const changes of Map.groupBy(rows, ({ failure_group }) => failure_group).values()) {
-        const failures = failuresIn(changes);
-        if (failures) await upsertGroup(tx.db, failures);
-        else await changeCount(tx.db, { id: changes[0]!.failure_group, change: sumOf(changes) });
-      }
-      return rows.length === STEP;
-    });
+export class FailureRollup extends Rollup {
+  constructor(unitOfWork: UnitOfWork) {
+    super(unitOfWork, 'failure_changes', 'are deleted');
   }
 
-  /** Like `ActivityRollup.clear`. */
-  clear(): Promise<boolean> {
-    return this.unitOfWork.run(async (tx) => (await deleteChanges(tx, await positionOf(tx, NAME), STEP)) === STEP);
+  protected override async add(tx: Transaction, range: Range): Promise<void> {
+    const rows = await findChanges(tx, range);
+    for (const changes of Map.groupBy(rows, ({ failure_group }) => failure_group).values()) {
+      const failures = failuresIn(changes);
+      if (failures) await upsertGroup(tx.db, failures);
+      else await changeCount(tx.db, { id: changes[0]!.failure_group, change: sumOf(changes) });
+    }
   }
 }
 

@@ -15,6 +15,7 @@ import { FailureGroups } from './failure-groups.repository.js';
 import { FailureRollup } from './failure-rollup.js';
 import { Rollups } from './rollups.js';
 import { StoredTexts } from './stored-texts.js';
+import { ArtifactTermRollup, ExecutionTermRollup } from './term-rollups.js';
 
 @Module({
   imports: [DatabaseModule],
@@ -27,8 +28,10 @@ import { StoredTexts } from './stored-texts.js';
     AgentReaders,
     ArtifactRollup,
     ArtifactStore,
+    ArtifactTermRollup,
     ArtifactTotals,
     ChangelogStore,
+    ExecutionTermRollup,
     FailureGroups,
     FailureRollup,
     Rollups,

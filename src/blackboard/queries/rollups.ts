@@ -8,6 +8,8 @@ import { Role } from '../../common/role.js';
 import { ActivityRollup } from './activity-rollup.js';
 import { ArtifactRollup } from './artifact-rollup.js';
 import { FailureRollup } from './failure-rollup.js';
+import type { Rollup } from './rollup.js';
+import { ArtifactTermRollup, ExecutionTermRollup } from './term-rollups.js';
 
 const EVERY_MS = 1_000;
 const CLEAR_EVERY_MS = 60_000;
@@ -22,14 +24,20 @@ export class Rollups implements OnModuleDestroy {
 
   private nextClearing = 0;
 
+  private readonly rollups: readonly Rollup[];
+
   constructor(
     private readonly clock: Clock,
     private readonly role: Role,
-    private readonly artifacts: ArtifactRollup,
-    private readonly activity: ActivityRollup,
-    private readonly failures: FailureRollup,
+    artifacts: ArtifactRollup,
+    activity: ActivityRollup,
+    failures: FailureRollup,
+    artifactTerms: ArtifactTermRollup,
+    executionTerms: ExecutionTermRollup,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.rollups = [artifacts, artifactTerms, executionTerms, activity, failures];
+  }
 
   /** Resolves when everything present has been rolled up. Does nothing in a process without the worker role. */
   @Interval(EVERY_MS)
@@ -43,9 +51,7 @@ export class Rollups implements OnModuleDestroy {
 
   private async rollUpAll(): Promise<void> {
     try {
-      while (!this.work.stopped && (await this.artifacts.step()));
-      while (!this.work.stopped && (await this.activity.step()));
-      while (!this.work.stopped && (await this.failures.step()));
+      for (const rollup of this.rollups) while (!this.work.stopped && (await rollup.step()));
       if (this.clock.now() >= this.nextClearing) await this.clear();
     } catch (error) {
       // Totals stay correct without the rollup and are only slower. The next run tries again.
@@ -55,7 +61,6 @@ export class Rollups implements OnModuleDestroy {
 
   private async clear(): Promise<void> {
     this.nextClearing = this.clock.now() + CLEAR_EVERY_MS;
-    while (!this.work.stopped && (await this.activity.clear()));
-    while (!this.work.stopped && (await this.failures.clear()));
+    for (const rollup of this.rollups) while (!this.work.stopped && (await rollup.clear()));
   }
 }

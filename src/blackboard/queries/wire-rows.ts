@@ -13,6 +13,7 @@ const COLUMNS = [
   'visibility_kind',
   'partition_key',
   'correlation_id',
+  'execution_id',
   'created_at',
 ] as const;
 
@@ -43,7 +44,7 @@ export const isWhole = (row: WireRow): row is WholeRow => row.texts !== null;
 /** Returns the artifact's JSON text (docs/api.md, "Query artifacts"). `more` contains further fields. */
 export const artifactText = (row: WholeRow, more = ''): string =>
   `{"id":"${row.id}${beforePayload(row.type)}${row.texts}${afterVisibility(row.produced_by)}${toTimestamp(row.created_at)}",` +
-  `"correlation_id":${JSON.stringify(row.correlation_id)},"partition_key":${JSON.stringify(row.partition_key)},"version":${row.version},"visibility_kind":"${row.visibility_kind}"${more}}`;
+  `"correlation_id":${JSON.stringify(row.correlation_id)},"partition_key":${JSON.stringify(row.partition_key)},"version":${row.version},"execution_id":${JSON.stringify(row.execution_id)},"visibility_kind":"${row.visibility_kind}"${more}}`;
 
 // There are few types and producers. Joining a few long strings is faster than joining many short ones.
 const beforePayload = memoize((type: string): string => `","type":${JSON.stringify(type)},"payload":`);

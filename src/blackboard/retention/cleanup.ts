@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import type { Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import type { SchedulerLock } from './scheduler-locks.repository.js';
+import type { SchedulerLock } from '../processes/scheduler-locks.repository.js';
 
 /** Rows per transaction of a cleanup. It bounds how long other writers wait. */
 export const AT_ONCE = 100;

@@ -25,6 +25,7 @@ export const findingFreeArtifacts = (letsContentGo: (settledBy: RawBuilder<numbe
       .select(['artifacts.seq', 'artifacts.correlation_id'])
       .where('artifacts.seq', 'in', seqs)
       .where('artifacts.seq', '<=', rolledUpTo('artifacts'))
+      .where('artifacts.seq', '<=', rolledUpTo('artifact_terms'))
       .where(letsContentGo(place('settledBy')))
       .where(({ not, exists, selectFrom }) =>
         not(

@@ -3,6 +3,7 @@ import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { rolledUpTo } from '../queries/rollup-rows.js';
 import { AT_ONCE } from './cleanup.js';
 
 /** An execution that has ended. */
@@ -81,6 +82,8 @@ export const findingFreeExecutions = (letsContentGo: (settledBy: RawBuilder<numb
       .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
       .select(['executions.id', 'executions.correlation_id'])
       .where('executions.id', 'in', ids)
+      // A rollup that has not reached it still finds its correlation by it.
+      .where('executions.seq', '<=', rolledUpTo('execution_terms'))
       // This is as in `isInState`: a lookup by id must not use the partial indexes on ended executions.
       .where(sql<number>`coalesce(executions.ended_at, ${sql.lit(Number.MAX_SAFE_INTEGER)})`, '<=', place('cutoff'))
       .where(letsContentGo(place('settledBy'))),

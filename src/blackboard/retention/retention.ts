@@ -7,10 +7,10 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { SchedulerLocks } from '../processes/scheduler-locks.repository.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
 import { Cleanup, type Deletion } from './cleanup.js';
 import { ExecutionDeletion } from './execution-deletion.js';
-import { SchedulerLocks } from './scheduler-locks.repository.js';
 
 const TICK_MS = 10_000;
 const EVERY_MS = 600_000;

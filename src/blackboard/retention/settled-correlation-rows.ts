@@ -5,7 +5,7 @@ import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationTermKind, Schema } from '../../database/schema.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 
-export type DeletedCorrelation = Pick<TrackedCorrelation, 'id' | 'seq' | 'started_at' | 'state' | 'terms'>;
+export type DeletedCorrelation = Pick<TrackedCorrelation, 'id' | 'seq' | 'started_at' | 'terms'>;
 
 export type Correlations = ExpressionBuilder<Schema, 'correlations'>;
 
@@ -44,7 +44,7 @@ export const deletingEmpty = (condition: (correlations: Correlations) => Express
         ),
       )
       .where(condition(expressionBuilder<Schema, 'correlations'>()))
-      .returning(['id', 'seq', 'started_at', 'state', 'terms']),
+      .returning(['id', 'seq', 'started_at', 'terms']),
   );
 
 /** Deletes one term of a correlation. */

@@ -3,8 +3,8 @@ import { type Expression, expressionBuilder, type RawBuilder, type SqlBool } fro
 
 import type { Schema } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { listedTerms } from '../correlations/added-terms.js';
 import { forgetUsage } from './deleted-usage-rows.js';
+import { listedTerms } from './listed-terms.js';
 import {
   type Correlations,
   type DeletedCorrelation,

@@ -51,7 +51,6 @@ export class ExecutionQueue {
     await this.insert(tx, changes.now, id, execution);
     correlation.pending += 1;
     correlation.generation_executions += 1;
-    changes.addAgent(correlation, agent);
     this.backlog.changed(tx, 1);
     tx.whenVisible(() => this.signals.executionReady.publish(agent));
     return id;

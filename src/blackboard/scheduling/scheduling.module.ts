@@ -12,6 +12,7 @@ import { ExecutionQueue } from './execution-queue.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
 import { TimerQueue } from './timer-queue.js';
 import { WaitingArrivals } from './waiting-arrivals.js';
+import { WaitingCounts } from './waiting-counts.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
 @Module({
@@ -24,6 +25,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionsWithoutAgent,
     TimerQueue,
     WaitingArrivals,
+    WaitingCounts,
     WorkflowErrors,
   ],
   exports: [
@@ -34,6 +36,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionsWithoutAgent,
     TimerQueue,
     WaitingArrivals,
+    WaitingCounts,
     WorkflowErrors,
   ],
 })

@@ -44,27 +44,47 @@ export async function countWaitingExecutions(
   agents: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  if (agents.length === 0) return counts;
-  const waiting = db
+  // Makes two queries, because each reads one partial index; one query for both would read the whole table.
+  const ready = await countReadyExecutions(db, agents);
+  const retrying = await countRetryingExecutions(db, agents);
+  for (const { agent, count } of [...ready, ...retrying]) counts.set(agent, (counts.get(agent) ?? 0) + count);
+  return counts;
+}
+
+interface AgentCount {
+  agent: string;
+  count: number;
+}
+
+/** Counts the executions of each of these agents that may start now. Agents without any are left out. */
+export const countReadyExecutions = async (db: Reader, agents: readonly string[]): Promise<AgentCount[]> =>
+  agents.length === 0 ? [] : countPending(db, agents).where('available_at', 'is', null).execute();
+
+/** Counts the executions of each of these agents that wait for a retry. Agents without any are left out. */
+export const countRetryingExecutions = async (db: Reader, agents: readonly string[]): Promise<AgentCount[]> =>
+  agents.length === 0 ? [] : countPending(db, agents).where('available_at', 'is not', null).execute();
+
+const countPending = (db: Reader, agents: readonly string[]) =>
+  db
     .selectFrom('executions')
     .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
     .where('state', '=', sql.lit('pending' as const))
     .where('agent', 'in', agents)
     .groupBy('agent');
-  // Makes two queries, because each reads one partial index; one query for both would read the whole table.
-  const ready = await waiting.where('available_at', 'is', null).execute();
-  const retrying = await waiting.where('available_at', 'is not', null).execute();
-  for (const { agent, count } of [...ready, ...retrying]) counts.set(agent, (counts.get(agent) ?? 0) + count);
-  return counts;
-}
 
 /** Counts the artifacts that wait in joins, in batch windows or for their release. */
 export async function countWaitingArrivals(db: Reader): Promise<number> {
+  const [inGroups, releases] = await Promise.all([countInGroups(db), countReleases(db)]);
+  return inGroups + releases;
+}
+
+/** Counts the artifacts that wait in joins or in batch windows. */
+export async function countInGroups(db: Reader): Promise<number> {
   // Summing the sizes of groups reads fewer rows than counting their members.
-  const groups = db
+  const { count } = await db
     .selectFrom('join_groups')
     .select(sql<number>`coalesce(sum(size), 0)`.as('count'))
-    .where('state', '=', 'waiting');
-  const [inGroups, releases] = await Promise.all([groups.executeTakeFirstOrThrow(), countReleases(db)]);
-  return Number(inGroups.count) + releases;
+    .where('state', '=', 'waiting')
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }

@@ -9,10 +9,11 @@ import { CorrelationWaits } from './correlation-waits.js';
 import { OpenExecutions } from './open-executions.js';
 import { OpenGroups } from './open-groups.js';
 import { UsedUpLimits } from './used-up-limits.js';
+import { WaitingWork } from './waiting-work.js';
 
 @Module({
   imports: [DatabaseModule, ExecutionModule, LiveProcessesModule, MatchingModule, SchedulingModule],
-  providers: [CorrelationWaits, OpenExecutions, OpenGroups, UsedUpLimits],
-  exports: [CorrelationWaits, OpenGroups],
+  providers: [CorrelationWaits, OpenExecutions, OpenGroups, UsedUpLimits, WaitingWork],
+  exports: [CorrelationWaits, OpenGroups, WaitingWork],
 })
 export class WaitsModule {}

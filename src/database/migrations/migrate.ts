@@ -12,6 +12,8 @@ import { activityCounts } from './0003-activity-counts.js';
 import { failureGroups } from './0004-failure-groups.js';
 import { waitingByCorrelation } from './0005-waiting-by-correlation.js';
 import { operations } from './0006-operations.js';
+import { webhookTargets } from './0007-webhook-targets.js';
+import { correlationsByState } from './0008-correlations-by-state.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -24,6 +26,8 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   failureGroups,
   waitingByCorrelation,
   operations,
+  webhookTargets,
+  correlationsByState,
 ];
 
 /**

@@ -96,7 +96,10 @@ export interface CorrelationsTable extends UsageSums {
   limited_agents: string;
   /** When this generation is cancelled if it is still active (epoch ms). Null for never. */
   deadline_at: number | null;
-  /** JSON list of its rows in `correlation_terms`, except those that are `unlisted` there, as `<kind>:<value>`. */
+  /**
+   * JSON list of the rows of `correlation_terms` that version 0.1.0 wrote while publishing, as `<kind>:<value>`. Nothing
+   * is added to it any more.
+   */
   terms: Generated<string>;
   /** Number of webhook targets that clients have set for this correlation. */
   webhook_targets: Generated<number>;
@@ -107,21 +110,19 @@ export interface CorrelationsTable extends UsageSums {
   settled_at: number | null;
 }
 
-export type CorrelationTermKind = 'state' | 'agent' | 'type' | 'tag';
+export type CorrelationTermKind = 'agent' | 'type' | 'tag';
 
 /**
- * Inverted index of correlations: the state of a correlation, the agents that had an execution in it, and the types and
- * tags of its artifacts. The state is a row here because an index on `correlations` would be written by each change of
- * a correlation. The other rows are written once, with the first such execution or artifact. All are deleted with the
- * correlation.
+ * Inverted index of correlations: the agents that had an execution in a correlation, and the types and tags of its
+ * artifacts. A rollup writes a row after the first such execution or artifact; it is deleted with the correlation.
  */
 export interface CorrelationTermsTable {
   kind: CorrelationTermKind;
   value: string;
   /** The start of the correlation, which never changes. Lists are sorted by it. */
   started_at: number;
-  /** A number instead of the id, because publishing writes most of these rows. */
+  /** A number instead of the id, because there are many rows. */
   correlation_seq: number;
-  /** 1 if the row of the correlation does not list it, because the list would become too long. */
+  /** 1 if the row of the correlation does not list it. */
   unlisted: number;
 }

@@ -3,9 +3,11 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
 import type { ToolServerOptions } from './tools/tool-server.js';
 
+export const LLM_KIND = 'llm';
+
 /** An llm agent's `engine` object. */
 export interface LlmOptions {
-  kind: 'llm';
+  kind: typeof LLM_KIND;
   /** Provider and model, such as `openai/gpt-5-mini`. */
   model: string;
   instructions: string;
@@ -109,7 +111,7 @@ export const llmOptionsSchema: JsonObject = {
   additionalProperties: false,
   required: ['kind', 'model', 'instructions'],
   properties: {
-    kind: { const: 'llm' },
+    kind: { const: LLM_KIND },
     model: {
       description:
         'Provider and model, such as openai/gpt-5-mini, anthropic/claude-sonnet-4-5, google/gemini-2.5-flash, or with base_url any name before the slash',
@@ -172,3 +174,7 @@ export const boundOf = (agent: AgentDefinition, { models }: Catalog): number | u
   optionsOf(agent).max_output_tokens ?? models.get(optionsOf(agent).model)?.maxOutputTokens ?? undefined;
 
 export const optionsOf = (agent: AgentDefinition): LlmOptions => agent.engine as unknown as LlmOptions;
+
+/** The model of an llm agent; null for any other agent. */
+export const modelOf = (agent: AgentDefinition): string | null =>
+  agent.engine.kind === LLM_KIND ? optionsOf(agent).model : null;

@@ -9,6 +9,7 @@ import {
   boundOf,
   type ContextOption,
   isLimited,
+  LLM_KIND,
   llmOptionsSchema,
   optionsOf,
   type ToolsOption,
@@ -17,7 +18,7 @@ import { modelSource, providerProblem } from './model-providers.js';
 
 /** Runs a language model through the AI SDK. */
 export class LlmEngine implements Engine {
-  readonly kind = 'llm';
+  readonly kind = LLM_KIND;
 
   readonly optionsSchema = llmOptionsSchema;
 

@@ -1,5 +1,7 @@
 import type { StepCounts } from '../../blackboard/queries/activity-counts.repository.js';
+import type { AgentUsage } from '../../blackboard/queries/activity-totals.repository.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import { usageField } from '../../http/dto/usage-body.js';
 import type { ActivityCountsBody, ActivitySeriesBody } from './dto/activity-body.js';
 import { EventCounts } from './event-counts.js';
 
@@ -32,9 +34,12 @@ class Tally {
   }
 }
 
+type Usage = Omit<AgentUsage, 'agent'>;
+
 /** The counts of one agent, or of all together, in each of these steps. */
 export class ActivitySeries {
   private readonly byStart: Map<number, Tally>;
+  private readonly usage: Usage = { input_tokens: 0, output_tokens: 0, cost: null };
 
   /** `starts`: of all steps, in order (epoch ms). */
   constructor(starts: readonly number[]) {
@@ -46,10 +51,16 @@ export class ActivitySeries {
     this.byStart.get(counts.start)?.add(counts);
   }
 
+  addUsage({ input_tokens, output_tokens, cost }: Usage): void {
+    this.usage.input_tokens += input_tokens;
+    this.usage.output_tokens += output_tokens;
+    if (cost !== null) this.usage.cost = (this.usage.cost ?? 0) + cost;
+  }
+
   body(): ActivitySeriesBody {
     const sum = new Tally();
     for (const tally of this.byStart.values()) sum.addAll(tally);
     const steps = [...this.byStart].map(([start, tally]) => ({ start: toTimestamp(start), ...tally.body() }));
-    return { ...sum.body(), steps };
+    return { ...sum.body(), ...usageField(this.usage), steps };
   }
 }

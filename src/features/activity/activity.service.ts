@@ -2,11 +2,12 @@ import { Injectable } from '@nestjs/common';
 
 import { ActivityCounts } from '../../blackboard/queries/activity-counts.repository.js';
 import { ActivitySince } from '../../blackboard/queries/activity-since.repository.js';
+import { ActivityTotals } from '../../blackboard/queries/activity-totals.repository.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
-import { startOfStep } from '../../common/time-steps.js';
+import { startOfHour, startOfStep } from '../../common/time-steps.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { ActivitySeries } from './activity-series.js';
 import type { ActivityBody } from './dto/activity-body.js';
@@ -20,6 +21,7 @@ export class ActivityService {
     private readonly clock: Clock,
     private readonly counts: ActivityCounts,
     private readonly since: ActivitySince,
+    private readonly totals: ActivityTotals,
   ) {}
 
   /** Throws DomainError `invalid` (a step that the window cannot have) and `not_found`. */
@@ -36,10 +38,19 @@ export class ActivityService {
     const starts = Array.from({ length: (startOfStep(now, stepMs) - from) / stepMs + 1 }, (_, n) => from + n * stepMs);
     const total = new ActivitySeries(starts);
     const byAgent = new Map<string, ActivitySeries>();
+    const seriesOf = (name: string): ActivitySeries => {
+      if (!byAgent.has(name)) byAgent.set(name, new ActivitySeries(starts));
+      return byAgent.get(name)!;
+    };
     for (const counts of found) {
       total.add(counts);
-      if (!byAgent.has(counts.agent)) byAgent.set(counts.agent, new ActivitySeries(starts));
-      byAgent.get(counts.agent)!.add(counts);
+      seriesOf(counts.agent).add(counts);
+    }
+    const names = agent === null ? this.catalog.agents.map(({ name }) => name) : [agent];
+    const all = [...new Set([...names, ...byAgent.keys()])];
+    for (const used of all.length > 0 ? await this.totals.usageSince(startOfHour(from), all) : []) {
+      total.addUsage(used);
+      seriesOf(used.agent).addUsage(used);
     }
     return {
       window,
@@ -48,10 +59,12 @@ export class ActivityService {
       from: toTimestamp(from),
       to: toTimestamp(now),
       total: total.body(),
-      agents: [...byAgent].map(([name, series]) => ({ agent: name, ...series.body() })),
+      agents: [...byAgent].sort(byName).map(([name, series]) => ({ agent: name, ...series.body() })),
     };
   }
 }
+
+const byName = ([one]: [string, unknown], [other]: [string, unknown]): number => (one < other ? -1 : 1);
 
 function stepOf({ window, step, agent }: ActivityQuery): StepName {
   const { ofAll, ofOne } = FINEST[window];

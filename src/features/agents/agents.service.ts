@@ -5,6 +5,7 @@ import type { HourOfActivity } from '../../blackboard/queries/activity-totals.re
 import { AgentHistory } from '../../blackboard/queries/agent-history.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { AgentPauses } from '../../blackboard/scheduling/agent-pauses.js';
+import { WaitingCounts } from '../../blackboard/scheduling/waiting-counts.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import type { HeldRequest } from '../../common/held-request.js';
@@ -14,6 +15,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
 import { usageField } from '../../http/dto/usage-body.js';
+import { agentBody } from './agent.js';
 import type { RunAgentRequest } from './dto/agent-run.js';
 import type { AgentNamesBody, AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
@@ -26,6 +28,7 @@ export class AgentsService {
     private readonly catalog: Catalog,
     private readonly directRuns: DirectRuns,
     private readonly pauses: AgentPauses,
+    private readonly waiting: WaitingCounts,
     private readonly history: AgentHistory,
     private readonly texts: StoredTexts,
     private readonly unitOfWork: UnitOfWork,
@@ -36,14 +39,10 @@ export class AgentsService {
   }
 
   async list(): Promise<AgentsBody> {
-    const paused = await this.pauses.all(this.unitOfWork.reader);
-    const agents = this.catalog.agents.map(({ name, description, subscriptions, outputs }) => ({
-      name,
-      description,
-      subscriptions: subscriptions.map(({ types, mode }) => ({ types, mode })),
-      outputs: [...new Set(outputs.map(({ type }) => type))],
-      paused: paused.has(name),
-    }));
+    const [paused, waiting] = await Promise.all([this.pauses.all(this.unitOfWork.reader), this.waiting.counts()]);
+    const agents = this.catalog.agents.map((agent) =>
+      agentBody(agent, { paused: paused.has(agent.name), waiting: waiting.get(agent.name) ?? 0 }),
+    );
     return { agents };
   }
 

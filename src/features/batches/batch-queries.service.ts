@@ -4,9 +4,11 @@ import { Processes } from '../../blackboard/processes/processes.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { batchNotFound, type BatchRow, listedBatchBody } from './batch.js';
+import { BatchFailures } from './batch-failures.js';
 import { BatchResults } from './batch-results.js';
 import { BatchesRepository } from './batches.repository.js';
 import type { BatchResultsQuery } from './dto/batch-body.js';
+import type { BatchFailuresBody } from './dto/batch-failures-body.js';
 import type { BatchListBody, BatchListQuery } from './dto/batch-list.js';
 import type { ResultsFormat } from './results-text.js';
 
@@ -18,6 +20,7 @@ export class BatchQueriesService {
     private readonly unitOfWork: UnitOfWork,
     private readonly batches: BatchesRepository,
     private readonly results: BatchResults,
+    private readonly failed: BatchFailures,
   ) {}
 
   /** Returns a BatchBody as JSON. Throws DomainError `not_found`. */
@@ -31,6 +34,11 @@ export class BatchQueriesService {
   /** Returns all results. Throws DomainError `not_found`. */
   async stream(id: string, format: ResultsFormat): Promise<TextInParts> {
     return this.results.stream(await this.get(id), format);
+  }
+
+  /** Throws DomainError `not_found`. */
+  async failures(id: string): Promise<BatchFailuresBody> {
+    return this.failed.list(await this.get(id));
   }
 
   async list(query: BatchListQuery): Promise<BatchListBody> {

@@ -7,7 +7,7 @@ import type { TextInParts } from '../../common/text-in-parts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { runPieces } from '../runs/run.js';
 import { RunsService } from '../runs/runs.service.js';
-import { batchBody, type BatchRow } from './batch.js';
+import { batchBody, type BatchRow, shownRound } from './batch.js';
 import { BatchRowsRepository } from './batch-rows.repository.js';
 import { FORMATS, type ItemResult, type ItemRow, type ResultsFormat } from './results-text.js';
 
@@ -76,11 +76,9 @@ export class BatchResults {
     }
   }
 
-  private async *rowsOf(
-    { seq, status, round: current, total_items: total }: BatchRow,
-    from: number,
-  ): AsyncGenerator<ItemRow[]> {
-    const round = status === 'running' ? current : 0;
+  private async *rowsOf(batch: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
+    const { seq, total_items: total } = batch;
+    const round = shownRound(batch);
     for (let low = from; low < total; low += WINDOW) {
       yield await this.rows.ended(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
       await yieldToEventLoop();

@@ -18,6 +18,15 @@ export interface DueRow {
   run_round: number | null;
 }
 
+/** A row whose run failed. */
+export interface FailedRow {
+  position: number;
+  run_id: string;
+  error: string | null;
+  /** How many items it stands for: itself and those that repeat it. */
+  items: number;
+}
+
 /** Positions of a batch's rows, from `low` to below `high`. Failed runs of a round before `round` do not count. */
 interface Stretch {
   seq: number;
@@ -50,6 +59,11 @@ export class BatchRowsRepository {
    */
   ended(db: Reader, stretch: Stretch): Promise<ItemRow[]> {
     return findItems(db, stretch);
+  }
+
+  /** Returns the rows whose runs failed, without those that repeat them. Rounds count as in `ended`. */
+  failed(db: Reader, stretch: Stretch): Promise<FailedRow[]> {
+    return findFailed(db, stretch);
   }
 
   /** Deletes some rows of a batch. Returns their number, which is below AT_ONCE when no row is left. */
@@ -126,4 +140,17 @@ const findItems = prepared<Stretch, ItemRow>((db, place) =>
       ]),
     )
     .orderBy('item.position'),
+);
+
+const findFailed = prepared<Stretch, FailedRow>((db, place) =>
+  db
+    .selectFrom('batch_rows')
+    .innerJoin('runs', 'runs.id', 'batch_rows.run_id')
+    .select(['position', 'runs.id as run_id', 'runs.error', 'runs.batch_items as items'])
+    .where('batch_seq', '=', place('seq'))
+    .where('position', '>=', place('low'))
+    .where('position', '<', place('high'))
+    .where('runs.status', '=', 'failed')
+    .where('runs.batch_round', '>=', place('round'))
+    .orderBy('position'),
 );

@@ -11,6 +11,9 @@ export type BatchRow = Selectable<BatchesTable>;
 
 export const batchNotFound = (id: string): DomainError => new DomainError('not_found', `Batch not found: ${id}`);
 
+/** Failed runs of an earlier round are not shown while the batch is running, because their items run again. */
+export const shownRound = ({ status, round }: BatchRow): number => (status === 'running' ? round : 0);
+
 /** Returns the BatchBody without its results. Fields without a value yet are absent. */
 export const batchBody = (batch: BatchRow, waitingFor: string[] = []): BatchBody => ({
   ...progressOf(batch),

@@ -29,10 +29,19 @@ import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request
 import { BatchControlService } from './batch-control.service.js';
 import { BatchCreationService } from './batch-creation.service.js';
 import { BatchQueriesService } from './batch-queries.service.js';
-import { BATCH_EXAMPLE, BatchBody, BatchItemBody, BatchResultsQuery, STARTING_EXAMPLE } from './dto/batch-body.js';
+import {
+  BATCH_EXAMPLE,
+  BatchBody,
+  BatchItemBody,
+  BatchResultsQuery,
+  BatchStreamQuery,
+  STARTING_EXAMPLE,
+} from './dto/batch-body.js';
+import { BATCH_FAILURES_EXAMPLE, BatchFailuresBody } from './dto/batch-failures-body.js';
 import { BATCH_LIST_EXAMPLE, BatchListBody, BatchListQuery } from './dto/batch-list.js';
 import { ApiUpload, BATCH_REQUEST_EXAMPLES, BatchRequest } from './dto/batch-request.js';
 import { BatchBodyInterceptor, type BatchSource, batchSource } from './import/batch-body.interceptor.js';
+import type { ResultsFormat } from './results-text.js';
 
 const Source = createParamDecorator((_data: unknown, context: ExecutionContext): BatchSource | undefined =>
   batchSource(context.switchToHttp().getRequest<Request>()),
@@ -44,6 +53,9 @@ const ApiBatchId = (): MethodDecorator =>
     description: "The batch's id",
     schema: { type: 'string', example: BATCH_EXAMPLE.batch_id },
   });
+
+const acceptedFormat = (request: Request): ResultsFormat =>
+  request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson';
 
 const NOT_FOUND = `Batch not found: ${BATCH_EXAMPLE.batch_id}`;
 
@@ -97,7 +109,7 @@ export class BatchesController {
   @Get('batch/:batch_id/results')
   @ApiOperation({
     summary: 'Stream the results of a batch',
-    description: 'Sends one JSON document per line, or CSV with `Accept: text/csv`.',
+    description: 'Sends one JSON document per line, or CSV with `Accept: text/csv` or `format=csv`.',
   })
   @ApiBatchId()
   @ApiOkResponse({
@@ -110,12 +122,27 @@ export class BatchesController {
       },
     },
   })
+  @ApiErrors([400, 'format: must be one of ndjson, csv'], [404, NOT_FOUND])
+  results(
+    @Param('batch_id') id: string,
+    @Query() { format }: BatchStreamQuery,
+    @Req() request: Request,
+  ): Promise<TextInParts> {
+    return this.queries.stream(id, format ?? acceptedFormat(request));
+  }
+
+  @Get('batch/:batch_id/failures')
+  @ApiOperation({
+    summary: 'Group the failed items of a batch',
+    description:
+      'Groups the items that failed by their error message, in which quoted values, ids and numbers are replaced. The ' +
+      'largest group comes first.',
+  })
+  @ApiBatchId()
+  @ApiOkResponse({ type: BatchFailuresBody, description: 'The groups', example: BATCH_FAILURES_EXAMPLE })
   @ApiErrors([404, NOT_FOUND])
-  results(@Param('batch_id') id: string, @Req() request: Request): Promise<TextInParts> {
-    return this.queries.stream(
-      id,
-      request.accepts(['application/x-ndjson', 'text/csv']) === 'text/csv' ? 'csv' : 'ndjson',
-    );
+  failures(@Param('batch_id') id: string): Promise<BatchFailuresBody> {
+    return this.queries.failures(id);
   }
 
   @Post('batch/:batch_id/cancel')

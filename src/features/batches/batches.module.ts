@@ -8,6 +8,7 @@ import { BatchCreationService } from './batch-creation.service.js';
 import { BatchDeletion } from './batch-deletion.js';
 import { BatchDispatcher } from './batch-dispatcher.js';
 import { BatchEvents } from './batch-events.js';
+import { BatchFailures } from './batch-failures.js';
 import { BatchQueriesService } from './batch-queries.service.js';
 import { BatchResults } from './batch-results.js';
 import { BatchRowsRepository } from './batch-rows.repository.js';
@@ -30,6 +31,7 @@ import { WaitingBytes } from './waiting-bytes.js';
     BatchDeletion,
     BatchDispatcher,
     BatchEvents,
+    BatchFailures,
     BatchImport,
     BatchQueriesService,
     BatchResults,

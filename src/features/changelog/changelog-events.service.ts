@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 
 import { Injectable } from '@nestjs/common';
 
+import type { Window } from '../../blackboard/queries/artifact-paths.js';
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { JsonText } from '../../http/responses/send-json.js';
@@ -43,21 +44,26 @@ export class ChangelogEventsService {
   }
 
   private async page(query: ChangelogEventsQuery, hold: (characters: number) => void): Promise<JsonText> {
-    const { limit } = query;
-    const filter = toChangelogFilter(query);
-    const after = await this.resuming.check('after', query.after);
+    const { limit, order } = query;
+    const isForward = order === 'asc';
+    // A page that goes backwards cannot miss what is published later, so it may begin anywhere.
+    if (isForward) await this.resuming.check('after', query.after ?? 0);
     const high = await this.store.end();
-    const reader = await this.store.reader(filter);
+    const after = query.after ?? (isForward ? 0 : high + 1);
+    const windowAfter = (position: number): Window =>
+      isForward ? { low: position, high } : { low: 0, high: Math.min(high, position - 1) };
+    const hasMore = (position: number): boolean => windowAfter(position).low < windowAfter(position).high;
+    const reader = await this.store.reader(toChangelogFilter(query), order);
     const entries: string[] = [];
     let characters = 0;
     let next = after;
     let deletedUpTo: number | null = null;
     for (
       let parts = 0;
-      parts < MOST_PARTS && entries.length < limit && characters < ENOUGH && next < high;
+      parts < MOST_PARTS && entries.length < limit && characters < ENOUGH && hasMore(next);
       parts += 1
     ) {
-      const part = await reader.read({ low: next, high });
+      const part = await reader.read(windowAfter(next));
       const taken = part.rows.slice(0, limit - entries.length);
       deletedUpTo = part.deletedUpTo ?? deletedUpTo;
       next = taken.length < part.rows.length ? taken.at(-1)!.seq : part.upTo;
@@ -66,10 +72,16 @@ export class ChangelogEventsService {
       // Matches may be far apart, and node:sqlite is synchronous. Yielding lets other requests run.
       await setImmediate();
     }
-    const gap: GapEntry[] = deletedUpTo === null ? [] : [{ seq: after, event_type: 'gap', to_seq: deletedUpTo }];
+    const gap = isForward
+      ? gapOf(after, deletedUpTo)
+      : // The last part may have reached below the end of the page.
+        gapOf(next, deletedUpTo && Math.min(deletedUpTo, windowAfter(after).high));
     const items = [...gap.map((entry) => JSON.stringify(entry)), ...entries];
     return new JsonText(
-      `{"items":[${items.join(',')}],"pagination":${JSON.stringify({ limit, after, next, has_more: next < high })}}`,
+      `{"items":[${items.join(',')}],"pagination":${JSON.stringify({ limit, after, next, has_more: hasMore(next) })}}`,
     );
   }
 }
+
+const gapOf = (seq: number, upTo: number | null): GapEntry[] =>
+  upTo === null || upTo <= seq ? [] : [{ seq, event_type: 'gap', to_seq: upTo }];

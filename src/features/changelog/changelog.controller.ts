@@ -31,8 +31,8 @@ export class ChangelogController {
   @ApiOperation({
     summary: 'List published artifacts',
     description:
-      'Lists entries in the order of positions. For the next page, send `next` as `after`. An entry must match all ' +
-      'filters.',
+      'Lists entries in the order of positions, or the newest first. For the next page, send `next` as `after`. An ' +
+      'entry must match all filters.',
   })
   @ApiOkResponse({ type: ChangelogEventsBody, description: 'One page', example: EVENTS_EXAMPLE })
   @ApiErrors(

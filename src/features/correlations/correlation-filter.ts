@@ -1,9 +1,7 @@
-import type { CorrelationTermKind } from '../../database/schema.js';
+import type { CorrelationState, CorrelationTermKind } from '../../database/schema.js';
 
-export interface Term {
-  kind: CorrelationTermKind;
-  value: string;
-}
+/** A property by which lists find a correlation: its state, or a row of `correlation_terms`. */
+export type Term = { kind: 'state'; value: CorrelationState } | { kind: CorrelationTermKind; value: string };
 
 /** The conditions of a list of correlations. All must hold. Null sets no condition. */
 export interface CorrelationFilter {
@@ -13,6 +11,16 @@ export interface CorrelationFilter {
   /** The latest start (epoch ms), inclusive. */
   to: number | null;
   idPrefix: string | null;
+  reached: Reached;
+}
+
+/**
+ * The positions up to which the rollups of terms have read artifacts and executions. They are read before a list, because
+ * Postgres' planner needs to know that few rows come after them; what the rollups add meanwhile is found twice.
+ */
+export interface Reached {
+  artifacts: number;
+  executions: number;
 }
 
 /** A correlation in the order of lists: by its start, then by its number. */

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { termsReached } from '../../blackboard/queries/rollup-rows.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { CorrelationState } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
@@ -19,8 +20,13 @@ export class CorrelationPages {
    * find them. All ways are taken in turn, some steps each, until one has found the page, so the time is proportional
    * to the shortest of them.
    */
-  async page(db: Reader, filter: CorrelationFilter, after: Place | null, wanted: number): Promise<Place[]> {
-    const walks = this.walks(db, filter, after, wanted);
+  async page(
+    db: Reader,
+    given: Omit<CorrelationFilter, 'reached'>,
+    after: Place | null,
+    wanted: number,
+  ): Promise<Place[]> {
+    const walks = this.walks(db, { ...given, reached: await termsReached(db) }, after, wanted);
     for (;;) {
       for (const walk of walks) {
         await walk.readOn();

@@ -5,6 +5,7 @@ import { inByteOrder } from '../../database/dialects/dialect.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import type { CorrelationFilter, Place, Term } from './correlation-filter.js';
+import { withTerm } from './correlation-terms.repository.js';
 
 /** A correlation that meets one condition. `matches` is 1 if it also meets the others, otherwise 0. */
 export interface Step extends Place {
@@ -31,7 +32,7 @@ export class CorrelationSteps {
     limit: number,
   ): Promise<Step[]> {
     const [first, ...others] = terms.map((term) => newestWith(db, term, filter, after, limit));
-    const newest = others.reduce((all, part) => all.unionAll(part), first!);
+    const newest = others.reduce((all, part) => all.union(part), first!);
     return (
       db
         // Materialised, so that the planner cannot begin with another condition.
@@ -75,23 +76,23 @@ export class CorrelationSteps {
   }
 }
 
+/** The newest correlations with a term, each once. */
 function newestWith(
   db: Kysely<Schema>,
-  { kind, value }: Term,
-  { from, to }: CorrelationFilter,
+  term: Term,
+  { from, to, reached }: CorrelationFilter,
   after: Place | null,
   limit: number,
 ) {
-  let own = db
-    .selectFrom('correlation_terms')
-    .select(['correlation_seq as seq', 'started_at'])
-    .where('kind', '=', kind)
-    .where('value', '=', value);
-  if (from !== null) own = own.where('started_at', '>=', from);
-  if (to !== null) own = own.where('started_at', '<=', to);
-  if (after !== null) own = own.where(comesAfter('started_at', 'correlation_seq', after));
-  const newest = own.orderBy('started_at', 'desc').orderBy('correlation_seq', 'desc').limit(limit);
-  return db.selectFrom(newest.as('newest')).select(['newest.seq', 'newest.started_at']);
+  const [first, ...others] = withTerm(db, term, reached).map((all) => {
+    let own = db.selectFrom(all.as('own')).select(['seq', 'started_at']);
+    if (from !== null) own = own.where('started_at', '>=', from);
+    if (to !== null) own = own.where('started_at', '<=', to);
+    if (after !== null) own = own.where(comesAfter('started_at', 'seq', after));
+    const newest = own.orderBy('started_at', 'desc').orderBy('seq', 'desc').limit(limit);
+    return db.selectFrom(newest.as('newest')).select(['newest.seq', 'newest.started_at']);
+  });
+  return others.reduce((all, part) => all.union(part), first!);
 }
 
 const comesAfter = (startedAt: string, seq: string, after: Place): Expression<SqlBool> =>
@@ -103,17 +104,19 @@ const hasPrefix = (id: Expression<string>, prefix: string): Expression<SqlBool> 
 const asNumber = (condition: Expression<SqlBool>) => sql<number>`case when ${condition} then 1 else 0 end`;
 
 /** The terms and the prefix of a filter, as a condition on `steps`. */
-function meets(db: Kysely<Schema>, { terms, idPrefix }: CorrelationFilter): Expression<SqlBool> {
+function meets(db: Kysely<Schema>, { terms, idPrefix, reached }: CorrelationFilter): Expression<SqlBool> {
   const eb = expressionBuilder<WithSteps, 'steps'>();
-  const conditions: Expression<SqlBool>[] = terms.map(({ kind, value }) =>
-    eb.exists(
-      eb
-        .selectFrom('correlation_terms as other')
-        .select('other.kind')
-        .where('other.kind', '=', kind)
-        .where('other.value', '=', value)
-        .whereRef('other.started_at', '=', 'steps.started_at')
-        .whereRef('other.correlation_seq', '=', 'steps.seq'),
+  const conditions: Expression<SqlBool>[] = terms.map((term) =>
+    eb.or(
+      withTerm(db, term, reached).map((all) =>
+        eb.exists(
+          eb
+            .selectFrom(all.as('other'))
+            .select('other.seq')
+            .whereRef('other.started_at', '=', 'steps.started_at')
+            .whereRef('other.seq', '=', 'steps.seq'),
+        ),
+      ),
     ),
   );
   if (idPrefix !== null)

@@ -6,11 +6,12 @@ import { WaitingForAgents } from '../../blackboard/presence/waiting-for-agents.j
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
-import { shown } from '../../common/short-text.js';
+import { partsOf } from '../../common/page-cursor.js';
 import type { CorrelationTermKind } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { nextPage } from '../../http/dto/page.js';
 import { listedCorrelationBody, statusBody } from './correlation.js';
-import type { Place } from './correlation-filter.js';
+import type { Place, Term } from './correlation-filter.js';
 import { CorrelationPages } from './correlation-pages.js';
 import { type CorrelationRow, CorrelationsRepository } from './correlations.repository.js';
 import type { CorrelationListBody, CorrelationListQuery } from './dto/correlation-list.js';
@@ -43,7 +44,7 @@ export class CorrelationsService {
     return statusBody(row, lacking!);
   }
 
-  /** Throws DomainError `invalid` if `after` is not the id of a correlation. */
+  /** Throws DomainError `invalid` if `after` is not from an earlier page. */
   async list({
     state,
     agent,
@@ -56,25 +57,28 @@ export class CorrelationsService {
     after,
   }: CorrelationListQuery): Promise<CorrelationListBody> {
     const { reader } = this.unitOfWork;
-    const given = Object.entries({ state, agent, type, tag }) as [CorrelationTermKind, string | undefined][];
+    const given = Object.entries({ agent, type, tag }) as [CorrelationTermKind, string | undefined][];
+    const terms: Term[] = given.flatMap(([kind, value]) => (value === undefined ? [] : [{ kind, value }]));
+    if (state !== undefined) terms.push({ kind: 'state', value: state });
     const filter = {
-      terms: given.flatMap(([kind, value]) => (value === undefined ? [] : [{ kind, value }])),
+      terms,
       from: from ?? null,
       to: to ?? null,
       idPrefix: id_prefix ?? null,
     };
-    const place = after === undefined ? null : await this.placeOf(after);
-    const found = await this.pages.page(reader, filter, place, limit + 1);
+    const found = await this.pages.page(reader, filter, after === undefined ? null : placeOf(after), limit + 1);
+    const page = found.slice(0, limit);
+    const last = found.length > limit ? page.at(-1) : undefined;
     const rows = await this.correlations.findAll(
       reader,
-      found.slice(0, limit).map(({ seq }) => seq),
+      page.map(({ seq }) => seq),
     );
     // One that has changed its state since it was found is not listed under the earlier one.
     const listed = rows.filter((row) => state === undefined || row.state === state);
     const lacking = await this.lacking(listed);
     return {
       items: listed.map((row, index) => listedCorrelationBody(row, lacking[index]!)),
-      pagination: { limit, has_more: found.length > limit },
+      pagination: nextPage(limit, after, last ? [last.started_at, last.seq] : null),
     };
   }
 
@@ -92,18 +96,17 @@ export class CorrelationsService {
     return rows.map(({ id }) => agents.get(id) ?? []);
   }
 
-  private async placeOf(id: string): Promise<Place> {
-    const row = await this.correlations.find(this.unitOfWork.reader, id);
-    if (!row) throw new DomainError('invalid', `after: must be the id of a correlation (got ${shown(id)})`);
-    return row;
-  }
-
   private async positionOf(id: string): Promise<number> {
     const position = isUuid(id) ? await this.artifacts.positionOf(id.toLowerCase()) : undefined;
     if (position === undefined)
       throw new DomainError('invalid', `after: must be the id of an artifact (got ${JSON.stringify(id)})`);
     return position;
   }
+}
+
+function placeOf(after: string): Place {
+  const [started_at, seq] = partsOf(after, ['number', 'number']);
+  return { started_at, seq };
 }
 
 const NOT_FOUND = {

@@ -2,6 +2,7 @@ import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import type { TextInParts } from '../../common/text-in-parts.js';
+import { WRONG_CURSOR } from '../../http/dto/page.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { ApiExecutionId, EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
@@ -39,7 +40,7 @@ export class ExecutionsController {
       'quoted values, ids and numbers count as equal. `failure_group` of the list of executions finds those of a group.',
   })
   @ApiOkResponse({ type: FailureListBody, description: 'One page', example: FAILURE_LIST_EXAMPLE })
-  @ApiErrors([400, 'after: must be next of an earlier page (got "2")'])
+  @ApiErrors([400, WRONG_CURSOR])
   listFailures(@Query() query: FailureListQuery): Promise<FailureListBody> {
     return this.failures.list(query);
   }

@@ -5,10 +5,9 @@ import {
   FailureGroups,
   type GroupPlace,
 } from '../../blackboard/queries/failure-groups.repository.js';
-import { DomainError } from '../../common/domain-error.js';
-import { fromCursor, hasParts, toCursor } from '../../common/page-cursor.js';
-import { shown } from '../../common/short-text.js';
+import { partsOf } from '../../common/page-cursor.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import { nextPage } from '../../http/dto/page.js';
 import type { FailureGroupBody, FailureListBody, FailureListQuery } from './dto/failure-list.js';
 
 /** Shows failed executions in groups. */
@@ -30,12 +29,7 @@ export class FailuresService {
     const last = rows.length > limit ? page.at(-1) : undefined;
     return {
       items: page.map(groupBody),
-      pagination: {
-        limit,
-        after: after ?? null,
-        next: last ? toCursor([last.last_at, last.id]) : null,
-        has_more: last !== undefined,
-      },
+      pagination: nextPage(limit, after, last ? [last.last_at, last.id] : null),
     };
   }
 }
@@ -52,10 +46,7 @@ const groupBody = ({ id, agent, error_type, message, count, first_at, last_at, e
     example,
   }) satisfies FailureGroupBody;
 
-function placeOf(text: string): GroupPlace {
-  const position = fromCursor(text);
-  if (!position || !hasParts(position, ['number', 'string']))
-    throw new DomainError('invalid', `after: must be next of an earlier page (got "${shown(text)}")`);
-  const [last_at, id] = position as [number, string];
+function placeOf(after: string): GroupPlace {
+  const [last_at, id] = partsOf(after, ['number', 'string']);
   return { last_at, id };
 }

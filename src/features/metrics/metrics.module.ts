@@ -5,6 +5,7 @@ import { BlackboardModule } from '../../blackboard/blackboard.module.js';
 import { WebhooksModule } from '../webhooks/webhooks.module.js';
 import { BlackboardMetrics } from './blackboard-metrics.js';
 import { MetricsController } from './metrics.controller.js';
+import { WaitingReasonMetrics } from './waiting-reason-metrics.js';
 import { WaitingWorkMetrics } from './waiting-work-metrics.js';
 
 @Module({
@@ -14,6 +15,6 @@ import { WaitingWorkMetrics } from './waiting-work-metrics.js';
     // Default metrics would go into the global registry, which throws if a second application adds them again.
     PrometheusModule.register({ path: '/metrics', controller: MetricsController, defaultMetrics: { enabled: false } }),
   ],
-  providers: [BlackboardMetrics, WaitingWorkMetrics],
+  providers: [BlackboardMetrics, WaitingReasonMetrics, WaitingWorkMetrics],
 })
 export class MetricsModule {}

@@ -1,6 +1,7 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
 import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 
+import { WRONG_CURSOR } from '../../http/dto/page.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { CORRELATION_WAITING_EXAMPLE, CorrelationWaitingBody } from './dto/correlation-waiting-body.js';
 import {
@@ -12,8 +13,6 @@ import {
 } from './dto/waiting-group-body.js';
 import { WaitingGroupsQuery, WaitingQuery } from './dto/waiting-query.js';
 import { WaitingService } from './waiting.service.js';
-
-const WRONG_CURSOR = 'after: must be next of an earlier page with the same filters (got "2")';
 
 @ApiTags('Correlations')
 @Controller('api/v1/correlations')

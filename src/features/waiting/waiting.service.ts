@@ -5,9 +5,9 @@ import { groupPosition, positionOf } from '../../blackboard/waits/group-position
 import type { GroupPosition, MemberRow } from '../../blackboard/waits/open-group-rows.js';
 import { OpenGroups } from '../../blackboard/waits/open-groups.js';
 import { DomainError } from '../../common/domain-error.js';
-import { fromCursor, hasParts, type Position, toCursor } from '../../common/page-cursor.js';
-import { shown } from '../../common/short-text.js';
+import { fromCursor, notFromEarlierPage, partsOf } from '../../common/page-cursor.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import { nextPage } from '../../http/dto/page.js';
 import type { CorrelationWaitingBody } from './dto/correlation-waiting-body.js';
 import type { GroupMemberBody, WaitingGroupBody, WaitingGroupsBody } from './dto/waiting-group-body.js';
 import type { WaitingGroupsQuery, WaitingQuery } from './dto/waiting-query.js';
@@ -22,12 +22,12 @@ export class WaitingService {
 
   /** Throws DomainError `not_found`, or `invalid` if `after` is not from an earlier page; likewise below. */
   async ofCorrelation(id: string, { after, limit }: WaitingQuery): Promise<CorrelationWaitingBody> {
-    const position = after === undefined ? null : positionIn(after);
+    const position = after === undefined ? null : fromCursor(after);
     if (position && !this.correlationWaits.isPosition(position)) throw notFromEarlierPage(after!);
     const page = await this.correlationWaits.of(id, position, limit);
     if (!page) throw new DomainError('not_found', `Correlation not found: ${id}`);
     const { state, counts, items, next } = page;
-    return { correlation_id: id, state, counts, items, pagination: pagination(limit, after, next) };
+    return { correlation_id: id, state, counts, items, pagination: nextPage(limit, after, next) };
   }
 
   async groups({ agent, correlation_id, after, limit }: WaitingGroupsQuery): Promise<WaitingGroupsBody> {
@@ -35,7 +35,7 @@ export class WaitingService {
     const found = await this.openGroups.page(filter, groupIn(after, filter.agent), limit + 1);
     const page = found.slice(0, limit);
     const next = found.length > limit ? positionOf(page.at(-1)!.position) : null;
-    return { items: page.map(({ group }) => group), pagination: pagination(limit, after, next) };
+    return { items: page.map(({ group }) => group), pagination: nextPage(limit, after, next) };
   }
 
   async group(id: string, { after, limit }: WaitingQuery): Promise<WaitingGroupBody> {
@@ -44,40 +44,19 @@ export class WaitingService {
     const found = await this.openGroups.members(id, memberIn(after), limit + 1);
     const page = found.slice(0, limit);
     const next = found.length > limit ? [page.at(-1)!.position] : null;
-    return { ...group, items: page.map(memberBody), pagination: pagination(limit, after, next) };
+    return { ...group, items: page.map(memberBody), pagination: nextPage(limit, after, next) };
   }
-}
-
-const pagination = (limit: number, after: string | undefined, next: Position | null) => ({
-  limit,
-  after: after ?? null,
-  next: next && toCursor(next),
-  has_more: next !== null,
-});
-
-function positionIn(after: string): Position {
-  const position = fromCursor(after);
-  if (!position) throw notFromEarlierPage(after);
-  return position;
 }
 
 /** The filter's agent must be that of the position: a page of another agent's groups would skip some of this one. */
 function groupIn(after: string | undefined, agent: string | null): GroupPosition | null {
   if (after === undefined) return null;
-  const position = groupPosition(positionIn(after));
+  const position = groupPosition(fromCursor(after));
   if (!position || (agent !== null && agent !== position.agent)) throw notFromEarlierPage(after);
   return position;
 }
 
-function memberIn(after: string | undefined): number {
-  if (after === undefined) return -1;
-  const position = positionIn(after);
-  if (!hasParts(position, ['number'])) throw notFromEarlierPage(after);
-  return position[0] as number;
-}
-
-const notFromEarlierPage = (after: string): DomainError =>
-  new DomainError('invalid', `after: must be next of an earlier page with the same filters (got "${shown(after)}")`);
+const memberIn = (after: string | undefined): number => (after === undefined ? -1 : partsOf(after, ['number'])[0]);
 
 const memberBody = ({ artifact_id, artifact_type, correlation_id, arrived_at }: MemberRow): GroupMemberBody => ({
   artifact_id,

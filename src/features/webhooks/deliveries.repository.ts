@@ -5,25 +5,13 @@ import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
 import type { CorrelationCondition } from '../../blackboard/retention/settled-correlations.js';
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
-import type { DeliveriesTable, DeliveryState } from '../../database/schema.js';
+import type { DeliveriesTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export type DeliveryRow = Selectable<DeliveriesTable>;
 
 export type NewDelivery = Pick<Insertable<DeliveriesTable>, (typeof NEW_COLUMNS)[number]>;
-
-export interface DeliveryFilter {
-  state: DeliveryState | null;
-  targetId: string | null;
-  correlationId: string | null;
-  artifactId: string | null;
-}
-
-export interface ListPage {
-  limit: number;
-  offset: number;
-}
 
 const OPEN = ['waiting', 'pending', 'running'] as const;
 
@@ -91,25 +79,6 @@ export class DeliveriesRepository {
   async begin(tx: Transaction, id: string, state: 'pending' | 'waiting', now: number): Promise<void> {
     const fresh = { state, attempt: 1, lost_leases: 0, available_at: null, ended_at: null, attempt_started_at: now };
     await tx.db.updateTable('deliveries').set(fresh).where('id', '=', id).execute();
-  }
-
-  /** Returns the page, newest first, plus one further row if more rows match. */
-  list(
-    db: Reader,
-    { state, targetId, correlationId, artifactId }: DeliveryFilter,
-    { limit, offset }: ListPage,
-  ): Promise<DeliveryRow[]> {
-    let query = db
-      .selectFrom('deliveries')
-      .selectAll()
-      .orderBy('seq', 'desc')
-      .limit(limit + 1)
-      .offset(offset);
-    if (state !== null) query = query.where('state', '=', state);
-    if (targetId !== null) query = query.where('target_id', '=', targetId);
-    if (correlationId !== null) query = query.where('correlation_id', '=', correlationId);
-    if (artifactId !== null) query = query.where('artifact_id', '=', artifactId);
-    return query.execute();
   }
 
   /** Counts the deliveries that have not ended, by state. */

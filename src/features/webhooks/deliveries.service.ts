@@ -8,6 +8,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { DeliveriesRepository, type DeliveryRow } from './deliveries.repository.js';
 import { type AttemptRow, DeliveryAttemptsRepository } from './delivery-attempts.repository.js';
+import { DeliveryListRepository } from './delivery-list.repository.js';
 import { originOf } from './delivery-queue.js';
 import type { AttemptBody, DeliveryBody, DeliveryWithAttemptsBody } from './dto/delivery-body.js';
 import type { DeliveryListBody, DeliveryListQuery } from './dto/delivery-list.js';
@@ -19,6 +20,7 @@ export class DeliveriesService {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly deliveries: DeliveriesRepository,
+    private readonly lists: DeliveryListRepository,
     private readonly attempts: DeliveryAttemptsRepository,
     private readonly signals: Signals,
   ) {}
@@ -31,7 +33,7 @@ export class DeliveriesService {
       correlationId: query.correlation_id ?? null,
       artifactId: query.artifact_id ?? null,
     };
-    const rows = await this.deliveries.list(this.unitOfWork.reader, filter, { limit, offset });
+    const rows = await this.lists.list(this.unitOfWork.reader, filter, { limit, offset });
     return {
       items: rows.slice(0, limit).map(deliveryBody),
       pagination: { limit, offset, has_more: rows.length > limit },

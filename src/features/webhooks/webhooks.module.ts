@@ -13,6 +13,7 @@ import { DeliveryAttemptsRepository } from './delivery-attempts.repository.js';
 import { DeliveryClaims } from './delivery-claims.js';
 import { DeliveryDeletion } from './delivery-deletion.js';
 import { DeliveryLeases } from './delivery-leases.js';
+import { DeliveryListRepository } from './delivery-list.repository.js';
 import { AT_ONCE_TO_TARGET, DeliveryLoop } from './delivery-loop.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { DeliveryPayloads } from './delivery-payloads.js';
@@ -23,13 +24,16 @@ import { SilentTargets } from './silent-targets.js';
 import { StoredSecrets } from './stored-secrets.js';
 import { TargetBreaker } from './target-breaker.js';
 import { TargetDeletion } from './target-deletion.js';
+import { TargetListRepository } from './target-list.repository.js';
+import { TargetsService } from './targets.service.js';
+import { WebhookTargetsController } from './webhook-targets.controller.js';
 import { WebhookTargets } from './webhook-targets.js';
 import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 import { WebhooksController } from './webhooks.controller.js';
 
 @Module({
   imports: [BlackboardModule, OutboundModule, SecretsModule],
-  controllers: [WebhooksController],
+  controllers: [WebhooksController, WebhookTargetsController],
   providers: [
     DeliveriesRepository,
     DeliveriesService,
@@ -39,6 +43,7 @@ import { WebhooksController } from './webhooks.controller.js';
     DeliveryAttemptsRepository,
     DeliveryClaims,
     DeliveryLeases,
+    DeliveryListRepository,
     DeliveryLoop,
     DeliveryOutcomes,
     DeliveryPayloads,
@@ -54,6 +59,8 @@ import { WebhooksController } from './webhooks.controller.js';
       inject: [Clock, Signals],
     },
     TargetDeletion,
+    TargetListRepository,
+    TargetsService,
     WebhookTargets,
     WebhookTargetsRepository,
   ],

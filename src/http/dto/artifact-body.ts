@@ -9,6 +9,7 @@ export const ARTIFACT_EXAMPLE = {
   type: 'CustomerMessage',
   payload: { text: 'My card has not arrived yet' },
   produced_by: 'external',
+  execution_id: null,
   visibility: { kind: 'Public' },
   visibility_kind: 'Public',
   created_at: '2026-11-20T10:00:00.000Z',
@@ -24,6 +25,7 @@ export const PRODUCED_EXAMPLE = {
   type: 'Intent',
   payload: { intent: 'card_arrival', confidence: 0.98 },
   produced_by: 'classifier',
+  execution_id: '019a7f5e-0c9b-7d20-b1c5-3e4f5a6b7c80',
   tags: [],
 };
 
@@ -40,6 +42,14 @@ export class ArtifactBody {
 
   @ApiProperty({ description: 'The producing agent, or `external` for what a client published' })
   produced_by!: string;
+
+  @ApiProperty({
+    type: String,
+    format: 'uuid',
+    nullable: true,
+    description: 'The execution that published it; null if a client did, or if it is the error of no execution',
+  })
+  execution_id!: string | null;
 
   @ApiVisibility()
   visibility!: Visibility;

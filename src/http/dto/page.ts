@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+import { notFromEarlierPage, type Position, toCursor } from '../../common/page-cursor.js';
 import { QueryInteger, QueryText, QueryTimestamp } from '../validation/query.js';
 
 /** Position of a page in a list without a total count. */
@@ -9,15 +10,6 @@ export class PageBody {
 
   @ApiProperty({ type: 'integer' })
   offset!: number;
-
-  @ApiProperty({ description: 'Whether there are more items after this page' })
-  has_more!: boolean;
-}
-
-/** A page of a list that continues after the last item of a page. */
-export class CursorPageBody {
-  @ApiProperty({ type: 'integer' })
-  limit!: number;
 
   @ApiProperty({ description: 'Whether there are more items after this page' })
   has_more!: boolean;
@@ -41,6 +33,17 @@ export class NextPageBody {
   @ApiProperty({ description: 'Whether there are more items after this page' })
   has_more!: boolean;
 }
+
+/** `next`: the position of the last item of the page; null if it is the last page. */
+export const nextPage = (limit: number, after: string | undefined, next: Position | null): NextPageBody => ({
+  limit,
+  after: after ?? null,
+  next: next && toCursor(next),
+  has_more: next !== null,
+});
+
+/** An example of the answer to an `after` that is not the `next` of a page. */
+export const WRONG_CURSOR = notFromEarlierPage('2').message;
 
 /** The query of a list of runs or batches, newest first. Each list adds its statuses. */
 export class PageQuery {

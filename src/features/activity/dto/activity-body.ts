@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+import { UsageBody } from '../../../http/dto/usage-body.js';
 import type { StepName, WindowName } from './activity-query.js';
 import { STEPS, WINDOWS } from './activity-query.js';
 
@@ -56,6 +57,13 @@ export class ActivityStepBody extends ActivityCountsBody {
 }
 
 export class ActivitySeriesBody extends ActivityCountsBody {
+  @ApiProperty({
+    type: UsageBody,
+    required: false,
+    description: 'Model usage since the beginning of the hour (UTC) of `from`. Absent if there was none',
+  })
+  usage?: UsageBody;
+
   @ApiProperty({ type: [ActivityStepBody], description: 'Every step, in order; the last one has not ended' })
   steps!: ActivityStepBody[];
 }

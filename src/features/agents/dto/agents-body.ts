@@ -1,4 +1,18 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
+
+import { AgentEngineBody, AgentOptionsBody, OPTIONS_EXAMPLE } from './agent-options-body.js';
+
+export class BatchWindowBody {
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'Number of artifacts that close a window' })
+  size!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Milliseconds after its first artifact that close it before that; null if nothing does',
+  })
+  timeout_ms!: number | null;
+}
 
 export class SubscriptionBody {
   @ApiProperty({ type: [String], description: 'Artifact types' })
@@ -9,6 +23,12 @@ export class SubscriptionBody {
     description: '`all` joins one artifact of every type; `any` takes each artifact alone',
   })
   mode!: 'all' | 'any';
+
+  @ApiProperty({ type: 'integer', description: 'Executions with a higher priority run first' })
+  priority!: number;
+
+  @ApiPropertyOptional({ type: BatchWindowBody, description: 'Present if artifacts wait in batch windows' })
+  window?: BatchWindowBody;
 }
 
 export class AgentBody {
@@ -26,6 +46,20 @@ export class AgentBody {
 
   @ApiProperty({ description: 'Whether the agent is paused: its executions wait until it is resumed' })
   paused!: boolean;
+
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'How many of its executions wait for a free slot, a retry, a process with the agent, a claim, or until the agent ' +
+      'is resumed. The count may be a moment old',
+  })
+  waiting!: number;
+
+  @ApiProperty({ description: 'How the agent works, without addresses, programs and secrets' })
+  engine!: AgentEngineBody;
+
+  @ApiProperty({ description: 'The options of its configuration, with the defaults filled in' })
+  options!: AgentOptionsBody;
 }
 
 export class AgentsBody {
@@ -38,9 +72,12 @@ export const AGENTS_EXAMPLE: AgentsBody = {
     {
       name: 'classifier',
       description: 'Names the intent of a message',
-      subscriptions: [{ types: ['CustomerMessage'], mode: 'all' }],
+      subscriptions: [{ types: ['CustomerMessage'], mode: 'all', priority: 0 }],
       outputs: ['Intent'],
       paused: false,
+      waiting: 0,
+      engine: { kind: 'llm', model: 'openai/gpt-5-mini' },
+      options: OPTIONS_EXAMPLE,
     },
   ],
 };

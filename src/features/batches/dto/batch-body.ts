@@ -18,6 +18,18 @@ export class BatchResultsQuery {
   results_status?: (typeof STATUSES)[number];
 }
 
+const FORMATS = ['ndjson', 'csv'] as const;
+
+/** Selects the form of all results. */
+export class BatchStreamQuery {
+  @QueryChoice({
+    description: 'The form of the results; without it, the header `Accept` decides. Links use it',
+    choices: FORMATS,
+    example: 'csv',
+  })
+  format?: (typeof FORMATS)[number];
+}
+
 /** The result of one item. */
 export class BatchItemBody extends RunBody {
   @ApiProperty({ type: 'integer', description: 'Index of the item in the input, from 0' })

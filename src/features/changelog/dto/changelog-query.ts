@@ -1,6 +1,6 @@
 import type { ChangelogFilter } from '../../../blackboard/queries/changelog-rows.js';
 import { MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../../../http/validation/filter-values.js';
-import { QueryBoolean, QueryInteger, QueryList } from '../../../http/validation/query.js';
+import { QueryBoolean, QueryChoice, QueryInteger, QueryList } from '../../../http/validation/query.js';
 
 const FilterList = (description: string, example: string): PropertyDecorator =>
   QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most: MOST_FILTER_VALUES });
@@ -29,12 +29,21 @@ export function toChangelogFilter({
 
 export class ChangelogEventsQuery extends ChangelogFilterQuery {
   @QueryInteger({
-    description: 'The page begins after this position; send `next` of the previous page',
+    description:
+      'The page begins after this position, in the order of the list; send `next` of the previous page. Without it, ' +
+      'the list begins with the first entry, or with the last one if the order is `desc`',
     min: 0,
-    default: 0,
     example: 0,
   })
-  after!: number;
+  after?: number;
+
+  @QueryChoice({
+    description: '`asc` lists by position, `desc` the newest first',
+    choices: ['asc', 'desc'],
+    default: 'asc',
+    example: 'asc',
+  })
+  order!: 'asc' | 'desc';
 
   @QueryInteger({ description: 'Maximum number of entries on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;

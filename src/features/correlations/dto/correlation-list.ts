@@ -1,7 +1,8 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+import { toCursor } from '../../../common/page-cursor.js';
 import type { CorrelationState } from '../../../database/schema.js';
-import { CursorPageBody } from '../../../http/dto/page.js';
+import { NextPageBody } from '../../../http/dto/page.js';
 import { MAX_CORRELATION_ID } from '../../../http/middleware/correlation-id.js';
 import {
   QueryChoice,
@@ -56,9 +57,8 @@ export class CorrelationListQuery {
   limit!: number;
 
   @QueryText({
-    description:
-      'A correlation id; the page begins after this correlation. Give the last id of a page to get the next one',
-    example: 'order-4711',
+    description: 'The page begins after this correlation; send `next` of the previous page',
+    example: toCursor([1_763_632_800_000, 42]),
   })
   after?: string;
 }
@@ -95,7 +95,7 @@ export class CorrelationListBody {
   items!: ListedCorrelationBody[];
 
   @ApiProperty()
-  pagination!: CursorPageBody;
+  pagination!: NextPageBody;
 }
 
 export const CORRELATION_LIST_EXAMPLE: CorrelationListBody = {
@@ -110,5 +110,5 @@ export const CORRELATION_LIST_EXAMPLE: CorrelationListBody = {
       duration_ms: 850,
     },
   ],
-  pagination: { limit: 50, has_more: false },
+  pagination: { limit: 50, after: null, next: null, has_more: false },
 };

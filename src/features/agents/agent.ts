@@ -1,0 +1,35 @@
+import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
+import { modelOf } from '../../engines/llm/llm-options.js';
+import type { AgentOptionsBody } from './dto/agent-options-body.js';
+import type { AgentBody, SubscriptionBody } from './dto/agents-body.js';
+
+/** It leaves out URLs, commands, headers and instructions, because they may contain secrets. */
+export const agentBody = (agent: AgentDefinition, now: Pick<AgentBody, 'paused' | 'waiting'>): AgentBody => ({
+  name: agent.name,
+  description: agent.description,
+  subscriptions: agent.subscriptions.map(subscriptionBody),
+  outputs: [...new Set(agent.outputs.map(({ type }) => type))],
+  ...now,
+  engine: { kind: agent.engine.kind, model: modelOf(agent) },
+  options: optionsBody(agent),
+});
+
+const subscriptionBody = ({ types, mode, priority, batch }: Subscription): SubscriptionBody => ({
+  types,
+  mode,
+  priority,
+  ...(batch && { window: { size: batch.size, timeout_ms: batch.timeoutMs } }),
+});
+
+const optionsBody = (agent: AgentDefinition): AgentOptionsBody => ({
+  timeout_ms: agent.timeoutMs,
+  concurrency: agent.concurrency,
+  retry: {
+    attempts: agent.retry.attempts,
+    delay_ms: agent.retry.delayMs,
+    max_delay_ms: agent.retry.maxDelayMs,
+  },
+  budget: agent.budget ?? { tokens: null, cost: null },
+  labels: agent.labels,
+  tenant_id: agent.tenantId,
+});

@@ -1,0 +1,70 @@
+import { eventually } from '../support/eventually.js';
+import { Board } from './board.js';
+
+const CONFIG = `
+types:
+  Order: {}
+  Left: {}
+  Right: {}
+  Flaky: {}
+agents:
+  approver:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Approval }]
+    engine: { kind: external }
+  resting:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: expression, expression: '{"n": 1}' }
+  joiner:
+    consumes: [{ types: [Left, Right] }]
+    publishes: [{ type: Joined }]
+    engine: { kind: expression, expression: '{"n": 1}' }
+  flaky:
+    consumes: [{ types: [Flaky] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: expression, expression: '{"n": payload.missing}' }
+    retry: { attempts: 2, delay: 1h }
+`;
+
+describe('metrics of what waits', () => {
+  let board: Board;
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { settings: { maxPendingExecutions: 70, maxWaitingArrivals: 80 } });
+  });
+  afterAll(() => board.close());
+
+  const samples = async (): Promise<string[]> => (await board.http.get('/metrics').expect(200)).text.split('\n');
+
+  it('say what each execution and each artifact waits for', async () => {
+    await board.http.post('/api/v1/agents/resting/pause').expect(200);
+    await board.publish('Order', {});
+    await board.publish('Order', {});
+    await board.publish('Left', {});
+    await board.publish('Left', {}, { visibility: { kind: 'After', ttl: 'PT1H' } });
+    await board.publish('Flaky', {});
+    // The counts may be a moment old.
+    await eventually('the metrics say what waits', async () => {
+      const all = await samples();
+      return [
+        'starling_waiting_executions{waits_for="slot"} 0',
+        'starling_waiting_executions{waits_for="claim"} 2',
+        'starling_waiting_executions{waits_for="retry"} 1',
+        'starling_waiting_executions{waits_for="resume"} 2',
+        'starling_waiting_artifacts{waits_for="join"} 1',
+        'starling_waiting_artifacts{waits_for="release"} 1',
+        'starling_queue_depth 5',
+      ].every((line) => all.includes(line));
+    });
+  });
+
+  it('have the limits beside the counts', async () => {
+    expect(await samples()).toEqual(
+      expect.arrayContaining([
+        'starling_limit{setting="max_pending_executions"} 70',
+        'starling_limit{setting="max_waiting_arrivals"} 80',
+        'starling_limit{setting="max_executions_without_agent"} 100000',
+      ]),
+    );
+  });
+});
