@@ -1,29 +1,35 @@
-// npm run bench [-- sqlite|postgres]: measures the built service and its baselines and prints the tables, of one database or
-// of both; docs/performance.md says how to read them.
+// npm run bench [-- sqlite|postgres|dashboard]: measures the built service and its baselines and prints the tables, of one
+// part or of all; docs/performance.md says how to read them.
 import { cpus, totalmem } from 'node:os';
 
 import { LoadGenerator } from './children.ts';
+import { dashboardRows } from './dashboard.ts';
 import { postgresRows } from './postgres.ts';
 import { report } from './report.ts';
 import { printTable } from './row.ts';
 import { sqliteRows } from './sqlite.ts';
 import { inWorkspace } from './workspace.ts';
 
-const PARTS = { sqlite: sqliteRows, postgres: postgresRows };
+const PARTS = {
+  sqlite: { title: 'On SQLite', rowsOf: sqliteRows },
+  postgres: { title: 'On Postgres', rowsOf: postgresRows },
+  dashboard: { title: 'The dashboard, on SQLite', rowsOf: dashboardRows },
+};
 
 await inWorkspace(bench);
 
 async function bench(folder: string): Promise<void> {
   const wanted = process.argv[2] ?? '';
   const parts = Object.entries(PARTS).filter(([name]) => wanted === '' || wanted === name);
-  if (parts.length === 0) throw new Error(`must be sqlite or postgres, or nothing for both (got "${wanted}")`);
+  if (parts.length === 0)
+    throw new Error(`must be ${Object.keys(PARTS).join(' or ')}, or nothing for all (got "${wanted}")`);
   console.log(
     `Node ${process.versions.node}, ${cpus().length} x ${cpus()[0]!.model}, ${Math.round(totalmem() / 2 ** 30)} GiB, ${new Date().toISOString()}\n`,
   );
   const generator = new LoadGenerator();
-  for (const [name, rowsOf] of parts) {
+  for (const [, { title, rowsOf }] of parts) {
     const rows = await rowsOf(generator, folder);
-    console.log(`On ${name === 'sqlite' ? 'SQLite' : 'Postgres'}:\n`);
+    console.log(`${title}:\n`);
     printTable(rows);
     console.log();
   }

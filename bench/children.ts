@@ -67,6 +67,12 @@ export class Server {
     return Server.start(process.execPath, [here('remote-app.ts')], join(folder, 'remote-agent.log'));
   }
 
+  /** A page of React alone that shows the artifacts of another server. */
+  static reactPage(folder: string, url: string): Promise<Server> {
+    const args = [here('react-app.ts'), join(folder, 'react-page'), url];
+    return Server.start(process.execPath, args, join(folder, 'react-page.log'));
+  }
+
   private static async start(command: string, args: string[], logPath: string): Promise<Server> {
     const log = openSync(logPath, 'w');
     const child = track(spawn(command, args, { stdio: ['ignore', log, log] }));

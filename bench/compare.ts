@@ -1,7 +1,7 @@
-// npm run bench:compare -- <folder> [sqlite|postgres]: sends the most frequent requests to this build and to the one in
-// another checkout (built, with its own node_modules). A second server of the other build shows how far equal builds
-// differ here.
-import { resolve } from 'node:path';
+// npm run bench:compare -- <sqlite|postgres> <folder>...: sends the most frequent requests to this build and to those in
+// other checkouts (built, with their own node_modules). Each is compared with the last one. A second server of the last
+// one shows how far equal builds differ here.
+import { basename, resolve } from 'node:path';
 
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
 import { LoadGenerator, Server } from './children.ts';
@@ -19,9 +19,14 @@ const WARM_SECONDS = 2;
 const TURNS_IN_ROUND = 8;
 const TURN_SECONDS = 0.5;
 const CHAINS_IN_TURN = 25;
-const NAMES = ['new', 'old', 'old again'] as const;
-/** How much worse than the other build a row may be, unless that build differs by more from itself. */
+/** How much worse than the last build a row may be, unless that build differs by more from itself. */
 const TOLERATED = 0.05;
+
+interface Build {
+  name: string;
+  /** The folder of the checkout; undefined stands for this one. */
+  checkout?: string;
+}
 
 interface Work {
   name: string;
@@ -47,32 +52,40 @@ const WORKS: readonly Work[] = [
 await inWorkspace(compare);
 
 async function compare(folder: string): Promise<void> {
-  const [other, database = 'sqlite'] = process.argv.slice(2);
-  if (other === undefined || !['sqlite', 'postgres'].includes(database))
-    throw new Error('usage: npm run bench:compare -- <folder of another build> [sqlite|postgres]');
+  const [database, ...others] = process.argv.slice(2);
+  if (!['sqlite', 'postgres'].includes(database ?? '') || others.length === 0)
+    throw new Error('usage: npm run bench:compare -- <sqlite|postgres> <folder of another build>...');
   const cluster = database === 'postgres' ? await PostgresCluster.start(SETTINGS) : undefined;
+  const builds = buildsOf(others);
   const generator = new LoadGenerator();
   const rounds: number[][][] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
     report(`${database}: round ${round + 1} of ${ROUNDS}`);
     rounds.push(
-      await measureRound(generator, round, (name) =>
-        serve(folder, `${name.replace(' ', '-')}-${round}`, name === 'new' ? undefined : resolve(other), cluster),
+      await measureRound(generator, round, builds, ({ name, checkout }) =>
+        serve(folder, `${name.replaceAll(' ', '-')}-${round}`, checkout, cluster),
       ),
     );
   }
-  console.log(`On ${database}, medians of ${ROUNDS} rounds, each with three new processes:\n`);
+  console.log(`On ${database}, medians of ${ROUNDS} rounds, each with ${builds.length} new processes:\n`);
   printCells([
-    ['work', ...NAMES, 'new / old', 'old again / old', ''],
+    ['work', ...builds.map(({ name }) => name), ...comparedNames(builds)],
     ...WORKS.map((work, index) =>
       rowOf(
         work,
+        builds,
         rounds.map((figures) => figures[index]!),
       ),
     ),
   ]);
   console.log(`\nThe load generator was busy for at most ${Math.round(generator.busiest * 100)} % of a core.`);
   await cluster?.close();
+}
+
+function buildsOf(folders: readonly string[]): Build[] {
+  const others = folders.map((folder) => ({ name: basename(resolve(folder)), checkout: resolve(folder) }));
+  const last = others.at(-1)!;
+  return [{ name: 'here' }, ...others, { name: `${last.name} again`, checkout: last.checkout }];
 }
 
 async function serve(
@@ -86,18 +99,19 @@ async function serve(
 }
 
 /**
- * Measures all rows, by server, in the order of NAMES. Equal programs in two processes differ by up to a third for as
- * long as they run, and a process may be quicker or slower because it started later: so each round has new processes,
+ * Measures all rows, by server, in the order of the builds. Equal programs in two processes differ by up to a third for
+ * as long as they run, and a process may be quicker or slower because it started later: so each round has new processes,
  * and starts with another one.
  */
 async function measureRound(
   generator: LoadGenerator,
   round: number,
-  start: (name: string) => Promise<Server>,
+  builds: readonly Build[],
+  start: (build: Build) => Promise<Server>,
 ): Promise<number[][]> {
-  const order = NAMES.map((_, step) => (round + step) % NAMES.length);
+  const order = builds.map((_, step) => (round + step) % builds.length);
   const servers: Server[] = [];
-  for (const index of order) servers[index] = await start(NAMES[index]!);
+  for (const index of order) servers[index] = await start(builds[index]!);
   const figures: number[][] = [];
   for (const work of WORKS) figures.push(await measureOne(generator, work, servers, order));
   await Promise.all(servers.map((server) => server.stop()));
@@ -129,20 +143,32 @@ async function measureOne(
   return figures.map(mean);
 }
 
-function rowOf(work: Work, rounds: readonly number[][]): string[] {
-  const medians = NAMES.map((_, index) => median(rounds.map((figures) => figures[index]!)));
-  return [work.name, ...medians.map(work.unit === 'p50' ? milliseconds : perSecond), ...verdict(work, rounds, medians)];
+/** The last two builds are equal: every other one is compared with the first of them. */
+function comparedNames(builds: readonly Build[]): string[] {
+  const reference = builds.at(-2)!.name;
+  return [...builds.slice(0, -2), builds.at(-1)!].map(({ name }) => `${name} / ${reference}`);
+}
+
+function rowOf(work: Work, builds: readonly Build[], rounds: readonly number[][]): string[] {
+  const medians = builds.map((_, index) => median(rounds.map((figures) => figures[index]!)));
+  return [
+    work.name,
+    ...medians.map(work.unit === 'p50' ? milliseconds : perSecond),
+    ...verdicts(work, rounds, medians),
+  ];
 }
 
 /** Ratios of speed: 1 is equal, less is slower. */
-function verdict({ unit }: Work, rounds: readonly number[][], [now, old, again]: readonly number[]): string[] {
+function verdicts({ unit }: Work, rounds: readonly number[][], medians: readonly number[]): string[] {
   const speed = (here: number, there: number): number => (unit === 'p50' ? there / here : here / there);
-  const ratio = speed(now!, old!);
-  const itself = median(rounds.map(([, one, two]) => Math.abs(1 - speed(two!, one!))));
+  const reference = medians.at(-2)!;
+  const itself = median(rounds.map((figures) => Math.abs(1 - speed(figures.at(-1)!, figures.at(-2)!))));
   const tolerated = Math.max(TOLERATED, itself);
   return [
-    ratio.toFixed(3),
-    `${speed(again!, old!).toFixed(3)} (rounds differ by ${(itself * 100).toFixed(1)} %)`,
-    ratio >= 1 - tolerated ? 'met' : 'MISSED',
+    ...medians.slice(0, -2).map((figure) => {
+      const ratio = speed(figure, reference);
+      return `${ratio.toFixed(3)} ${ratio >= 1 - tolerated ? 'met' : 'MISSED'}`;
+    }),
+    `${speed(medians.at(-1)!, reference).toFixed(3)} (rounds differ by ${(itself * 100).toFixed(1)} %)`,
   ];
 }

@@ -115,6 +115,26 @@ function executionAt(first: number, waits: boolean) {
   };
 }
 
+/** As many executions of the last day in every history; the others are older than any window of the activity. */
+const RECENT = 10_000;
+
+/** The row of `activity` of an ended execution. */
+function activityAt(first: number) {
+  const endedAt = first < RECENT ? Date.now() - first * 8_000 : createdAt(first + 1);
+  return {
+    agent: JOINING.agent,
+    hour: endedAt - (endedAt % 3_600_000),
+    minute: endedAt - (endedAt % 60_000),
+    executions: 1,
+    failures: 0,
+    artifacts_consumed: 1,
+    artifacts_produced: 1,
+    event: 'completed',
+    bucket: first % 40,
+    events: 1,
+  };
+}
+
 const releaseAt = (first: number) => ({
   id: v7({ msecs: createdAt(first) }),
   kind: 'release',
@@ -169,32 +189,12 @@ function correlationAt(first: number, waits: boolean) {
 
 const numberOf = (index: number): number => Math.floor(index / PER_CORRELATION) + 1;
 
-/** Returns what the correlation that begins at an index is found by. */
-function termsAt(first: number, artifacts: number, waits: boolean) {
-  const members = Array.from({ length: PER_CORRELATION }, (_, place) => first + place);
-  const values = {
-    state: [waits ? 'active' : 'completed'],
-    type: members.map(typeOf),
-    tag: members.map((index) => tagOf(index, artifacts)),
-    agent: [JOINING.agent],
-  };
-  return Object.entries(values).flatMap(([kind, some]) =>
-    [...new Set<string>(some)].map((value) => ({
-      kind,
-      value,
-      started_at: createdAt(first),
-      correlation_seq: numberOf(first),
-      unlisted: 1,
-    })),
-  );
-}
-
 type Table =
   | 'artifacts'
   | 'artifact_tags'
   | 'correlations'
-  | 'correlation_terms'
   | 'executions'
+  | 'activity'
   | 'failure_changes'
   | 'timers'
   | 'subscriptions'
@@ -215,8 +215,8 @@ export function partOf(artifacts: number, from: number, to: number): Rows {
     artifacts: indices.map((index) => artifactAt(index, artifacts)),
     artifact_tags: indices.map((index) => tagAt(index, artifacts)),
     correlations: firsts.map((index) => correlationAt(index, places.includes(index))),
-    correlation_terms: firsts.flatMap((index) => termsAt(index, artifacts, places.includes(index))),
     executions: firsts.map((index) => executionAt(index, places.includes(index))),
+    activity: firsts.filter((index) => !places.includes(index)).map(activityAt),
     failure_changes: firsts.filter((index) => hasFailed(index, places.includes(index))).map(failureChangeAt),
     timers: waiting.map(releaseAt),
     subscriptions: from === 0 ? [{ agent: JOINING.agent, number: JOINING.subscription, identity }] : [],

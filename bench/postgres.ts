@@ -51,7 +51,7 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
     await eventually(`${artifacts} artifacts are rolled up`, async () => {
       const [rollup] = await queryOnce<{ done: boolean }>(
         databaseUrl,
-        `select up_to_seq >= ${artifacts} as done from rollups where name = 'artifacts'`,
+        `select count(*) = 2 and min(up_to_seq) >= ${artifacts} as done from rollups where name in ('artifacts', 'artifact_terms')`,
       );
       return rollup?.done ? true : undefined;
     });

@@ -158,6 +158,12 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
     waiting.map((place) => get(`/api/v1/waiting/${groupOf(place)}`)),
   );
   queries.set('failures', [get('/api/v1/executions/failures'), get('/api/v1/executions/failures?agent=joiner')]);
+  queries.set(
+    'activity',
+    ['window=1h', 'window=24h', 'window=7d', 'window=24h&agent=joiner'].map((query) =>
+      get(`/api/v1/activity?${query}`),
+    ),
+  );
   return queries;
 }
 

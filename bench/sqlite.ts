@@ -1,17 +1,14 @@
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-
 import { agentRows } from './agents.ts';
 import { batchRow } from './batches.ts';
-import { type LoadGenerator, runToEnd, Server } from './children.ts';
-import { eventually } from './eventually.ts';
+import { type LoadGenerator, Server } from './children.ts';
 import { importRows } from './import.ts';
 import { llmRow } from './llm.ts';
 import { memoryRows } from './memory.ts';
 import { remoteRows } from './remote.ts';
 import { report } from './report.ts';
 import type { Row } from './row.ts';
-import { type History, LARGE, Scale, SMALL } from './scale.ts';
+import { LARGE, Scale, SMALL } from './scale.ts';
+import { serveHistory } from './seeded-server.ts';
 import { streamRow } from './streams.ts';
 import { Throughput } from './throughput.ts';
 import { webhookRows } from './webhooks.ts';
@@ -57,18 +54,4 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
   rows.push(await new Scale(generator, small, large).row());
   await Promise.all([small.server.stop(), large.server.stop()]);
   return [...rows, ...memory];
-}
-
-async function serveHistory(folder: string, artifacts: number): Promise<History> {
-  const name = String(artifacts);
-  const path = join(folder, `${name}.db`);
-  await runToEnd('seed.ts', [`sqlite:${path}`, name]);
-  const server = await Server.starling(folder, name);
-  const database = new DatabaseSync(path, { readOnly: true });
-  const position = database.prepare('select max(up_to_seq) as rolled_up from rollups');
-  await eventually(`${artifacts} artifacts are rolled up`, async () =>
-    (position.get()!.rolled_up as number) >= artifacts ? true : undefined,
-  );
-  database.close();
-  return { server, artifacts };
 }
