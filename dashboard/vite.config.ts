@@ -44,6 +44,8 @@ export default defineConfig(({ command }) => {
     },
     worker: { format: 'es' },
     server: {
+      // Where `localhost` is an IPv6 address first, Vite would not listen on the address that the README names.
+      host: '127.0.0.1',
       port: 8345,
       // The service refuses requests from another origin.
       proxy: Object.fromEntries(

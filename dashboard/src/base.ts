@@ -1,6 +1,6 @@
 /**
- * Where this app and the API are, taken from the address of this script, because a proxy may serve both under a prefix.
- * A built script is in `/dashboard/assets/`.
+ * The addresses of this app and of the API, taken from the address of this script, because a proxy may serve both
+ * under a prefix. A built script is in `/dashboard/assets/`.
  */
 const script = import.meta.url;
 

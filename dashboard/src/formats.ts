@@ -2,6 +2,7 @@ const LOCALE = 'en-GB';
 
 const numbers = new Intl.NumberFormat('en-US');
 const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
+const list = new Intl.ListFormat(LOCALE);
 const timeOfDay = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
 const dayAndTime = new Intl.DateTimeFormat(LOCALE, {
   day: 'numeric',
@@ -24,12 +25,30 @@ export const numberText = (value: number): string => numbers.format(value);
 /** 1.2M, for narrow places; show `numberText` on hover. */
 export const compactNumberText = (value: number): string => compact.format(value);
 
+/** Prices have no currency. Digits after the fourth are rounding errors of sums. */
+export const costText = (cost: number): string => String(Number(cost.toPrecision(4)));
+
 /** 4.2 %, of a share from 0 to 1. */
 export const shareText = (share: number): string => `${(share * 100).toFixed(share > 0 && share < 0.1 ? 1 : 0)} %`;
 
 /** "1 artifact", "2 artifacts" */
 export const countText = (count: number, one: string, many = `${one}s`): string =>
   `${numberText(count)} ${count === 1 ? one : many}`;
+
+/** "a", "a and b", "a, b and c" */
+export const listText = (words: readonly string[]): string => list.format(words);
+
+/** 512 B, 240 kB, 1.5 MB */
+export function bytesText(bytes: number): string {
+  const [unit, size] = BYTE_UNITS.find((entry) => bytes >= entry[1]) ?? (['B', 1] as const);
+  return `${numberText(Number((bytes / size).toPrecision(3)))} ${unit}`;
+}
+
+const BYTE_UNITS = [
+  ['GB', 1e9],
+  ['MB', 1e6],
+  ['kB', 1e3],
+] as const;
 
 /** The local time; its day if that is not today. */
 export function timeText(time: Date, now = new Date()): string {
@@ -71,3 +90,14 @@ export function relativeText(time: Date, now: number): string {
 
 /** The beginning and the end of an id, which differ most between ids. */
 export const shortId = (id: string): string => (id.length <= 16 ? id : `${id.slice(0, 4)}…${id.slice(-8)}`);
+
+/** Characters that change the order in which the text after them is shown. */
+const BIDIRECTIONAL_CONTROLS = /[\u202a-\u202e\u2066-\u2069]/g;
+
+/** A text in which such characters are escaped as in JSON, so that it reads as it is. */
+export const unreversedText = (text: string): string =>
+  text.replace(BIDIRECTIONAL_CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16)}`);
+
+/** A value as JSON. */
+export const jsonText = (value: unknown, indent?: number): string =>
+  unreversedText(JSON.stringify(value, undefined, indent) ?? '');

@@ -1,28 +1,42 @@
-type Schema = Record<string, unknown>;
+export type Schema = Record<string, unknown>;
 
 const MOST_LEVELS = 8;
 
-/** Returns a value that resembles what the JSON Schema describes: its own example if it has one. */
-export function exampleOf(schema: Schema | null): unknown {
-  return schema === null ? {} : valueOf(schema, schema, 0);
+/** A schema that refers to itself in several places would otherwise have an endless example. */
+const MOST_VALUES = 500;
+
+interface Reading {
+  root: Schema;
+  /** How many more values the example may have. */
+  left: number;
 }
 
-function valueOf(schema: Schema, root: Schema, level: number): unknown {
+/** Returns a value that resembles what the JSON Schema describes: its own example if it has one. */
+export function exampleOf(schema: Schema | null): unknown {
+  return schema === null ? {} : valueOf(schema, { root: schema, left: MOST_VALUES }, 0);
+}
+
+function valueOf(schema: Schema, reading: Reading, level: number): unknown {
   const { examples, default: preset, const: only, enum: allowed, $ref: reference } = schema;
+  reading.left -= 1;
   if (Array.isArray(examples) && examples.length > 0) return examples[0];
   if (preset !== undefined) return preset;
   if (only !== undefined) return only;
   if (Array.isArray(allowed)) return allowed[0];
-  if (level === MOST_LEVELS) return null;
-  const next = typeof reference === 'string' ? found(reference, root) : firstOf(schema);
-  if (next !== undefined) return valueOf(next, root, level + 1);
-  return byType(schema, root, level);
+  if (level === MOST_LEVELS || reading.left < 0) return null;
+  const next = typeof reference === 'string' ? referenced(reference, reading.root) : firstOf(schema);
+  if (next !== undefined) return valueOf(next, reading, level + 1);
+  return byType(schema, reading, level);
 }
 
-/** The schema that a reference such as `#/$defs/line` means. */
-function found(reference: string, root: Schema): Schema | undefined {
-  const keys = reference.replace(/^#\/?/, '').split('/');
-  const target = keys.reduce<unknown>((at, key) => (at as Schema | undefined)?.[key], root);
+/** The schema that a reference such as `#/$defs/line` means, if it is a part of `root`. */
+export function referenced(reference: string, root: Schema): Schema | undefined {
+  if (!/^#(\/|$)/.test(reference)) return undefined;
+  const keys = reference.slice(2).split('/');
+  const target = keys
+    .filter((key) => key !== '')
+    .map((key) => decodeURIComponent(key).replaceAll('~1', '/').replaceAll('~0', '~'))
+    .reduce<unknown>((at, key) => (at as Schema | undefined)?.[key], root);
   return isSchema(target) ? target : undefined;
 }
 
@@ -31,20 +45,24 @@ function firstOf({ oneOf, anyOf, allOf }: Schema): Schema | undefined {
   return isSchema(first) ? first : undefined;
 }
 
-const isSchema = (value: unknown): value is Schema => typeof value === 'object' && value !== null;
+export const isSchema = (value: unknown): value is Schema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function byType(schema: Schema, root: Schema, level: number): unknown {
+const propertiesOf = (schema: Schema): [name: string, property: unknown][] =>
+  Object.entries(isSchema(schema['properties']) ? schema['properties'] : {});
+
+function byType(schema: Schema, reading: Reading, level: number): unknown {
   const type = [schema['type']].flat()[0] ?? (isSchema(schema['properties']) ? 'object' : undefined);
   switch (type) {
     case 'object':
       return Object.fromEntries(
-        Object.entries((schema['properties'] ?? {}) as Record<string, unknown>).map(([name, property]) => [
+        propertiesOf(schema).map(([name, property]) => [
           name,
-          isSchema(property) ? valueOf(property, root, level + 1) : null,
+          isSchema(property) ? valueOf(property, reading, level + 1) : null,
         ]),
       );
     case 'array':
-      return isSchema(schema['items']) ? [valueOf(schema['items'], root, level + 1)] : [];
+      return isSchema(schema['items']) ? [valueOf(schema['items'], reading, level + 1)] : [];
     case 'string':
       return textOf(schema['format']);
     case 'integer':
@@ -67,3 +85,12 @@ const TEXTS: Record<string, string> = {
 };
 
 const textOf = (format: unknown): string => TEXTS[String(format)] ?? 'text';
+
+/** Returns only what the schema itself fills in: defaults, and values without an alternative. */
+export function presetOf(schema: Schema): Record<string, unknown> {
+  const presets = propertiesOf(schema).flatMap(([name, property]) => {
+    const { default: preset, const: only = preset } = isSchema(property) ? property : {};
+    return only === undefined ? [] : [[name, only] as const];
+  });
+  return Object.fromEntries(presets);
+}

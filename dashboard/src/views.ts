@@ -16,6 +16,7 @@ export type ViewPath =
   | '/executions'
   | '/inbox'
   | '/batches'
+  | '/batches/new'
   | '/batches/$id'
   | '/deliveries'
   | '/changelog'
@@ -38,10 +39,15 @@ export const views: readonly View[] = [
   { path: '/artifacts/$id', title: 'Artifact', load: () => import('./views/artifact') },
   { path: '/agents', title: 'Agents', icon: 'agent', load: () => import('./views/agents') },
   { path: '/agents/$name', title: 'Agent', load: () => import('./views/agent') },
+  { path: '/graph', title: 'Graph', icon: 'graph', load: () => import('./views/graph') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
+  { path: '/waiting', title: 'Waiting', icon: 'waiting', load: () => import('./views/waiting') },
   { path: '/inbox', title: 'Inbox', icon: 'inbox', load: () => import('./views/inbox') },
   { path: '/batches', title: 'Batches', icon: 'batch', load: () => import('./views/batches') },
+  { path: '/batches/new', title: 'Start a batch', load: () => import('./views/new-batch') },
   { path: '/batches/$id', title: 'Batch', load: () => import('./views/batch') },
+  { path: '/changelog', title: 'Changelog', icon: 'changelog', load: () => import('./views/changelog') },
+  { path: '/deliveries', title: 'Deliveries', icon: 'delivery', load: () => import('./views/deliveries') },
   { path: '/publish', title: 'Publish', icon: 'publish', load: () => import('./views/publish') },
 ];
 

@@ -11,7 +11,7 @@ import {
 import type { LiveEvent } from '../live/messages';
 import { useLiveRefresh } from '../live/use-live';
 import { ApiError } from './client';
-import { type Answer, get, type GetParams, type GetPath, type GetQuery } from './requests';
+import { type Answer, get, type GetParams, type GetPath, type GetQuery, type Schemas } from './requests';
 
 export const queryClient = new QueryClient({
   defaultOptions: {
@@ -28,13 +28,13 @@ export const queryClient = new QueryClient({
 /** Whether a live event may change the answer. */
 export type Concerns = (event: LiveEvent) => boolean;
 
-export interface ApiOptions {
+export interface ApiOptions<P extends GetPath> {
   /** The answer is fetched again after such events. Without it, only after the connection was interrupted. */
   live?: Concerns;
   /** The least time between two fetches that live events cause. */
   everyMs?: number;
-  /** Also asks again after this time, for what changes without an event. */
-  pollMs?: number;
+  /** Also asks again after this time, for what changes without an event. False does not. */
+  pollMs?: number | ((answer: Answer<P> | undefined) => number | false);
   enabled?: boolean;
 }
 
@@ -42,14 +42,14 @@ export interface ApiOptions {
 export function useApi<P extends GetPath>(
   path: P,
   params?: GetParams<P>,
-  { live, everyMs, pollMs, enabled = true }: ApiOptions = {},
+  { live, everyMs, pollMs, enabled = true }: ApiOptions<P> = {},
 ): UseQueryResult<Answer<P>> {
   const queryKey = [path, params];
   const query = useQuery({
     queryKey,
     queryFn: ({ signal }) => get(path, params, signal),
     enabled,
-    refetchInterval: pollMs,
+    refetchInterval: typeof pollMs === 'function' ? ({ state }) => pollMs(state.data) : pollMs,
   });
   const client = useQueryClient();
   useLiveRefresh(() => void client.invalidateQueries({ queryKey }), enabled ? live : undefined, everyMs);
@@ -62,21 +62,34 @@ export interface PagesOptions<P extends GetPath, Row> {
   next: (page: Answer<P>, pages: Answer<P>[]) => Partial<GetQuery<P>> | undefined;
 }
 
-export interface Pages<P extends GetPath, Row> {
-  rows: Row[];
-  /** The answers themselves, the same array until one of them changes. */
-  pages: readonly Answer<P>[];
-  first: Answer<P> | undefined;
+/** The rows of a list as far as they are read. */
+export interface Rows<Row> {
+  rows: readonly Row[];
   error: Error | null;
   isLoading: boolean;
   isLoadingMore: boolean;
   hasMore: boolean;
   loadMore: () => void;
-  /** Forgets all pages but the first one and fetches that again. */
+  /** Reads the list again from its first row. */
   restart: () => Promise<void>;
+}
+
+export interface Pages<P extends GetPath, Row> extends Rows<Row> {
+  rows: Row[];
+  /** The answers themselves, the same array until one of them changes. */
+  pages: readonly Answer<P>[];
+  first: Answer<P> | undefined;
   /** Fetches all pages again that were read. */
   refresh: () => Promise<void>;
 }
+
+/** `next` of `usePages` for lists whose pages have a cursor. */
+export const nextByCursor = ({ pagination: { next } }: { pagination: Schemas['NextPageBody'] }) =>
+  next === null ? undefined : { after: next };
+
+/** `next` of `usePages` for lists whose pages have an offset. */
+export const nextByOffset = ({ pagination: { has_more, offset, limit } }: { pagination: Schemas['PageBody'] }) =>
+  has_more ? { offset: offset + limit } : undefined;
 
 const NO_PAGES: never[] = [];
 

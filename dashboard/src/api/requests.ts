@@ -32,6 +32,8 @@ export interface ShownRequest {
   params?: { path?: object; query?: object };
   headers?: Record<string, string>;
   body?: unknown;
+  /** A form: the names of files by field, and texts by field. */
+  form?: { files: Record<string, string>; texts: Record<string, string> };
 }
 
 /** Rejects with an ApiError. */
@@ -66,9 +68,13 @@ export function urlOf({ path, params = {} }: ShownRequest): string {
 export function curlText(request: ShownRequest): string {
   const parts = ['curl -s', quoted(urlOf(request))];
   for (const [name, value] of Object.entries(request.headers ?? {})) parts.push('-H', quoted(`${name}: ${value}`));
+  for (const [name, file] of Object.entries(request.form?.files ?? {})) parts.push('-F', quoted(`${name}=@${file}`));
+  // Unlike those of -F, the values have no special characters.
+  for (const [name, text] of Object.entries(request.form?.texts ?? {}))
+    parts.push('--form-string', quoted(`${name}=${text}`));
   if (request.body !== undefined)
     parts.push("-H 'Content-Type: application/json'", '-d', quoted(JSON.stringify(request.body)));
-  else if (request.method === 'POST') parts.push('-X POST');
+  else if (request.method === 'POST' && request.form === undefined) parts.push('-X POST');
   return parts.join(' ');
 }
 

@@ -22,6 +22,7 @@ export interface Filters<T> {
   /** Whether the URL sets any of them. */
   isAny: boolean;
   set: (change: Partial<T>) => void;
+  /** Removes these filters, and leaves the rest of the URL. */
   clear: () => void;
 }
 
@@ -38,6 +39,6 @@ export function useFilters<S extends Record<string, Reader<unknown>>>(readers: S
     value,
     isAny: Object.keys(readers).some((key) => search[key] !== undefined),
     set: (change) => go({ ...search, ...(change as Search) }),
-    clear: () => go({}),
+    clear: () => go(Object.fromEntries(Object.entries(search).filter(([key]) => !(key in readers)))),
   };
 }

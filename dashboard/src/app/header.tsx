@@ -25,7 +25,7 @@ export function Header({ openPalette }: { openPalette: () => void }): ReactNode 
   );
 }
 
-/** Where one is: the list, and the one thing of it. */
+/** The path of the view: the list, and the item that is open. */
 function Path(): ReactNode {
   const routeId = useMatches().at(-1)?.fullPath as string | undefined;
   const params: Record<string, string> = useParams({ strict: false });

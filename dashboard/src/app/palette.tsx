@@ -13,7 +13,7 @@ interface Item {
   key: string;
   icon: IconName;
   text: string;
-  /** What it is, such as "Agent". */
+  /** The kind of the entry, such as "Agent". */
   kind: string;
   go: () => void;
 }
@@ -144,10 +144,14 @@ function useItems(text: string, close: () => void): Item[] {
   return [...ids, ...matching].slice(0, MOST_ITEMS);
 }
 
+const UUID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i;
+
 interface IdKind {
   kind: string;
   icon: IconName;
   to: ViewPath;
+  /** The ids of correlations are chosen by clients; all others are UUIDs. */
+  isUuid: boolean;
   exists: (id: string) => Promise<unknown>;
 }
 
@@ -156,12 +160,14 @@ const ID_KINDS: IdKind[] = [
     kind: 'Artifact',
     icon: 'artifact',
     to: '/artifacts/$id',
+    isUuid: true,
     exists: (artifact_id) => get('/api/v1/artifacts/{artifact_id}', { path: { artifact_id } }),
   },
   {
     kind: 'Correlation',
     icon: 'correlation',
     to: '/correlations/$id',
+    isUuid: false,
     exists: async (correlation_id) => {
       const { state } = await get('/api/v1/correlations/{correlation_id}/status', { path: { correlation_id } });
       if (state === 'not_found') throw new Error('not found');
@@ -171,6 +177,7 @@ const ID_KINDS: IdKind[] = [
     kind: 'Batch',
     icon: 'batch',
     to: '/batches/$id',
+    isUuid: true,
     exists: (batch_id) => get('/batch/{batch_id}', { path: { batch_id } }),
   },
 ];
@@ -181,7 +188,7 @@ function useIds(text: string): IdKind[] {
     queryKey: ['what has this id', text],
     enabled: text.length >= 3,
     queryFn: async () => {
-      const kinds = ID_KINDS.filter(({ to }) => isRegistered(to));
+      const kinds = ID_KINDS.filter(({ to, isUuid }) => isRegistered(to) && (!isUuid || UUID.test(text)));
       const answers = await Promise.allSettled(kinds.map(({ exists }) => exists(text)));
       return kinds.filter((_, index) => answers[index]!.status === 'fulfilled');
     },

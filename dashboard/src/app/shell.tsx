@@ -1,5 +1,5 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 
 import { Announcer } from '../components/announcer';
 import { AwayBar } from './away-bar';
@@ -8,10 +8,11 @@ import { Rail } from './rail';
 
 const Palette = lazy(() => import('./palette'));
 
-/** What surrounds every view. */
+/** The frame around every view. */
 export function Shell(): ReactNode {
   const [isPaletteOpen, setIsPaletteOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
+  const main = useRef<HTMLElement>(null);
   useEffect(() => {
     const keyDown = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return;
@@ -21,6 +22,10 @@ export function Shell(): ReactNode {
     document.addEventListener('keydown', keyDown);
     return () => document.removeEventListener('keydown', keyDown);
   }, []);
+  // The element that had the focus may be gone with the view before.
+  useEffect(() => {
+    if (document.activeElement === document.body) main.current?.focus({ preventScroll: true });
+  }, [path]);
   return (
     <div className="flex h-full flex-col-reverse sm:flex-row">
       <a href="#main" className="sr-only focus:not-sr-only focus:absolute focus:z-50 focus:bg-surface focus:p-2">
@@ -30,7 +35,7 @@ export function Shell(): ReactNode {
       <div className="flex min-h-0 min-w-0 flex-1 flex-col">
         <Header openPalette={() => setIsPaletteOpen(true)} />
         <AwayBar />
-        <main id="main" key={path} tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
+        <main ref={main} id="main" key={path} tabIndex={-1} className="min-h-0 flex-1 overflow-auto outline-none">
           <Outlet />
         </main>
       </div>

@@ -73,9 +73,9 @@ export function CurlButton({ request }: { request: ShownRequest }): ReactNode {
 
 export interface IdChipProps {
   id: string;
-  /** What has this id, such as "artifact". */
+  /** The kind of thing that has this id, such as "artifact". */
   what: string;
-  /** Where the id leads. */
+  /** The view that the id leads to. */
   to?: Omit<PlaceProps, 'children' | 'className'>;
 }
 

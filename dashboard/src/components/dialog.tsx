@@ -14,8 +14,10 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps): React
   const dialog = useRef<HTMLDialogElement>(null);
   const titleId = useId();
   useEffect(() => {
-    if (isOpen) dialog.current?.showModal();
-    else dialog.current?.close();
+    if (!isOpen) return dialog.current?.close();
+    dialog.current?.showModal();
+    // Otherwise the button that closes it has the focus.
+    dialog.current?.querySelector<HTMLElement>('input, select, textarea')?.focus();
   }, [isOpen]);
   return (
     <dialog
@@ -23,7 +25,7 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps): React
       aria-labelledby={titleId}
       onClose={onClose}
       onClick={(event) => event.target === dialog.current && onClose()}
-      className="m-auto w-full max-w-120 rounded-md border border-line bg-surface p-0 shadow-overlay"
+      className="m-auto w-full max-w-120 rounded-md border border-line bg-surface p-0 text-left whitespace-normal shadow-overlay"
     >
       {isOpen && (
         <div className="flex flex-col gap-4 p-4">
@@ -43,7 +45,7 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps): React
 }
 
 export interface ConfirmProps extends Omit<DialogProps, 'children'> {
-  /** What will happen, and to how many. */
+  /** Says what will happen, and to how many. */
   children: ReactNode;
   /** A verb, such as "Cancel the correlation". */
   action: string;

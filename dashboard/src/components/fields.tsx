@@ -1,6 +1,7 @@
-import { type KeyboardEvent, type ReactNode, useEffect, useId, useState } from 'react';
+import { Children, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 
 import { Icon } from './icon';
+import { useWidth } from './use-width';
 
 interface FieldProps {
   label: string;
@@ -10,11 +11,13 @@ export interface TextFieldProps extends FieldProps {
   value: string;
   onChange: (value: string) => void;
   placeholder?: string;
-  type?: 'text' | 'search' | 'datetime-local';
+  type?: 'text' | 'search' | 'number' | 'datetime-local';
+  /** Shown on hover. */
+  hint?: string;
 }
 
 /** A filter of one text, which is applied with Enter or when the field is left. */
-export function TextField({ label, value, onChange, placeholder, type = 'text' }: TextFieldProps): ReactNode {
+export function TextField({ label, value, onChange, placeholder, type = 'text', hint }: TextFieldProps): ReactNode {
   const [draft, setDraft] = useState(value);
   useEffect(() => setDraft(value), [value]);
   const apply = (): void => {
@@ -27,6 +30,7 @@ export function TextField({ label, value, onChange, placeholder, type = 'text' }
         type={type}
         value={draft}
         placeholder={placeholder}
+        title={hint}
         onChange={(event) => setDraft(event.target.value)}
         onBlur={apply}
         onKeyDown={(event) => event.key === 'Enter' && apply()}
@@ -36,6 +40,15 @@ export function TextField({ label, value, onChange, placeholder, type = 'text' }
   );
 }
 
+/** A filter of one time. */
+export const TimeField = (props: Pick<TextFieldProps, 'label' | 'value' | 'onChange'>): ReactNode => (
+  <TextField
+    {...props}
+    placeholder="2026-11-23"
+    hint="A day, or a time such as 2026-11-23T09:00Z; without a zone in UTC"
+  />
+);
+
 export interface ChoiceFieldProps<T extends string> extends FieldProps {
   value: T;
   choices: readonly { value: T; text: string }[];
@@ -44,9 +57,9 @@ export interface ChoiceFieldProps<T extends string> extends FieldProps {
 
 export function ChoiceField<T extends string>({ label, value, choices, onChange }: ChoiceFieldProps<T>): ReactNode {
   return (
-    <label className="flex flex-col gap-1 text-label text-muted">
+    <label className="flex min-w-0 flex-col gap-1 text-label text-muted">
       {label}
-      <select value={value} onChange={(event) => onChange(event.target.value as T)} className="control">
+      <select value={value} onChange={(event) => onChange(event.target.value as T)} className="control max-w-full">
         {choices.map((choice) => (
           <option key={choice.value} value={choice.value}>
             {choice.text}
@@ -134,19 +147,34 @@ export interface FilterBarProps {
   children: ReactNode;
 }
 
-/** The filters of a list. On narrow screens they are folded. */
+/** Fields are at least this wide, so that a time fits. */
+const NARROWEST_PX = 128;
+const GAP_PX = 12;
+
+/** The number of columns in which the rows of fields are as equally long as they can be. */
+function columnsFor(fields: number, width: number): number {
+  const most = Math.max(1, Math.floor((width + GAP_PX) / (NARROWEST_PX + GAP_PX)));
+  return Math.ceil(fields / Math.ceil(fields / most));
+}
+
+/** The filters of a list. On narrow screens they are folded. The button that clears them has a separate place. */
 export function FilterBar({ isAny, clear, children }: FilterBarProps): ReactNode {
   const [isOpen, setIsOpen] = useState(false);
+  const bar = useRef<HTMLDivElement>(null);
+  const columns = columnsFor(Children.toArray(children).length + 1, useWidth(bar));
   return (
-    <div role="search" aria-label="Filters">
+    <div ref={bar} role="search" aria-label="Filters">
       <button type="button" className="button sm:hidden" aria-expanded={isOpen} onClick={() => setIsOpen(!isOpen)}>
         <Icon name={isOpen ? 'down' : 'right'} />
         Filters{isAny ? ' (set)' : ''}
       </button>
-      <div className={`flex-wrap items-end gap-3 sm:flex ${isOpen ? 'mt-2 flex' : 'hidden'}`}>
+      <div
+        className={`items-end gap-3 *:min-w-0 sm:grid [&_.control]:w-full ${isOpen ? 'mt-2 grid' : 'hidden'}`}
+        style={{ gridTemplateColumns: `repeat(${columns}, minmax(0, 14rem))` }}
+      >
         {children}
         {isAny && (
-          <button type="button" className="button" onClick={clear}>
+          <button type="button" className="button justify-self-start" onClick={clear}>
             <Icon name="cross" />
             Clear filters
           </button>

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react';
 
+import { jsonText } from '../formats';
 import { CopyButton } from './copy';
+import { LongText } from './long-text';
 
 /** A value as indented JSON, with a button that copies it. */
 export function JsonBlock({ label, value }: { label: string; value: unknown }): ReactNode {
-  const text = JSON.stringify(value, null, 2);
+  const text = jsonText(value, 2);
   return (
     <div className="relative">
       <pre
@@ -13,7 +15,7 @@ export function JsonBlock({ label, value }: { label: string; value: unknown }): 
         aria-label={label}
         className="max-h-72 overflow-auto rounded-md bg-raised p-2 pr-8 font-mono text-label whitespace-pre-wrap"
       >
-        {text}
+        <LongText text={text} />
       </pre>
       <span className="absolute top-1 right-1">
         <CopyButton text={() => text} label={`Copy ${label}`} />

@@ -10,12 +10,23 @@ export interface JsonFieldProps {
   /** Buttons beside the label. */
   actions?: ReactNode;
   rows?: number;
+  /** Says what is wrong with the text. Without it, the text must be a JSON object. */
+  faultOf?: (text: string) => string | undefined;
 }
 
-/** An editor of a JSON object. What is wrong with the text is said below it. */
-export function JsonField({ label, value, onChange, onBlur, onSubmit, actions, rows = 12 }: JsonFieldProps): ReactNode {
+/** An editor of JSON. What is wrong with the text is said below it. */
+export function JsonField({
+  label,
+  value,
+  onChange,
+  onBlur,
+  onSubmit,
+  actions,
+  rows = 12,
+  faultOf = (text) => parseObject(text).fault,
+}: JsonFieldProps): ReactNode {
   const id = useId();
-  const { fault } = parseObject(value);
+  const fault = faultOf(value);
   const keyDown = (event: KeyboardEvent): void => {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
     event.preventDefault();
@@ -53,12 +64,30 @@ export type ParsedObject =
 
 /** Reads a JSON object, or says why the text is not one. */
 export function parseObject(text: string): ParsedObject {
+  const { value, fault } = parseJson(text);
+  if (fault !== undefined) return { fault };
+  return isObject(value) ? { object: value } : { fault: 'Write a JSON object, such as {"text": "hello"}.' };
+}
+
+export type ParsedList = { list: Record<string, unknown>[]; fault?: undefined } | { list?: undefined; fault: string };
+
+/** Reads a JSON list of objects, or says why the text is not one. */
+export function parseList(text: string): ParsedList {
+  const { value, fault } = parseJson(text);
+  if (fault !== undefined) return { fault };
+  if (!Array.isArray(value) || value.length === 0)
+    return { fault: 'Write a list of objects, such as [{"text": "hello"}].' };
+  const wrong = value.findIndex((item) => !isObject(item));
+  return wrong < 0 ? { list: value as Record<string, unknown>[] } : { fault: `Item ${wrong} is not an object.` };
+}
+
+function parseJson(text: string): { value?: unknown; fault?: string } {
   try {
-    const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return { object: value as Record<string, unknown> };
-    return { fault: 'Write a JSON object, such as {"text": "hello"}.' };
+    return { value: JSON.parse(text) as unknown };
   } catch (error) {
     return { fault: `This is not JSON: ${(error as Error).message}` };
   }
 }
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,5 +1,7 @@
 import type { ReactNode } from 'react';
 
+import { jsonText } from '../formats';
+
 const MOST_CHARACTERS = 300;
 
 /** A value as JSON on one line. What does not fit is cut off. */
@@ -8,6 +10,6 @@ export function JsonLine({ value }: { value: unknown }): ReactNode {
 }
 
 function lineOf(value: unknown): string {
-  const text = JSON.stringify(value) ?? '';
+  const text = jsonText(value);
   return text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}…` : text;
 }

@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useState } from 'react';
 
-import { numberText } from '../formats';
+import { jsonText, numberText, unreversedText } from '../formats';
+import { LongText } from './long-text';
 
 /** More entries of one object or list are shown on request. */
 const SHOWN = 100;
@@ -16,7 +17,7 @@ export function JsonTree({ value, search }: JsonTreeProps): ReactNode {
   const wanted = search.trim().toLowerCase();
   if (wanted !== '' && !contains(value, wanted)) return <p className="text-muted">Nothing here contains this text.</p>;
   return (
-    <div className="font-mono text-table">
+    <div className="overflow-x-auto font-mono text-table">
       {isBranch(value) ? <Entries value={value} level={0} wanted={wanted} /> : <Leaf value={value} />}
     </div>
   );
@@ -78,7 +79,7 @@ function Entry({ name, value, level, wanted }: EntryProps): ReactNode {
   if (!isBranch(value))
     return (
       <div className="flex min-h-6 gap-2 pl-4">
-        <span className="shrink-0 text-muted">{name}</span>
+        <span className="max-w-1/2 shrink-0 text-muted">{unreversedText(name)}</span>
         <Leaf value={value} />
       </div>
     );
@@ -86,7 +87,7 @@ function Entry({ name, value, level, wanted }: EntryProps): ReactNode {
   return (
     <details open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
       <summary className="min-h-6 rounded-md text-muted hover:text-text">
-        {name}{' '}
+        {unreversedText(name)}{' '}
         <span className="text-label">{Array.isArray(value) ? `[${numberText(size)}]` : `{${numberText(size)}}`}</span>
       </summary>
       {isOpen && (
@@ -100,5 +101,7 @@ function Entry({ name, value, level, wanted }: EntryProps): ReactNode {
 }
 
 const Leaf = ({ value }: { value: unknown }): ReactNode => (
-  <span className="min-w-0 whitespace-pre-wrap">{JSON.stringify(value)}</span>
+  <span className="min-w-24 whitespace-pre-wrap">
+    <LongText text={jsonText(value)} />
+  </span>
 );

@@ -3,7 +3,7 @@ import type { ReactNode } from 'react';
 import { numberText } from '../formats';
 
 export interface ProgressProps {
-  /** What advances, for screen readers. */
+  /** The name of the work for screen readers. */
   label: string;
   /** Completed or failed. */
   ended: number;
@@ -22,7 +22,7 @@ export function Progress({ label, ended, failed, total }: ProgressProps): ReactN
       aria-valuemax={total}
       aria-valuenow={ended}
       aria-valuetext={`${numberText(ended)} of ${numberText(total)}, ${numberText(failed)} failed`}
-      className="flex h-2 w-full overflow-hidden rounded-full bg-raised outline-1 outline-line-strong"
+      className="flex h-2 w-full overflow-hidden rounded-full border border-line-strong bg-raised"
     >
       <div className="bg-completed" style={{ width: percent(ended - failed) }} />
       <div className="bg-failed" style={{ width: percent(failed) }} />

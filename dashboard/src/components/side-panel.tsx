@@ -8,7 +8,7 @@ export interface SidePanelProps {
   children: ReactNode;
 }
 
-/** What is chosen in a list: beside the list on wide screens and above it on narrow ones. Escape closes it. */
+/** Shows the chosen item of a list: beside the list on wide screens and above it on narrow ones. Escape closes it. */
 export function SidePanel({ title, close, children }: SidePanelProps): ReactNode {
   const panel = useRef<HTMLElement>(null);
   useEffect(() => {

@@ -10,6 +10,7 @@ const LOOKS: Record<string, { icon: IconName; colour: string; word?: string }> =
   ok: { icon: 'check', colour: 'text-completed' },
   failed: { icon: 'cross', colour: 'text-failed' },
   dead: { icon: 'cross', colour: 'text-failed' },
+  failing: { icon: 'cross', colour: 'text-failed' },
   error: { icon: 'cross', colour: 'text-failed' },
   running: { icon: 'ring', colour: 'text-running' },
   active: { icon: 'ring', colour: 'text-running' },

@@ -6,7 +6,7 @@ import { Icon, type IconName } from './icon';
 export interface EmptyProps {
   icon: IconName;
   title: string;
-  /** What to do first, or how to see more. */
+  /** Says what to do first, or how to see more. */
   children?: ReactNode;
 }
 

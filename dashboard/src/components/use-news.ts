@@ -8,7 +8,7 @@ export interface NewsOptions {
   /** Whether an event means a new row that matches the filters; undefined if the event does not say. */
   isNew: (event: LiveEvent) => boolean | undefined;
   restart: () => Promise<void>;
-  /** What holds the list. */
+  /** The element that contains the list. */
   within: RefObject<HTMLElement | null>;
 }
 
@@ -45,7 +45,8 @@ export function useNews({ isNew, restart, within }: NewsOptions): News | undefin
   return { count: isCounted ? count : undefined, show };
 }
 
-function isUntouched(element: HTMLElement | null): boolean {
+/** Whether a list may move: nothing points at it, has the focus in it, or has scrolled it. */
+export function isUntouched(element: HTMLElement | null): boolean {
   if (element === null) return false;
   const scroller = element.querySelector('[data-scroller]');
   return (scroller?.scrollTop ?? 0) === 0 && !element.matches(':hover') && !element.contains(document.activeElement);

@@ -1,9 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
-import type { Pages } from '../api/queries';
-import type { GetPath } from '../api/requests';
+import type { Rows } from '../api/queries';
+import { Icon } from './icon';
 import { Failure, LoadingRows } from './states';
+import { useWidth } from './use-width';
 
 export interface Column<Row> {
   id: string;
@@ -13,19 +14,37 @@ export interface Column<Row> {
   /** The list must be as many pixels wide to show it. */
   from?: number;
   align?: 'end';
+  /** Its title sorts the list; see `VirtualListProps.sort`. */
+  isSortable?: boolean;
   render: (row: Row) => ReactNode;
 }
 
-export interface VirtualListProps<P extends GetPath, Row> {
-  /** What the rows are, for screen readers. */
+export interface VirtualListProps<Row> {
+  /** The name of the list for screen readers. */
   label: string;
   columns: Column<Row>[];
-  pages: Pages<P, Row>;
+  pages: Rows<Row>;
   keyOf: (row: Row) => string;
   /** Shown instead of rows if the list is empty. */
   empty: ReactNode;
   /** Rows that came since the list was read; undefined if it is not known how many. */
   news?: { count: number | undefined; show: () => void };
+  sort?: Sort;
+  /**
+   * Returns the text of a row that is a note about the list and not an item of it. The text takes the width of all
+   * columns.
+   */
+  noteOf?: (row: Row) => ReactNode;
+  /** Shown below the last row. */
+  end?: ReactNode;
+}
+
+/** The order of a list that is read completely. The view sorts its rows itself. */
+export interface Sort {
+  /** The id of a column; empty for the order of the API. */
+  by: string;
+  order: 'desc' | 'asc';
+  change: (by: string, order: 'desc' | 'asc') => void;
 }
 
 /** Rows before the end of the list at which the next page is read. */
@@ -35,14 +54,17 @@ const AHEAD = 20;
  * A table of any length: only the rows in sight exist, and further pages are read while it is scrolled. Arrow keys move
  * between the first links of the rows.
  */
-export function VirtualList<P extends GetPath, Row>({
+export function VirtualList<Row>({
   label,
   columns,
   pages,
   keyOf,
   empty,
   news,
-}: VirtualListProps<P, Row>): ReactNode {
+  sort,
+  noteOf,
+  end,
+}: VirtualListProps<Row>): ReactNode {
   const scroller = useRef<HTMLDivElement>(null);
   const width = useWidth(scroller);
   const rowHeight = useRowHeight();
@@ -93,14 +115,8 @@ export function VirtualList<P extends GetPath, Row>({
             className="grid h-8 items-center border-b border-line bg-surface"
             style={template}
           >
-            {shown.map(({ id, title, align }) => (
-              <div
-                key={id}
-                role="columnheader"
-                className={`truncate px-3 text-label text-muted ${align === 'end' ? 'text-right' : ''}`}
-              >
-                {title}
-              </div>
+            {shown.map((column) => (
+              <Title key={column.id} column={column} sort={sort} />
             ))}
           </div>
         </div>
@@ -114,15 +130,11 @@ export function VirtualList<P extends GetPath, Row>({
               className="absolute top-0 left-0 grid h-row w-full items-center border-b border-line text-table hover:bg-raised focus-within:bg-raised"
               style={{ ...template, transform: `translateY(${start}px)` }}
             >
-              {shown.map(({ id, align, render }) => (
-                <div key={id} role="cell" className={`truncate px-3 ${align === 'end' ? 'text-right' : ''}`}>
-                  {render(rows[index]!)}
-                </div>
-              ))}
+              <Cells columns={shown} row={rows[index]!} note={noteOf?.(rows[index]!)} />
             </div>
           ))}
         </div>
-        {isLoadingMore && <p className="p-3 text-label text-muted">Loading more…</p>}
+        {isLoadingMore ? <p className="p-3 text-label text-muted">Loading more…</p> : end}
       </div>
     );
   };
@@ -155,27 +167,71 @@ export function VirtualList<P extends GetPath, Row>({
   );
 }
 
+function Title<Row>({ column, sort }: { column: Column<Row>; sort: Sort | undefined }): ReactNode {
+  const { id, title, align, isSortable = false } = column;
+  const order = sort?.by === id ? sort.order : undefined;
+  const aria = order && ({ asc: 'ascending', desc: 'descending' } as const)[order];
+  return (
+    <div
+      role="columnheader"
+      aria-sort={aria}
+      className={`truncate px-3 text-label text-muted ${align === 'end' ? 'text-right' : ''}`}
+    >
+      {sort && isSortable ? (
+        <button
+          type="button"
+          className={`relative h-7 hover:text-text ${order ? 'font-strong text-text' : ''}`}
+          onClick={() => sort.change(...next(id, order))}
+        >
+          {title}
+          {order && (
+            <Icon
+              name={order === 'desc' ? 'down' : 'up'}
+              className="absolute top-1/2 left-full size-3 -translate-y-1/2"
+            />
+          )}
+        </button>
+      ) : (
+        title
+      )}
+    </div>
+  );
+}
+
+/** The largest first, then the smallest, then the order of the API. */
+function next(id: string, order: Sort['order'] | undefined): Parameters<Sort['change']> {
+  if (order === undefined) return [id, 'desc'];
+  return order === 'desc' ? [id, 'asc'] : ['', 'desc'];
+}
+
+interface CellsProps<Row> {
+  columns: Column<Row>[];
+  row: Row;
+  note: ReactNode;
+}
+
+function Cells<Row>({ columns, row, note }: CellsProps<Row>): ReactNode {
+  if (note !== undefined)
+    return (
+      <div role="cell" aria-colspan={columns.length} className="col-span-full truncate px-3 text-muted">
+        {note}
+      </div>
+    );
+  return columns.map(({ id, align, render }) => (
+    <div key={id} role="cell" className={`truncate px-3 ${align === 'end' ? 'text-right' : ''}`}>
+      {render(row)}
+    </div>
+  ));
+}
+
 /** A list that is read by offset moves while it is read, and then a page repeats rows of the page before. */
-function withoutRepetition<Row>(rows: Row[], keyOf: (row: Row) => string): Row[] {
+function withoutRepetition<Row>(rows: readonly Row[], keyOf: (row: Row) => string): Row[] {
   const seen = new Set<string>();
   return rows.filter((row) => seen.size < seen.add(keyOf(row)).size);
 }
 
 function focusRow(scroller: HTMLElement | null, index: number): void {
   scroller?.querySelector<HTMLElement>(`[data-index="${index}"] :is(a, button)`)?.focus({ preventScroll: true });
-}
-
-function useWidth(element: React.RefObject<HTMLElement | null>): number {
-  const [width, setWidth] = useState(0);
-  useLayoutEffect(() => {
-    const { current } = element;
-    if (current === null) return;
-    setWidth(current.clientWidth);
-    const observer = new ResizeObserver(() => setWidth(current.clientWidth));
-    observer.observe(current);
-    return () => observer.disconnect();
-  }, [element]);
-  return width;
 }
 
 /** The height of a row changes with the switch for dense rows. */

@@ -18,7 +18,6 @@ export class Connection {
   private state: LiveState = { kind: 'connecting', since: Date.now() };
   private events: LiveEvent[] = [];
   private hasLostEvents = false;
-  private wasOpen = false;
   private position = '';
   private waitMs = SHORTEST_WAIT_MS;
   private retry: ReturnType<typeof setTimeout> | undefined;
@@ -62,9 +61,6 @@ export class Connection {
   private opened(): void {
     this.waitMs = SHORTEST_WAIT_MS;
     this.become('live');
-    // Live events are not repeated, so what happened in between is unknown.
-    if (this.wasOpen) this.post({ kind: 'resync' });
-    this.wasOpen = true;
   }
 
   private failed(source: EventSource): void {

@@ -54,12 +54,12 @@ export interface LiveState {
   since: number;
 }
 
-/** What a tab gets from the connection that it shares with the other tabs. */
+/** The messages that a tab gets from the connection that it shares with the other tabs. */
 export type FromConnection =
   | { kind: 'events'; events: LiveEvent[] }
   | { kind: 'state'; state: LiveState }
   /** Events may be missing: what is shown must be fetched again. */
   | { kind: 'resync' };
 
-/** What a tab says to the connection. */
+/** The messages that a tab sends to the connection. */
 export type FromTab = { kind: 'visible' } | { kind: 'hidden' };

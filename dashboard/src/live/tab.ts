@@ -22,30 +22,37 @@ function throughWorker(receive: (message: FromConnection) => void): Tab {
   return { send: (message) => worker.port.postMessage(message) };
 }
 
-type Broadcast = { to: 'tabs'; message: FromConnection } | { to: 'leader'; tab: string; message: FromTab };
+type Broadcast =
+  | { kind: 'from connection'; message: FromConnection }
+  | { kind: 'from tab'; tab: string; message: FromTab }
+  | { kind: 'new leader' };
 
 /** The tab that holds a lock has the connection, and another one takes over when it is closed. */
 function throughLeader(receive: (message: FromConnection) => void): Tab {
   const channel = new BroadcastChannel(STREAM);
+  const broadcast = (message: Broadcast): void => channel.postMessage(message);
   const tab = crypto.randomUUID();
   let last: FromTab = { kind: 'hidden' };
   let lead: ((tab: string, message: FromTab) => void) | undefined;
   const send = (message: FromTab): void => {
     last = message;
     if (lead) lead(tab, message);
-    else channel.postMessage({ to: 'leader', tab, message } satisfies Broadcast);
+    else broadcast({ kind: 'from tab', tab, message });
   };
   channel.onmessage = ({ data }: MessageEvent<Broadcast>) => {
-    if (data.to === 'tabs') receive(data.message);
-    else lead?.(data.tab, data.message);
+    if (data.kind === 'from connection') receive(data.message);
+    else if (data.kind === 'from tab') lead?.(data.tab, data.message);
+    else send(last);
   };
   void navigator.locks.request(STREAM, () => {
     const connection = new Connection(STREAM, (message) => {
       receive(message);
-      channel.postMessage({ to: 'tabs', message } satisfies Broadcast);
+      broadcast({ kind: 'from connection', message });
     });
     lead = (from, { kind }) => (kind === 'visible' ? connection.show(from) : connection.hide(from));
     lead(tab, last);
+    // It does not know yet which of the other tabs are visible.
+    broadcast({ kind: 'new leader' });
     // Held until the tab is closed.
     return new Promise<never>(() => undefined);
   });

@@ -12,18 +12,24 @@ let state: LiveState = { kind: 'connecting', since: Date.now() };
 
 /** Joins the live connection. Call it once. */
 export function startLive(): void {
-  const tab = joinConnection((message) => {
-    if (message.kind === 'state') state = message.state;
+  const pass = (message: FromConnection): void => {
     // A hidden tab asks for nothing; it fetches everything again when it is shown.
     if (message.kind !== 'state' && document.hidden) return;
     for (const listener of listeners) listener(message);
+  };
+  const tab = joinConnection((message) => {
+    const wasLive = state.kind === 'live';
+    if (message.kind === 'state') state = message.state;
+    pass(message);
+    // Live events are not repeated, and what was fetched before the stream began may already be out of date.
+    if (!wasLive && state.kind === 'live') pass({ kind: 'resync' });
   });
   const say = (): void => tab.send({ kind: document.hidden ? 'hidden' : 'visible' });
   say();
   setInterval(() => !document.hidden && say(), SAY_VISIBLE_MS);
   document.addEventListener('visibilitychange', () => {
     say();
-    if (!document.hidden) for (const listener of listeners) listener({ kind: 'resync' });
+    pass({ kind: 'resync' });
   });
   window.addEventListener('pagehide', () => tab.send({ kind: 'hidden' }));
   window.addEventListener('pageshow', say);

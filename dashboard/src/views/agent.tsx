@@ -1,10 +1,11 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 
-import { runningOf, subscriptionText } from '../agent-text';
+import { runningOf, triggerText } from '../agent-text';
 import { useApi } from '../api/queries';
 import type { Schemas } from '../api/requests';
 import { CurlButton } from '../components/copy';
+import { Facts } from '../components/facts';
 import { Page } from '../components/page';
 import { PauseDialog } from '../components/pause-dialog';
 import { Place } from '../components/place';
@@ -14,6 +15,7 @@ import { Empty, Failure, LoadingRows } from '../components/states';
 import { countText } from '../formats';
 import { Executions } from './agent/executions';
 import { History } from './agent/history';
+import { Options } from './agent/options';
 import { RunSection } from './agent/run-section';
 
 type Agent = Schemas['AgentBody'];
@@ -71,6 +73,7 @@ function Body({ agent }: { agent: Agent }): ReactNode {
     <div className="grid items-start gap-4 xl:grid-cols-2">
       <div className="flex min-w-0 flex-col gap-4">
         <Flow agent={agent} />
+        <Options agent={agent} />
         <RunSection agent={agent} />
       </div>
       <div className="flex min-w-0 flex-col gap-4">
@@ -82,45 +85,46 @@ function Body({ agent }: { agent: Agent }): ReactNode {
   );
 }
 
-/** What the agent consumes and publishes, and where it runs. */
+/** Shows what the agent consumes and publishes, and where it runs. */
 function Flow({ agent: { name, subscriptions, outputs } }: { agent: Agent }): ReactNode {
   const { data } = useApi('/api/v1/processes', {}, { pollMs: 10_000 });
   return (
     <Section title="Subscriptions and outputs">
-      <dl className="grid grid-cols-[auto_minmax(0,1fr)] gap-x-4 gap-y-2 p-3 text-table">
-        <dt className="text-muted">Consumes</dt>
-        <dd>
-          {subscriptions.length === 0 ? (
-            'nothing; it runs only when it is called'
-          ) : (
-            <ol>
-              {subscriptions.map((subscription, index) => (
-                <li key={index}>{sentenceOf(subscription)}</li>
-              ))}
-            </ol>
-          )}
-        </dd>
-        <dt className="text-muted">Publishes</dt>
-        <dd className="flex flex-wrap gap-x-3">
-          {outputs.length === 0
-            ? 'nothing'
-            : outputs.map((type) => (
-                <Place key={type} to="/artifacts" search={{ type, produced_by: name }}>
-                  {type}
-                </Place>
-              ))}
-        </dd>
-        <dt className="text-muted">Runs on</dt>
-        <dd>{data && runsText(name, data.processes)}</dd>
-      </dl>
+      <div className="p-3">
+        <Facts
+          facts={[
+            ['Consumes', <Consumed subscriptions={subscriptions} />],
+            ['Publishes', <Published by={name} types={outputs} />],
+            ['Runs on', data && runsText(name, data.processes)],
+          ]}
+        />
+      </div>
     </Section>
   );
 }
 
-function sentenceOf(subscription: Schemas['SubscriptionBody']): string {
-  const { types, mode } = subscription;
-  if (types.length < 2) return `each ${subscriptionText(subscription)}`;
-  return mode === 'all' ? `${subscriptionText(subscription)}, joined` : `each ${subscriptionText(subscription)}`;
+function Consumed({ subscriptions }: Pick<Agent, 'subscriptions'>): ReactNode {
+  if (subscriptions.length === 0) return 'nothing; it runs only when it is called';
+  return (
+    <ol>
+      {subscriptions.map((subscription, index) => (
+        <li key={index}>{triggerText(subscription)}</li>
+      ))}
+    </ol>
+  );
+}
+
+function Published({ by, types }: { by: string; types: readonly string[] }): ReactNode {
+  if (types.length === 0) return 'nothing';
+  return (
+    <span className="flex flex-wrap gap-x-3">
+      {types.map((type) => (
+        <Place key={type} to="/artifacts" search={{ type, produced_by: by }}>
+          {type}
+        </Place>
+      ))}
+    </span>
+  );
 }
 
 function runsText(name: string, processes: readonly Schemas['ProcessBody'][]): string {

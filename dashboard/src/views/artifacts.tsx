@@ -5,7 +5,7 @@ import { useApi, usePages } from '../api/queries';
 import type { GetQuery, Schemas } from '../api/requests';
 import { choice, type Filters, list, text, useFilters } from '../app/filters';
 import { CurlButton, IdChip } from '../components/copy';
-import { ChoiceField, FilterBar, ListField, TextField } from '../components/fields';
+import { ChoiceField, FilterBar, ListField, TextField, TimeField } from '../components/fields';
 import { JsonLine } from '../components/json-line';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
@@ -170,8 +170,8 @@ function ArtifactFilterBar({ filters: { value, set, clear, isAny } }: { filters:
         suggestions={KINDS}
         onChange={(visibility) => set({ visibility })}
       />
-      <TextField label="From" value={value.from} placeholder="2026-11-23T09:00Z" onChange={(from) => set({ from })} />
-      <TextField label="To" value={value.to} placeholder="2026-11-23T10:00Z" onChange={(to) => set({ to })} />
+      <TimeField label="From" value={value.from} onChange={(from) => set({ from })} />
+      <TimeField label="To" value={value.to} onChange={(to) => set({ to })} />
       <ChoiceField
         label="Order"
         value={value.order}

@@ -1,12 +1,12 @@
 import { type ReactNode, useRef, useState } from 'react';
 
-import { useAgents } from '../api/catalog';
-import { usePages } from '../api/queries';
+import { nextByOffset, usePages } from '../api/queries';
 import type { GetQuery, Schemas } from '../api/requests';
 import { choice, type Filters, text, useFilters } from '../app/filters';
-import { agentChoices } from '../components/agent-choices';
+import { AgentField, StateField } from '../components/choice-filters';
 import { CurlButton } from '../components/copy';
-import { ChoiceField, FilterBar, TextField } from '../components/fields';
+import { FilterBar, TimeField } from '../components/fields';
+import { Icon } from '../components/icon';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
 import { Progress } from '../components/progress';
@@ -32,14 +32,7 @@ export default function Batches(): ReactNode {
   const filters: BatchFilters = useFilters({ status: choice(...STATES), agent: text, from: text, to: text });
   const { status, ...others } = filters.value;
   const query: GetQuery<typeof PATH> = { ...others, status: status || undefined, limit: 100 };
-  const pages = usePages(
-    PATH,
-    { query },
-    {
-      rows: ({ items }) => items,
-      next: ({ pagination: { has_more, offset, limit } }) => (has_more ? { offset: offset + limit } : undefined),
-    },
-  );
+  const pages = usePages(PATH, { query }, { rows: ({ items }) => items, next: nextByOffset });
   const counts = useCounts();
   const current: typeof pages = {
     ...pages,
@@ -57,7 +50,15 @@ export default function Batches(): ReactNode {
     <Page
       title="Batches"
       about="One agent over many inputs, the newest first"
-      actions={<CurlButton request={{ path: PATH, params: { query } }} />}
+      actions={
+        <>
+          <Place to="/batches/new" className="button-main">
+            <Icon name="batch" />
+            Start a batch
+          </Place>
+          <CurlButton request={{ path: PATH, params: { query } }} />
+        </>
+      }
     >
       <BatchFilterBar filters={filters} />
       <div ref={section} className="flex flex-1 flex-col">
@@ -167,23 +168,12 @@ const COLUMNS: Column<Batch>[] = [
 ];
 
 function BatchFilterBar({ filters: { value, set, clear, isAny } }: { filters: BatchFilters }): ReactNode {
-  const agents = useAgents();
   return (
     <FilterBar isAny={isAny} clear={clear}>
-      <ChoiceField
-        label="State"
-        value={value.status}
-        choices={STATES.map((status) => ({ value: status, text: status || 'any' }))}
-        onChange={(status) => set({ status })}
-      />
-      <ChoiceField
-        label="Agent"
-        value={value.agent}
-        choices={agentChoices(agents, value.agent)}
-        onChange={(agent) => set({ agent })}
-      />
-      <TextField label="From" value={value.from} placeholder="2026-11-23T09:00Z" onChange={(from) => set({ from })} />
-      <TextField label="To" value={value.to} placeholder="2026-11-23T10:00Z" onChange={(to) => set({ to })} />
+      <StateField value={value.status} states={STATES} onChange={(status) => set({ status })} />
+      <AgentField value={value.agent} onChange={(agent) => set({ agent })} />
+      <TimeField label="From" value={value.from} onChange={(from) => set({ from })} />
+      <TimeField label="To" value={value.to} onChange={(to) => set({ to })} />
     </FilterBar>
   );
 }
@@ -192,8 +182,8 @@ function NoBatches({ filters: { isAny, clear } }: { filters: BatchFilters }): Re
   if (isAny) return <NoMatch icon="batch" of="batch" clear={clear} />;
   return (
     <Empty icon="batch" title="No batch has been started yet">
-      A client starts one with <code className="font-mono">POST /run/batch</code>, or with{' '}
-      <code className="font-mono">starling batch run</code> in a terminal.
+      <Place to="/batches/new">Start one</Place> from a CSV file or a list, or send{' '}
+      <code className="font-mono">POST /run/batch</code>.
     </Empty>
   );
 }

@@ -3,28 +3,31 @@ import { type ReactNode, useEffect, useMemo } from 'react';
 
 import { type Pages, useApi, usePages } from '../api/queries';
 import type { Answer } from '../api/requests';
-import { text, useFilters } from '../app/filters';
+import { choice, text, useFilters } from '../app/filters';
 import { CopyButton, CurlButton, IdChip } from '../components/copy';
 import { JsonLine } from '../components/json-line';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
+import { Segments } from '../components/segments';
 import { StateBadge } from '../components/state-badge';
 import { Empty, Failure, LoadingRows } from '../components/states';
 import { Ago, Duration, Time } from '../components/time';
 import { useNow } from '../components/use-now';
-import { countText, numberText } from '../formats';
+import { costText, countText, numberText } from '../formats';
 import type { LiveEvent } from '../live/messages';
-import { useLiveRefresh } from '../live/use-live';
+import { useLiveEvents, useLiveRefresh } from '../live/use-live';
 import { Actions } from './correlation/actions';
 import { ExecutionDetails } from './correlation/execution-details';
-import { rowsOf, type TimelineRow, type TracedExecution } from './correlation/rows';
+import { GraphOfTrace } from './correlation/graph-of-trace';
+import { rowsOf, type TracedExecution } from './correlation/rows';
 import { Timeline } from './correlation/timeline';
+import { artifactsOf, executionOf } from './correlation/trace-graph';
 import { Waits } from './correlation/waits';
 
 const TRACE = '/api/v1/correlations/{correlation_id}/trace';
 const STATUS = '/api/v1/correlations/{correlation_id}/status';
 
-const READERS = { selected: text };
+const READERS = { selected: text, show: choice('timeline', 'graph', 'both') };
 
 type Trace = Answer<typeof TRACE>;
 
@@ -43,6 +46,7 @@ export default function Correlation(): ReactNode {
     },
   );
   useLiveRefresh(() => void pages.refresh(), isShown(concerns), 1_000 * Math.max(1, pages.pages.length));
+  useLiveEvents((_events, resync) => resync && void pages.refresh());
   useEffect(() => {
     if (pages.hasMore) pages.loadMore();
   });
@@ -53,17 +57,27 @@ export default function Correlation(): ReactNode {
       about={trace && <About trace={trace} usage={status.data?.usage} />}
       actions={
         <>
+          <Segments
+            label="Show"
+            value={value.show}
+            choices={[
+              { value: 'timeline', text: 'Timeline' },
+              { value: 'graph', text: 'Graph' },
+              { value: 'both', text: 'Both' },
+            ]}
+            onChange={(show) => set({ show })}
+          />
           {trace && <Actions id={id} state={trace.state} executions={pages.rows} />}
           <CurlButton request={{ path: TRACE, params: { path } }} />
         </>
       }
     >
-      <Body id={id} pages={pages} selected={value.selected} select={(selected) => set({ selected })} />
+      <Body id={id} pages={pages} {...value} select={(selected) => set({ selected })} />
     </Page>
   );
 }
 
-/** What a model writes changes no row. */
+/** The text of a model changes no row. */
 const isShown =
   (concerns: (event: LiveEvent) => boolean) =>
   (event: LiveEvent): boolean =>
@@ -103,7 +117,7 @@ function About({ trace, usage }: AboutProps): ReactNode {
     error_count > 0 && <span className="text-failed">{countText(error_count, 'error')}</span>,
     generation > 1 && `generation ${generation}`,
     usage && `${numberText(usage.input_tokens + usage.output_tokens)} tokens`,
-    usage?.cost !== undefined && `$${usage.cost}`,
+    usage?.cost !== undefined && `cost ${costText(usage.cost)}`,
   ].filter(Boolean);
   return (
     <ul className="flex flex-wrap gap-x-4">
@@ -118,13 +132,18 @@ interface BodyProps {
   id: string;
   pages: Pages<typeof TRACE, TracedExecution>;
   selected: string;
+  show: 'timeline' | 'graph' | 'both';
   select: (id: string) => void;
 }
 
-function Body({ id, pages, selected, select }: BodyProps): ReactNode {
+/** Timeline and graph are beside each other where both have room. */
+const PART = 'flex min-w-0 grow basis-140 flex-col gap-2';
+
+function Body({ id, pages, selected, show, select }: BodyProps): ReactNode {
   const now = useNow();
   const { first: trace, error, pages: read } = pages;
   const timeline = useMemo(() => rowsOf(read), [read]);
+  const artifacts = useMemo(() => artifactsOf(read), [read]);
   if (error && !trace) return <Failure error={error} retry={() => void pages.refresh()} />;
   if (!trace) return <LoadingRows />;
   if (timeline.length === 0)
@@ -134,7 +153,18 @@ function Body({ id, pages, selected, select }: BodyProps): ReactNode {
     <div className="flex flex-1 flex-col gap-4 xl:min-h-0 xl:flex-row">
       <div className="flex min-w-0 flex-1 flex-col gap-3">
         {trace.state === 'active' && <Waits id={id} />}
-        <Timeline rows={timeline} now={now} selected={selected} select={select} />
+        <div className="flex flex-1 flex-wrap gap-3">
+          {show !== 'graph' && (
+            <div className={PART}>
+              <Timeline rows={timeline} now={now} selected={executionOf(selected, artifacts)} select={select} />
+            </div>
+          )}
+          {show !== 'timeline' && (
+            <div className={PART}>
+              <GraphOfTrace rows={timeline} artifacts={artifacts} selected={selected} select={select} />
+            </div>
+          )}
+        </div>
         {pages.hasMore && (
           <p className="text-label text-muted">
             Reading {numberText(trace.artifact_count)} artifacts; {countText(timeline.length, 'row')} so far.
@@ -142,21 +172,26 @@ function Body({ id, pages, selected, select }: BodyProps): ReactNode {
         )}
       </div>
       <aside aria-label="Selection" className="card shrink-0 overflow-auto xl:w-96">
-        {row === undefined ? (
-          <p className="p-4 text-table text-muted">
-            Select a row to see its attempts, its inputs and what it published.
-          </p>
+        {artifacts.has(selected) ? (
+          <Published id={selected} />
+        ) : row?.kind === 'execution' ? (
+          <Selection execution={row.execution} correlationId={id} />
         ) : (
-          <Selection row={row} correlationId={id} />
+          <p className="p-4 text-table text-muted">
+            Select a row or a node to see its attempts, its inputs and what it published.
+          </p>
         )}
       </aside>
     </div>
   );
 }
 
-function Selection({ row, correlationId }: { row: TimelineRow; correlationId: string }): ReactNode {
-  if (row.kind === 'artifact') return <Published id={row.id} />;
-  const { execution } = row;
+interface SelectionProps {
+  execution: TracedExecution;
+  correlationId: string;
+}
+
+function Selection({ execution, correlationId }: SelectionProps): ReactNode {
   return (
     <>
       {execution.correlation_id !== correlationId && (
@@ -174,7 +209,7 @@ function Selection({ row, correlationId }: { row: TimelineRow; correlationId: st
   );
 }
 
-/** An artifact that a client published. */
+/** An artifact with its payload. */
 function Published({ id }: { id: string }): ReactNode {
   const { data, error } = useApi('/api/v1/artifacts/{artifact_id}', { path: { artifact_id: id } });
   if (error) return <Failure error={error} />;
@@ -190,7 +225,7 @@ function Published({ id }: { id: string }): ReactNode {
         <IdChip id={id} what="artifact" />
       </div>
       <p className="text-table text-muted">
-        Published by a client, <Time at={data.created_at} />
+        Published by {data.produced_by === 'external' ? 'a client' : data.produced_by}, <Time at={data.created_at} />
       </p>
       <p className="rounded-md bg-raised p-2">
         <JsonLine value={data.payload} />

@@ -1,11 +1,12 @@
 import { type ReactNode, useRef } from 'react';
 
-import { useAgents, useTypeNames } from '../api/catalog';
-import { usePages } from '../api/queries';
+import { useTypeNames } from '../api/catalog';
+import { nextByCursor, usePages } from '../api/queries';
 import type { GetQuery, Schemas } from '../api/requests';
 import { choice, type Filters, text, useFilters } from '../app/filters';
+import { AgentField, StateField } from '../components/choice-filters';
 import { CurlButton, IdChip } from '../components/copy';
-import { ChoiceField, FilterBar, TextField } from '../components/fields';
+import { ChoiceField, FilterBar, TextField, TimeField } from '../components/fields';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
 import { StateBadge } from '../components/state-badge';
@@ -13,7 +14,7 @@ import { Empty, NoMatch } from '../components/states';
 import { Ago, Duration } from '../components/time';
 import { useNews } from '../components/use-news';
 import { type Column, VirtualList } from '../components/virtual-list';
-import { compactNumberText, numberText } from '../formats';
+import { compactNumberText, costText, numberText } from '../formats';
 import type { LiveEvent } from '../live/messages';
 import { useLiveRefresh } from '../live/use-live';
 
@@ -88,7 +89,7 @@ const COLUMNS: Column<Correlation>[] = [
     width: '80px',
     align: 'end',
     from: 860,
-    render: ({ usage }) => usage?.cost !== undefined && `$${usage.cost}`,
+    render: ({ usage }) => usage?.cost !== undefined && costText(usage.cost),
   },
   {
     id: 'duration',
@@ -111,14 +112,7 @@ const COLUMNS: Column<Correlation>[] = [
 export default function Correlations(): ReactNode {
   const filters = useFilters(READERS);
   const query: GetQuery<typeof PATH> = { ...filters.value, state: filters.value.state || undefined, limit: 100 };
-  const pages = usePages(
-    PATH,
-    { query },
-    {
-      rows: (page) => page.items,
-      next: ({ items, pagination }) => (pagination.has_more ? { after: items.at(-1)!.correlation_id } : undefined),
-    },
-  );
+  const pages = usePages(PATH, { query }, { rows: (page) => page.items, next: nextByCursor });
   const section = useRef<HTMLDivElement>(null);
   const shown = new Set(pages.rows.map(({ correlation_id }) => correlation_id));
   const news = useNews({
@@ -163,30 +157,19 @@ function isNew(event: LiveEvent, filter: CorrelationFilters['value'], shown: Set
 
 function CorrelationFilterBar({ filters: { value, set, clear, isAny } }: { filters: CorrelationFilters }): ReactNode {
   const types = useTypeNames();
-  const agents = useAgents();
   const names = (all: readonly string[]) => [
     { value: '', text: 'any' },
     ...all.map((one) => ({ value: one, text: one })),
   ];
   return (
     <FilterBar isAny={isAny} clear={clear}>
-      <ChoiceField
-        label="State"
-        value={value.state}
-        choices={STATES.map((state) => ({ value: state, text: state || 'any' }))}
-        onChange={(state) => set({ state })}
-      />
-      <ChoiceField
-        label="Agent"
-        value={value.agent}
-        choices={names(agents.map(({ name }) => name))}
-        onChange={(agent) => set({ agent })}
-      />
+      <StateField value={value.state} states={STATES} onChange={(state) => set({ state })} />
+      <AgentField value={value.agent} onChange={(agent) => set({ agent })} />
       <ChoiceField label="Type" value={value.type} choices={names(types)} onChange={(type) => set({ type })} />
       <TextField label="Tag" value={value.tag} onChange={(tag) => set({ tag })} />
       <TextField label="Id begins with" value={value.id_prefix} onChange={(id_prefix) => set({ id_prefix })} />
-      <TextField label="From" value={value.from} placeholder="2026-11-23T09:00Z" onChange={(from) => set({ from })} />
-      <TextField label="To" value={value.to} placeholder="2026-11-23T10:00Z" onChange={(to) => set({ to })} />
+      <TimeField label="From" value={value.from} onChange={(from) => set({ from })} />
+      <TimeField label="To" value={value.to} onChange={(to) => set({ to })} />
     </FilterBar>
   );
 }

@@ -1,13 +1,13 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
 
-import { useAgents } from '../api/catalog';
-import { usePages } from '../api/queries';
+import { nextByOffset, usePages } from '../api/queries';
 import type { GetQuery, Schemas } from '../api/requests';
 import { choice, type Filters, text, useFilters } from '../app/filters';
-import { agentChoices } from '../components/agent-choices';
+import { AgentField } from '../components/choice-filters';
 import { CurlButton } from '../components/copy';
 import { ChoiceField, FilterBar, TextField } from '../components/fields';
 import { Page } from '../components/page';
+import { PanelButton } from '../components/panel-button';
 import { WithPanel } from '../components/side-panel';
 import { StateBadge } from '../components/state-badge';
 import { Empty, NoMatch } from '../components/states';
@@ -31,14 +31,7 @@ export default function Inbox(): ReactNode {
   const chosen = useFilters({ task: text });
   const { state, agent, assignee } = filters.value;
   const query: GetQuery<typeof PATH> = { external: true, state: state || undefined, agent, assignee, limit: 100 };
-  const pages = usePages(
-    PATH,
-    { query },
-    {
-      rows: ({ items }) => items,
-      next: ({ pagination: { has_more, offset, limit } }) => (has_more ? { offset: offset + limit } : undefined),
-    },
-  );
+  const pages = usePages(PATH, { query }, { rows: ({ items }) => items, next: nextByOffset });
   const section = useRef<HTMLDivElement>(null);
   const news = useNews({
     // A publish may give work to a person; only the list says whether it did.
@@ -98,14 +91,9 @@ const columnsFor = (choose: (id: string) => void, chosen: string): Column<Execut
     title: 'Task',
     width: 'minmax(96px, 1fr)',
     render: ({ id, agent }) => (
-      <button
-        type="button"
-        className={`link max-w-full truncate ${id === chosen ? 'font-strong' : ''}`}
-        aria-expanded={id === chosen}
-        onClick={() => choose(id === chosen ? '' : id)}
-      >
+      <PanelButton id={id} chosen={chosen} choose={choose}>
         {agent}
-      </button>
+      </PanelButton>
     ),
   },
   {
@@ -146,7 +134,6 @@ const columnsFor = (choose: (id: string) => void, chosen: string): Column<Execut
 ];
 
 function InboxFilterBar({ filters: { value, set, clear, isAny } }: { filters: InboxFilters }): ReactNode {
-  const agents = useAgents();
   return (
     <FilterBar isAny={isAny} clear={clear}>
       <ChoiceField
@@ -159,12 +146,7 @@ function InboxFilterBar({ filters: { value, set, clear, isAny } }: { filters: In
         ]}
         onChange={(state) => set({ state })}
       />
-      <ChoiceField
-        label="Agent"
-        value={value.agent}
-        choices={agentChoices(agents, value.agent)}
-        onChange={(agent) => set({ agent })}
-      />
+      <AgentField value={value.agent} onChange={(agent) => set({ agent })} />
       <TextField label="Assignee" value={value.assignee} onChange={(assignee) => set({ assignee })} />
     </FilterBar>
   );
@@ -187,7 +169,7 @@ function Shortcuts({ step }: { step: (by: number) => void }): ReactNode {
         j: () => latest.current(1),
         k: () => latest.current(-1),
         c: () => document.querySelector<HTMLElement>('[data-key=c]')?.click(),
-        a: () => document.querySelector<HTMLElement>('[data-answer]')?.focus(),
+        a: () => document.querySelector<HTMLElement>('[data-answer] :is(input, select, textarea)')?.focus(),
         r: () => document.querySelector<HTMLElement>('[data-key=r]')?.click(),
       }[event.key];
       if (act === undefined) return;

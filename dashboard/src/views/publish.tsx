@@ -9,9 +9,10 @@ import { announce } from '../components/announcer';
 import { CurlButton } from '../components/copy';
 import { ChoiceField, ListField, TextField } from '../components/fields';
 import { Icon } from '../components/icon';
-import { JsonField, parseObject } from '../components/json-field';
+import { parseObject } from '../components/json-field';
 import { Page } from '../components/page';
-import { Section } from '../components/section';
+import { PayloadField } from '../components/payload-field';
+import { SchemaSection } from '../components/schema-section';
 import { Empty, Failure, LoadingRows } from '../components/states';
 import { durationText } from '../formats';
 import { exampleOf } from '../json-example';
@@ -125,8 +126,11 @@ function PublishForm({ types, agents }: FormProps): ReactNode {
               onChange={(wait) => set({ wait })}
             />
           </div>
-          <JsonField
+          <PayloadField
+            key={type.name}
             label="Payload"
+            schema={type.schema}
+            error={publishing.error}
             value={payload}
             onChange={setTyped}
             onBlur={keep}
@@ -207,28 +211,6 @@ function Options({ draft: { value, set }, agents }: { draft: Draft; agents: Form
   );
 }
 
-function SchemaSection({ type: { name, version, description, schema } }: { type: ArtifactType }): ReactNode {
-  return (
-    <Section title={name} actions={<span className="text-label text-muted">version {version}</span>}>
-      <div className="flex flex-col gap-2 p-3 text-table">
-        {description !== '' && <p>{description}</p>}
-        {schema === null ? (
-          <p className="text-muted">It has no schema: any JSON object is a payload.</p>
-        ) : (
-          <pre
-            tabIndex={0}
-            role="region"
-            aria-label={`Schema of ${name}`}
-            className="max-h-120 overflow-auto font-mono text-label whitespace-pre-wrap text-muted"
-          >
-            {JSON.stringify(schema, undefined, 2)}
-          </pre>
-        )}
-      </div>
-    </Section>
-  );
-}
-
 interface PublishCall extends ShownRequest {
   path: '/api/v1/artifacts' | '/api/v1/artifacts/sync';
   body: Schemas['PublishRequest'] & { timeout?: number };
@@ -247,7 +229,7 @@ function requestOf(type: string, payload: Record<string, unknown>, value: Draft[
 
 interface Published {
   correlationId: string;
-  /** What the service says after waiting. */
+  /** The answer of the service after it has waited. */
   waited?: Schemas['SyncPublishBody'];
 }
 

@@ -6,13 +6,13 @@ import { CurlButton } from '../../components/copy';
 import { Section } from '../../components/section';
 import { Failure, LoadingRows } from '../../components/states';
 import { Time } from '../../components/time';
-import { countText, numberText, shareText } from '../../formats';
+import { costText, countText, numberText, shareText } from '../../formats';
 
 const PATH = '/api/v1/agents/{agent_id}/history-summary';
 
 const HOURS_SHOWN = 24;
 
-/** What an agent has done, in all and by the hour. */
+/** Shows what an agent has done, in total and by the hour. */
 export function History({ agent }: { agent: string }): ReactNode {
   const params = { path: { agent_id: agent } };
   const { data, error, refetch } = useApi(PATH, params, {
@@ -43,7 +43,7 @@ function Summary({ summary }: { summary: Schemas['HistoryContent'] }): ReactNode
     `${countText(total_artifacts_consumed, 'artifact')} consumed`,
     `${numberText(total_artifacts_produced)} published`,
     usage && `${numberText(usage.input_tokens + usage.output_tokens)} tokens`,
-    usage?.cost !== undefined && `$${usage.cost}`,
+    usage?.cost !== undefined && `a cost of ${costText(usage.cost)}`,
   ].filter(Boolean);
   return (
     <>

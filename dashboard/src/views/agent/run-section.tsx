@@ -11,7 +11,8 @@ import { ArtifactList } from '../../components/artifact-list';
 import { CurlButton } from '../../components/copy';
 import { ChoiceField } from '../../components/fields';
 import { Icon } from '../../components/icon';
-import { JsonField, parseObject } from '../../components/json-field';
+import { parseObject } from '../../components/json-field';
+import { PayloadField } from '../../components/payload-field';
 import { Section } from '../../components/section';
 import { exampleOf } from '../../json-example';
 
@@ -42,8 +43,9 @@ export function RunSection({ agent }: { agent: Agent }): ReactNode {
   const [typed, setTyped] = useState<Record<string, string>>({});
   const choices = inputsOf(agent);
   const chosen = choices.find(({ title }) => title === value.inputs) ?? choices[0];
-  const textOf = (type: string): string =>
-    typed[type] ?? JSON.stringify(exampleOf(types.find(({ name }) => name === type)?.schema ?? null), undefined, 2);
+  const schemaOf = (type: string): Record<string, unknown> | null =>
+    types.find(({ name }) => name === type)?.schema ?? null;
+  const textOf = (type: string): string => typed[type] ?? JSON.stringify(exampleOf(schemaOf(type)), undefined, 2);
   const inputs = (chosen?.types ?? []).map((type) => ({ type, ...parseObject(textOf(type)) }));
   const body = { inputs: inputs.map(({ type, object = {} }) => ({ type, payload: object })) };
   const params = { path: { agent_name: agent.name } };
@@ -72,10 +74,13 @@ export function RunSection({ agent }: { agent: Agent }): ReactNode {
             onChange={(title) => set({ inputs: title })}
           />
         )}
-        {chosen.types.map((type) => (
-          <JsonField
+        {chosen.types.map((type, index) => (
+          <PayloadField
             key={type}
             label={type}
+            schema={schemaOf(type)}
+            error={running.error}
+            place={`inputs[${index}]`}
             rows={chosen.types.length > 1 ? 6 : 8}
             value={textOf(type)}
             onChange={(next) => setTyped({ ...typed, [type]: next })}

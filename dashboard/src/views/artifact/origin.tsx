@@ -11,7 +11,7 @@ import { Failure, LoadingRows } from '../../components/states';
 
 type Artifact = Answer<'/api/v1/artifacts/{artifact_id}'>;
 
-/** Where an artifact came from: a client, or an execution with its inputs. */
+/** Shows the origin of an artifact: a client, or an execution with its inputs. */
 export function Origin({ artifact }: { artifact: Artifact }): ReactNode {
   return (
     <Section title="Where it came from">
@@ -24,25 +24,14 @@ export function Origin({ artifact }: { artifact: Artifact }): ReactNode {
   );
 }
 
-/** A page of a trace begins after a given artifact, so the one before this one is asked for first. */
-function Producer({ artifact: { id, correlation_id, produced_by: agent } }: { artifact: Artifact }): ReactNode {
-  const before = useApi('/api/v1/artifacts', { query: { correlation_id, order: 'desc', after: id, limit: 1 } });
-  const trace = useApi(
-    '/api/v1/correlations/{correlation_id}/trace',
-    { path: { correlation_id }, query: { limit: 1, after: before.data?.items[0]?.id } },
-    { enabled: before.data !== undefined },
-  );
-  const execution = trace.data?.artifacts.find((one) => one.id === id)?.execution_id ?? undefined;
-  const error = before.error ?? trace.error;
+function Producer({ artifact: { execution_id: id, produced_by: agent } }: { artifact: Artifact }): ReactNode {
   const publisher = (
     <Place to="/agents/$name" params={{ name: agent }} className="link underline">
       {agent}
     </Place>
   );
-  if (error) return <Failure error={error} />;
-  if (!trace.data) return <LoadingRows count={3} />;
-  if (execution === undefined) return <p className="p-3 text-table">The agent {publisher} published it.</p>;
-  return <ProducingExecution id={execution} publisher={publisher} />;
+  if (id === null) return <p className="p-3 text-table">The agent {publisher} published it.</p>;
+  return <ProducingExecution id={id} publisher={publisher} />;
 }
 
 function ProducingExecution({ id, publisher }: { id: string; publisher: ReactNode }): ReactNode {

@@ -34,7 +34,7 @@ function groupOf({ verdict }: Verdict): Group {
   return WAITING.includes(verdict) ? 'waits' : 'did not';
 }
 
-/** What each subscription did with the artifact, and why. */
+/** Shows what each subscription did with the artifact, and why. */
 export function Verdicts({
   artifact: { id, correlation_id },
 }: {

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import type { ReactNode } from 'react';
 
 import { answered, api } from '../../api/client';
 import { useApi } from '../../api/queries';
@@ -11,14 +11,14 @@ import { Place } from '../../components/place';
 import { StateBadge } from '../../components/state-badge';
 import { Failure, LoadingRows } from '../../components/states';
 import { Duration, Time } from '../../components/time';
-import { durationText, numberText } from '../../formats';
-import { useLiveEvents } from '../../live/use-live';
+import { costText, durationText, numberText } from '../../formats';
+import { ModelText } from './model-text';
 
 type Execution = Schemas['ExecutionBody'];
 
 const PATH = '/api/v1/executions/{execution_id}';
 
-/** What one execution did: its attempts, what it took and published, and what its model said and cost. */
+/** Shows what one execution did: its attempts, its inputs and outputs, and the text and cost of its model. */
 export function ExecutionDetails({ id }: { id: string }): ReactNode {
   const { data, error, refetch } = useApi(
     PATH,
@@ -33,7 +33,7 @@ export function ExecutionDetails({ id }: { id: string }): ReactNode {
     <div className="flex flex-col gap-4 p-3">
       <Head execution={data} />
       <Facts execution={data} />
-      <ModelText key={id} execution={data} />
+      <ModelText execution={data} />
       <Attempts execution={data} />
       <Artifacts title="Inputs" artifacts={data.inputs} />
       <Artifacts title="Published" artifacts={[...data.outputs, ...data.errors]} />
@@ -117,22 +117,6 @@ function Facts({ execution }: { execution: Execution }): ReactNode {
   );
 }
 
-/** What the model of a running attempt writes. Text from before this was opened is not known. */
-function ModelText({ execution: { id, state } }: { execution: Execution }): ReactNode {
-  const [text, setText] = useState('');
-  useLiveEvents((events) => {
-    const parts = events.filter((event) => event.event_type === 'execution_output' && event.execution_id === id);
-    if (parts.length > 0)
-      setText((before) => before + parts.map((part) => ('text' in part ? (part.text ?? '') : '')).join(''));
-  });
-  if (text === '' || state !== 'running') return null;
-  return (
-    <Section title="The model writes">
-      <p className="rounded-md bg-raised p-2 font-mono text-label whitespace-pre-wrap">{text}</p>
-    </Section>
-  );
-}
-
 function Section({ title, children }: { title: string; children: ReactNode }): ReactNode {
   return (
     <section>
@@ -193,19 +177,27 @@ function Artifacts({ title, artifacts }: { title: string; artifacts: Schemas['Ar
 
 function ModelUses({ execution: { model_uses = [] } }: { execution: Execution }): ReactNode {
   if (model_uses.length === 0) return null;
+  const tokens = model_uses.reduce((sum, { input_tokens, output_tokens }) => sum + input_tokens + output_tokens, 0);
+  const costs = model_uses.flatMap(({ cost = [] }) => cost);
   return (
     <Section title="Model calls">
       <ul className="text-table">
-        {model_uses.map(({ at, model, input_tokens, output_tokens, cost, latency_ms }) => (
-          <li key={at} className="flex flex-wrap justify-between gap-x-4">
+        {model_uses.map(({ at, attempt, model, input_tokens, output_tokens, cost, latency_ms }) => (
+          <li key={`${attempt} ${at}`} className="flex flex-wrap justify-between gap-x-4">
             <span>{model}</span>
             <span className="text-muted">
               {numberText(input_tokens)} → {numberText(output_tokens)} tokens, {durationText(latency_ms)}
-              {cost !== undefined && `, $${cost}`}
+              {cost !== undefined && `, cost ${costText(cost)}`}
             </span>
           </li>
         ))}
       </ul>
+      {model_uses.length > 1 && (
+        <p className="pt-1 text-right text-table font-strong">
+          {numberText(tokens)} tokens
+          {costs.length > 0 && `, cost ${costText(costs.reduce((sum, cost) => sum + cost, 0))}`}
+        </p>
+      )}
     </Section>
   );
 }
@@ -215,8 +207,8 @@ function ToolCalls({ execution: { tool_calls = [] } }: { execution: Execution })
   return (
     <Section title="Tool calls">
       <ul className="flex flex-col gap-1 text-table">
-        {tool_calls.map(({ at, server, tool, outcome, duration_ms }) => (
-          <li key={`${at} ${tool}`} className="flex items-center justify-between gap-4">
+        {tool_calls.map(({ at, server, tool, outcome, duration_ms }, index) => (
+          <li key={`${at} ${index}`} className="flex items-center justify-between gap-4">
             <span>
               {server}: {tool}
             </span>

@@ -33,6 +33,10 @@ export function rowsOf(pages: readonly Trace[]): TimelineRow[] {
   return rows.sort((one, other) => one.at - other.at);
 }
 
+/** `retrying` is what has failed at least once and waits for its next attempt. */
+export const shownState = ({ state, attempts }: TracedExecution): string =>
+  state === 'pending' && attempts.length > 0 ? 'retrying' : state;
+
 export type BarKind = 'waiting' | 'running' | 'completed' | 'failed' | 'retrying' | 'cancelled';
 
 export interface Bar extends Span {

@@ -1,10 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useRef } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 
 import { Icon } from '../../components/icon';
 import { StateIcon } from '../../components/state-badge';
 import { countText, durationText } from '../../formats';
-import { type BarKind, barsOf, spanOf, type TimelineRow } from './rows';
+import { type BarKind, barsOf, shownState, spanOf, type TimelineRow } from './rows';
 import { type TimeScale, timeScale } from './time-scale';
 
 const COLOURS: Record<BarKind, string> = {
@@ -35,6 +35,16 @@ export function Timeline({ rows, now, selected, select }: TimelineProps): ReactN
     getItemKey: (index) => rows[index]!.id,
     overscan: 10,
   });
+  const selectedIndex = rows.findIndex(({ id }) => id === selected);
+  const isFound = selectedIndex >= 0;
+  const scrollToSelected = useRef<() => void>(undefined);
+  useEffect(() => {
+    scrollToSelected.current = () => virtualizer.scrollToIndex(selectedIndex);
+  });
+  useEffect(() => {
+    // New rows above the selected one change its index. The list must not scroll because of that.
+    if (isFound) scrollToSelected.current?.();
+  }, [selected, isFound]);
   const scale = timeScale(rows.flatMap((row) => spanOf(row, now)));
   const move = (event: KeyboardEvent): void => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
@@ -117,7 +127,7 @@ function Row({ row, now, scale, isSelected, select }: RowProps): ReactNode {
         {isArtifact ? (
           <Icon name="publish" className="text-muted" label="published" />
         ) : (
-          <StateIcon state={shownState(row)} />
+          <StateIcon state={shownState(row.execution)} />
         )}
         <span className="truncate">{name}</span>
         {!isArtifact && row.execution.attempts.length > 1 && (
@@ -140,10 +150,6 @@ function Row({ row, now, scale, isSelected, select }: RowProps): ReactNode {
     </button>
   );
 }
-
-/** What has begun and failed at least once, and waits for its next attempt. */
-const shownState = ({ execution }: Extract<TimelineRow, { kind: 'execution' }>): string =>
-  execution.state === 'pending' && execution.attempts.length > 0 ? 'retrying' : execution.state;
 
 function Bars({ row, now, scale }: Pick<RowProps, 'row' | 'now' | 'scale'>): ReactNode {
   if (row.kind === 'artifact')

@@ -13,7 +13,7 @@ type Wait = Answer<typeof PATH>['items'][number];
 
 const MOST_SHOWN = 8;
 
-/** What has to happen before an active correlation settles, a sentence for each. */
+/** Lists what must happen before an active correlation settles, one sentence for each. */
 export function Waits({ id }: { id: string }): ReactNode {
   const { data } = useApi(
     PATH,
@@ -93,17 +93,22 @@ const Agent = ({ name }: { name: string }): ReactNode => (
 );
 
 function GroupSentence({ group }: { group: Extract<Wait, { kind: 'join' | 'window' }> }): ReactNode {
-  const { kind, agent, waiting_for, size, size_needed, until, without_process } = group;
+  const { kind, group_id, agent, waiting_for, size, size_needed, until, without_process } = group;
+  const link = (text: string): ReactNode => (
+    <Place to="/waiting" search={{ group: group_id }} className="link underline">
+      {text}
+    </Place>
+  );
   return (
     <>
       {kind === 'join' ? (
         <>
-          {waiting_for.length === 0 ? 'the evaluation' : waiting_for.join(' and ')} for the join of{' '}
+          {waiting_for.length === 0 ? 'the evaluation' : waiting_for.join(' and ')} for the {link('join')} of{' '}
           <Agent name={agent} />
         </>
       ) : (
         <>
-          the batch window of <Agent name={agent} />, which has {size}
+          the {link('batch window')} of <Agent name={agent} />, which has {size}
           {size_needed !== null && ` of ${size_needed}`}
         </>
       )}

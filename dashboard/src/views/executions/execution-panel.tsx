@@ -1,10 +1,9 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 
 import { answered, api } from '../../api/client';
 import { useApi } from '../../api/queries';
 import type { Schemas } from '../../api/requests';
-import { announce } from '../../components/announcer';
 import { ArtifactList } from '../../components/artifact-list';
 import { CurlButton, IdChip } from '../../components/copy';
 import { Confirm } from '../../components/dialog';
@@ -15,6 +14,7 @@ import { SidePanel } from '../../components/side-panel';
 import { StateBadge } from '../../components/state-badge';
 import { Failure, LoadingRows } from '../../components/states';
 import { Ago, Duration, Time } from '../../components/time';
+import { useQuestion } from '../../components/use-question';
 import { countText } from '../../formats';
 
 type Execution = Schemas['ExecutionBody'];
@@ -144,40 +144,23 @@ function Attempts({ execution: { attempts } }: { execution: Execution }): ReactN
 }
 
 function RetryButton({ execution: { id, agent }, changed }: { execution: Execution; changed: () => void }): ReactNode {
-  const [isAsking, setIsAsking] = useState(false);
   const client = useQueryClient();
-  const retry = useMutation({
-    mutationFn: () =>
+  const question = useQuestion({
+    run: () =>
       answered(api.POST('/api/v1/executions/{execution_id}/retry', { params: { path: { execution_id: id } } })),
-    onSuccess: async () => {
-      setIsAsking(false);
-      announce('The execution runs again');
+    done: 'The execution runs again',
+    onDone: () => {
       changed();
-      await client.invalidateQueries({ queryKey: [PATH] });
+      return client.invalidateQueries({ queryKey: [PATH] });
     },
   });
   return (
     <>
-      <button
-        type="button"
-        className="button-main"
-        onClick={() => {
-          retry.reset();
-          setIsAsking(true);
-        }}
-      >
+      <button type="button" className="button-main" onClick={question.ask}>
         <Icon name="again" />
         Retry
       </button>
-      <Confirm
-        title="Retry this execution?"
-        isOpen={isAsking}
-        onClose={() => setIsAsking(false)}
-        action="Retry 1 execution"
-        onConfirm={() => retry.mutateAsync().catch(() => undefined)}
-        isBusy={retry.isPending}
-        error={retry.error}
-      >
+      <Confirm title="Retry this execution?" action="Retry 1 execution" {...question.confirm}>
         Agent {agent} runs again on the same inputs, with all its attempts, and its correlation reopens.
       </Confirm>
     </>

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, type ReactNode, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useRef, useState } from 'react';
 
 import { answered, api } from '../../api/client';
 import { useApi } from '../../api/queries';
@@ -29,7 +29,7 @@ interface TaskPanelProps {
   ended: () => void;
 }
 
-/** What an execution asks of a person: its inputs, and the answer once it is claimed. */
+/** Shows what an execution asks of a person: its inputs, and the answer after it is claimed. */
 export function TaskPanel({ id, close, changed, ended }: TaskPanelProps): ReactNode {
   const params = { path: { execution_id: id } };
   const { data, error, refetch } = useApi(PATH, params, {
@@ -107,6 +107,13 @@ function Task({
     else claim.mutate(storedName());
   };
   const refusal = claim.error ?? release.error;
+  const answer = useRef<HTMLElement>(null);
+  const isClaimed = state === 'running' && lease !== undefined;
+  // The button that claimed it had the focus and is gone.
+  useEffect(() => {
+    if (isClaimed && document.activeElement === document.body)
+      answer.current?.querySelector<HTMLElement>('input, select, textarea, button')?.focus();
+  }, [isClaimed]);
 
   return (
     <>
@@ -135,8 +142,8 @@ function Task({
           <h3 className="pb-1 text-label text-muted">Inputs</h3>
           <ArtifactList artifacts={inputs} />
         </section>
-        {state === 'running' && lease !== undefined && (
-          <section className="border-t border-line pt-4">
+        {isClaimed && (
+          <section ref={answer} className="border-t border-line pt-4">
             <AnswerForm
               form={form}
               isBusy={complete.isPending}
@@ -228,7 +235,7 @@ function NameDialog({ isOpen, onClose, done }: AskProps & { done: (name: string)
       >
         <label className="flex flex-col gap-1 text-table">
           Your name, which others see beside what you claim
-          <input name="name" required maxLength={255} autoComplete="name" autoFocus className="control" />
+          <input name="name" required maxLength={255} autoComplete="name" className="control" />
         </label>
         <p className="text-label text-muted">This browser keeps it.</p>
         <button type="submit" className="button-main self-end">
@@ -259,7 +266,7 @@ function FailDialog({ agent, isOpen, onClose, isBusy, error, fail }: FailDialogP
       >
         <label className="flex flex-col gap-1 text-table">
           Why it cannot be done
-          <textarea name="reason" required rows={3} maxLength={1_000} autoFocus className="control h-auto py-1.5" />
+          <textarea name="reason" required rows={3} maxLength={1_000} className="control h-auto py-1.5" />
         </label>
         <label className="flex min-h-6 items-center gap-2 text-table">
           <input type="checkbox" checked={isFinal} onChange={({ target }) => setIsFinal(target.checked)} />

@@ -4,6 +4,7 @@ import { useApi } from '../../api/queries';
 import type { Schemas } from '../../api/requests';
 import { choice, useFilters } from '../../app/filters';
 import { Place } from '../../components/place';
+import { Segments } from '../../components/segments';
 import { Failure, LoadingRows } from '../../components/states';
 import { durationText, numberText, shareText } from '../../formats';
 import { Panel } from './panel';
@@ -28,19 +29,12 @@ export function AgentActivity(): ReactNode {
     <Panel
       title="Agents"
       action={
-        <span role="group" aria-label="Window" className="flex gap-1">
-          {WINDOWS.map((window) => (
-            <button
-              key={window}
-              type="button"
-              aria-pressed={window === value.window}
-              onClick={() => set({ window })}
-              className={`h-7 rounded-md px-2 text-table ${window === value.window ? 'bg-selected font-strong' : 'text-muted hover:bg-raised'}`}
-            >
-              {window}
-            </button>
-          ))}
-        </span>
+        <Segments
+          label="Window"
+          value={value.window}
+          choices={WINDOWS.map((window) => ({ value: window, text: window }))}
+          onChange={(window) => set({ window })}
+        />
       }
     >
       {error ? (

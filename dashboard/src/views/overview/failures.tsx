@@ -16,7 +16,15 @@ export function Failures(): ReactNode {
     { live: ({ event_type }) => event_type === 'execution_failed', everyMs: 2_000 },
   );
   return (
-    <Panel title="Newest failures" action={<AllOf to="/executions" search={{ state: 'failed' }} />}>
+    <Panel
+      title="Newest failures"
+      action={
+        <span className="flex gap-3">
+          <AllOf to="/executions" search={{ view: 'failures' }} text="In groups" />
+          <AllOf to="/executions" search={{ state: 'failed' }} />
+        </span>
+      }
+    >
       {error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : data === undefined ? (

@@ -25,10 +25,10 @@ export function Panel({ title, action, children }: PanelProps): ReactNode {
 }
 
 /** A link to the view that has all rows. */
-export function AllOf({ to, search }: { to: ViewPath; search?: Search }): ReactNode {
+export function AllOf({ to, search, text = 'All' }: { to: ViewPath; search?: Search; text?: string }): ReactNode {
   return isRegistered(to) ? (
     <Place to={to} search={search} className="link text-table">
-      All
+      {text}
     </Place>
   ) : null;
 }

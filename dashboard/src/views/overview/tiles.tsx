@@ -18,17 +18,17 @@ export interface TileProps {
 /** Counts, each with a link to the rows behind it. */
 export function Tiles({ tiles }: { tiles: readonly TileProps[] }): ReactNode {
   return (
-    <ul className="grid grid-cols-2 gap-2 sm:grid-cols-3 xl:grid-cols-6">
+    <ul className="grid grid-cols-3 gap-2 xl:grid-cols-9">
       {tiles.map(({ state, title, count, to, search }) => (
-        <li key={title} className="card flex flex-col justify-between gap-1 px-3 py-2">
-          <span className="flex items-center gap-1.5 text-label text-muted">
-            {count !== undefined && count > 0 && <StateIcon state={state} />}
+        <li key={title} className="card flex flex-col justify-between gap-1 px-2.5 py-2">
+          <span className="text-label text-muted">
             <Place to={to} search={search} className="hover:underline">
               {title}
             </Place>
           </span>
-          <span className={`text-title tabular-nums ${count ? 'font-strong' : 'text-muted'}`}>
+          <span className={`flex items-center gap-1.5 text-title tabular-nums ${count ? 'font-strong' : 'text-muted'}`}>
             {count === undefined ? '–' : numberText(count)}
+            {count !== undefined && count > 0 && <StateIcon state={state} />}
           </span>
         </li>
       ))}

@@ -14,11 +14,11 @@ const SHOWN = 20;
 
 export interface OutcomeProps {
   correlationId: string;
-  /** What the service said, if it was asked to wait. */
+  /** The answer of the service, if it was asked to wait. */
   answer: string | undefined;
 }
 
-/** What became of a published artifact: its correlation, live. */
+/** Shows the result of a publish: its correlation, live. */
 export function Outcome({ correlationId, answer }: OutcomeProps): ReactNode {
   const live = (event: LiveEvent): boolean =>
     event.event_type !== 'execution_output' && event.correlation_id === correlationId;

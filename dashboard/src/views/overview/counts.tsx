@@ -1,0 +1,110 @@
+import type { ReactNode } from 'react';
+
+import { useAgents } from '../../api/catalog';
+import { useMetrics } from '../../api/metrics';
+import { useApi } from '../../api/queries';
+import { Place } from '../../components/place';
+import { countText } from '../../formats';
+import { sumOf } from './sums';
+import { type TileProps, Tiles } from './tiles';
+
+/** Shows how much work runs, and how much waits for each reason. */
+export function Counts(): ReactNode {
+  const samples = useMetrics();
+  const { data } = useApi('/api/v1/processes', undefined, {
+    live: ({ event_type }) => event_type !== 'execution_output',
+    everyMs: 2_000,
+    pollMs: 10_000,
+  });
+  const running = data?.processes
+    .flatMap((process) => Object.values(process.running))
+    .reduce((total, count) => total + count, 0);
+  const executions = (waits_for: string): number | undefined =>
+    sumOf(samples, 'starling_waiting_executions', { waits_for });
+  const artifacts = (waits_for: string): number | undefined =>
+    sumOf(samples, 'starling_waiting_artifacts', { waits_for });
+  const pending = { state: 'pending' };
+  const tiles: TileProps[] = [
+    { state: 'running', title: 'Running', count: running, to: '/executions', search: { state: 'running' } },
+    { state: 'pending', title: 'Queued', count: executions('slot'), to: '/executions', search: pending },
+    { state: 'retrying', title: 'Retrying', count: executions('retry'), to: '/executions', search: pending },
+    { state: 'paused', title: 'Paused', count: executions('resume'), to: '/agents', search: { state: 'paused' } },
+    { state: 'waiting', title: 'For people', count: sumOf(samples, 'starling_external_executions'), to: '/inbox' },
+    { state: 'waiting', title: 'In joins', count: artifacts('join'), to: '/waiting' },
+    {
+      state: 'waiting',
+      title: 'Hidden',
+      count: artifacts('release'),
+      to: '/correlations',
+      search: { state: 'active' },
+    },
+    {
+      state: 'waiting',
+      title: 'No agent',
+      count: sumOf(samples, 'starling_executions_without_agent'),
+      to: '/executions',
+      search: { without_agent: 'true' },
+    },
+    { state: 'pending', title: 'Deliveries', count: sumOf(samples, 'starling_deliveries'), to: '/deliveries' },
+  ];
+  return (
+    <>
+      <Tiles tiles={tiles} />
+      <div className="flex flex-col gap-1 empty:hidden">
+        <PausedAgents />
+        <FailingTargets />
+      </div>
+    </>
+  );
+}
+
+function PausedAgents(): ReactNode {
+  const paused = useAgents().filter((agent) => agent.paused);
+  if (paused.length === 0) return null;
+  return (
+    <p className="text-table">
+      <span className="text-paused">{countText(paused.length, 'agent')} paused:</span>{' '}
+      {paused.map(({ name }, index) => (
+        <span key={name}>
+          {index > 0 && ', '}
+          <Place to="/agents/$name" params={{ name }} className="link underline">
+            {name}
+          </Place>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+const SHOWN_TARGETS = 3;
+
+/** Webhook targets that do not answer. */
+function FailingTargets(): ReactNode {
+  const { data } = useApi(
+    '/api/v1/webhooks/targets',
+    { query: { failing: true, limit: SHOWN_TARGETS } },
+    { pollMs: 10_000 },
+  );
+  if (data === undefined || data.items.length === 0) return null;
+  return (
+    <p className="text-table">
+      <span className="text-failed">Webhooks fail:</span>{' '}
+      {data.items.map(({ target_id, target_origin }, index) => (
+        <span key={target_id}>
+          {index > 0 && ', '}
+          <Place to="/deliveries" search={{ target_id }} className="link underline">
+            {target_origin}
+          </Place>
+        </span>
+      ))}
+      {data.pagination.has_more && (
+        <>
+          {' '}
+          <Place to="/deliveries" search={{ view: 'targets', failing: 'true' }} className="link underline">
+            and more
+          </Place>
+        </>
+      )}
+    </p>
+  );
+}
