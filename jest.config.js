@@ -46,8 +46,11 @@ const SPECS = {
   postgres: { of: [...onPostgresToo, '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
 };
 
-/** Long suites have separate commands: `npm run test:faults`, and `npm run test:attack`, which needs the machine for itself. */
-const APART = ['attack/**', 'faults/**'];
+/**
+ * Long suites have separate commands: `npm run test:dashboard`, `npm run test:faults`, and `npm run test:attack`, which needs
+ * the machine for itself.
+ */
+const APART = ['attack/**', 'dashboard/whole-app/**', 'faults/**'];
 
 function specsOf(database) {
   const { of, without } = SPECS[database];

@@ -11,6 +11,22 @@ agents:
     publishes: [{ type: Quotient }]
     retry: { attempts: 1 }
     engine: { kind: function, module: ./divider.ts }
+  writer:
+    consumes: [{ types: [Topic], priority: 5 }, { types: [Rule] }]
+    publishes: [{ type: Text }]
+    timeout: 90s
+    concurrency: 1
+    retry: { attempts: 4, delay: 500ms }
+    budget: { tokens: 20000, cost: 0.5 }
+    labels: [pii, legal]
+    tenant_id: acme
+    engine: { kind: llm, model: local/llama3.2, base_url: "http://127.0.0.1:9/v1", instructions: Write. }
+  person:
+    consumes: [{ types: [Question] }]
+    publishes: [{ type: Answer }]
+    timeout: 10m
+    retry: { attempts: 2 }
+    engine: { kind: external }
 `;
 
 const FILES = {
@@ -32,15 +48,68 @@ describeDashboard('the view Agent', { config: CONFIG, files: FILES }, (dashboard
     await page.getByText('completed').first().waitFor();
     await page.getByText('1 ended execution').waitFor();
     await page.getByLabel('Inputs').selectOption('Order and Rule');
-    await page.getByLabel('Rule', { exact: true }).waitFor();
+    await page.getByRole('textbox', { name: 'Rule', exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows what the service refuses at the field of the input that it names', async () => {
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/agents/divider?inputs=Order+and+Rule`);
+    await page.getByRole('textbox', { name: 'Rule', exact: true }).waitFor();
+    const number = page.getByRole('group', { name: 'Order', exact: true }).getByLabel('n (optional)');
+    await number.fill('four');
+    await page.getByRole('button', { name: 'Run the agent' }).click();
+    await page.getByRole('alert').filter({ hasText: 'inputs[0]: payload.n: must be integer' }).waitFor();
+    await page.getByText('must be integer', { exact: true }).waitFor();
+    await number.and(page.locator(':focus')).waitFor();
+  });
+
+  it.each([
+    [
+      'divider',
+      ['a function that the service runs', '1 min for each attempt', '1 attempt; a failure is final'],
+      ['Budget', 'Labels', 'Tenant'],
+    ],
+    [
+      'writer',
+      [
+        'the language model local/llama3.2',
+        'at most 1 execution at the same time, over all processes',
+        '1 min 30 s for each attempt',
+        '4 attempts in all, the second after about 500 ms; each further delay is twice as long, up to 1 min',
+        '5 for Topic; 0 for Rule',
+        'at most 20,000 tokens and a cost of 0.5 in one correlation',
+        'pii, legal',
+        'acme',
+      ],
+      [],
+    ],
+    [
+      'person',
+      [
+        'people or workers, who claim its executions',
+        'at most 10 executions claimed at the same time, over all processes',
+        'a claim ends after 10 min without a heartbeat',
+        '2 attempts in all, the second after about 1 s',
+      ],
+      ['Budget'],
+    ],
+  ])('says which options %s has', async (name, texts, absent) => {
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/agents/${name}`);
+    const options = page.getByRole('region', { name: 'Options' });
+    for (const text of texts) await options.getByText(text, { exact: true }).waitFor();
+    for (const text of absent) expect(await options.getByText(text, { exact: true }).count()).toBe(0);
     expect(complaints).toEqual([]);
   });
 
   it('shows why it failed', async () => {
     const { page } = await dashboard.open();
     await page.goto(`${dashboard.app.url}/dashboard/agents/divider`);
-    await page.getByLabel('Order', { exact: true }).fill('{"n": 0}');
-    await page.getByLabel('Order', { exact: true }).press('Control+Enter');
+    const order = page.getByRole('group', { name: 'Order', exact: true });
+    expect(await order.getByLabel('n (optional)').inputValue()).toBe('4');
+    await order.getByLabel('n (optional)').fill('0');
+    await order.getByLabel('n (optional)').press('Control+Enter');
     await page.getByRole('alert').filter({ hasText: 'Agent divider failed' }).waitFor();
     const failures = page.getByRole('region', { name: 'Newest failures' });
     await failures.getByText('failed', { exact: true }).first().waitFor();

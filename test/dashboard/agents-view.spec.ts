@@ -1,4 +1,6 @@
 // Opens the web app of the application in a real browser.
+import type { Locator, Page } from 'playwright-core';
+
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
 
 const CONFIG = `
@@ -13,6 +15,12 @@ agents:
     publishes: [{ type: Match }]
     engine: { kind: expression, expression: '{"n": 2}' }
 `;
+
+/** The cell of a row in the column with this title. */
+async function cellOf(page: Page, row: Locator, title: string): Promise<Locator> {
+  const titles = await page.getByRole('columnheader').allInnerTexts();
+  return row.getByRole('cell').nth(titles.indexOf(title));
+}
 
 describeDashboard('the view Agents', { config: CONFIG }, (dashboard) => {
   it('lists the agents with what they consume and publish, and pauses and resumes one after a question', async () => {
@@ -45,9 +53,43 @@ describeDashboard('the view Agents', { config: CONFIG }, (dashboard) => {
     await dashboard.app.http.post('/api/v1/artifacts/sync').send({ type: 'Order', payload: {} }).expect(200);
     await page.goto(`${dashboard.app.url}/dashboard/agents?window=24h`);
     const row = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'Pause echo' }) });
-    await row.getByText(/\d+ ms \/ \d+ ms/).waitFor();
-    expect(await row.getByRole('cell').nth(4).innerText()).toBe('1');
-    expect(await row.getByRole('cell').nth(5).innerText()).toBe('0');
+    const cell = async (title: string): Promise<string> => (await cellOf(page, row, title)).innerText();
+    await row
+      .getByText(/\d+ ms/)
+      .first()
+      .waitFor();
+    expect([await cell('Waiting'), await cell('Ended'), await cell('Failed'), await cell('Cost')]).toEqual([
+      '0',
+      '1',
+      '0',
+      '–',
+    ]);
+    expect([await cell('p50'), await cell('p95')]).toEqual([
+      expect.stringMatching(/^\d+ ms$/),
+      expect.stringMatching(/^\d+ ms$/),
+    ]);
+  });
+
+  it('counts what waits for a paused agent as it comes, and sorts by a column in the URL', async () => {
+    const { page } = await dashboard.open();
+    await dashboard.app.http.post('/api/v1/agents/matcher/pause').expect(200);
+    await page.goto(`${dashboard.app.url}/dashboard/agents`);
+    const names = (): Promise<string[]> => page.locator('[role=row] [role=cell]:first-child').allInnerTexts();
+    const row = page.getByRole('row').filter({ hasText: 'matcher' });
+    await row.getByText('paused').waitFor();
+    expect(await names()).toEqual(['echo', 'matcher']);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await dashboard.app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: {} }).expect(200);
+    await (await cellOf(page, row, 'Waiting')).filter({ hasText: /^1$/ }).waitFor();
+    await page.getByRole('button', { name: 'Waiting' }).click();
+    await page.waitForURL('**/agents?sort=waiting&order=desc');
+    await page.getByRole('columnheader', { name: 'Waiting' }).and(page.locator('[aria-sort=descending]')).waitFor();
+    expect(await names()).toEqual(['matcher', 'echo']);
+    await page.getByRole('button', { name: 'Waiting' }).click();
+    await page.locator('[aria-sort=ascending]').waitFor();
+    expect(await names()).toEqual(['echo', 'matcher']);
+    await dashboard.app.http.post('/api/v1/agents/matcher/resume').expect(200);
+    await row.getByText('idle').waitFor();
   });
 
   it('keeps its filters in the URL', async () => {

@@ -109,11 +109,54 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
   it('reads all pages of a long trace, and has few rows at any time', async () => {
     for (let n = 100; n < 360; n += 1) await publish('long', n);
     const page = await open('long');
-    await page.getByText('520 artifacts').waitFor();
+    await page.getByText('520 artifacts', { exact: true }).waitFor();
     // One row of 32 px for each Order, and one for each execution of echo.
     await page.locator('ol[aria-label=Timeline][style*="height: 16640px"]').waitFor();
     expect(await page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').count()).toBeLessThan(60);
     await page.context().close();
+  });
+
+  it('has the graph of its artifacts and executions, with the same selection as the timeline', async () => {
+    await publish('order-8', 7);
+    const page = await open('order-8');
+    await page.getByRole('button', { name: 'Both' }).click();
+    await page.waitForURL('**/order-8?show=both');
+    const graph = page.getByRole('application');
+    await graph.getByRole('button', { name: 'pending approver' }).waitFor();
+    const names = await graph.getByRole('button').evaluateAll((nodes) => nodes.map((node) => node.title));
+    expect(names).toEqual(['Order', 'echo', 'Echo', 'approver']);
+    expect(await graph.getByRole('img', { name: /^\w+ to \w+$/ }).count()).toBe(3);
+
+    const details = page.getByRole('complementary', { name: 'Selection' });
+    await graph.getByRole('button', { name: 'completed echo' }).click();
+    await details.getByRole('heading', { name: 'Attempts' }).waitFor();
+    const row = page.getByRole('list', { name: 'Timeline' }).getByRole('button', { name: 'echo' });
+    expect(await row.getAttribute('aria-pressed')).toBe('true');
+    await graph.getByRole('button', { name: 'artifact Echo' }).click();
+    await details.getByText('Published by echo').waitFor();
+    expect(await row.getAttribute('aria-pressed')).toBe('true');
+
+    await page.getByRole('button', { name: 'Graph', exact: true }).click();
+    await page.waitForURL(/selected=.*show=graph|show=graph.*selected=/);
+    await page.reload();
+    await details.getByText('Published by echo').waitFor();
+    await graph.getByRole('button', { name: 'artifact Echo', pressed: true }).waitFor();
+    expect(await page.getByRole('list', { name: 'Timeline' }).count()).toBe(0);
+  });
+
+  it('shows a part of the graph of a long trace, the one with what the timeline selects', async () => {
+    for (let n = 100; n < 360; n += 1) await publish('long-graph', n);
+    const page = await open('long-graph');
+    await page.getByText('520 artifacts', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Both' }).click();
+    await page.getByText('The graph shows executions 1 to 100 of 260; the timeline shows all.').waitFor();
+    const graph = page.getByRole('application');
+    await graph.getByRole('button', { name: 'completed echo' }).nth(99).waitFor();
+    await page.getByRole('list', { name: 'Timeline' }).evaluate((list) => list.parentElement!.scrollTo(0, 1e6));
+    const row = page.getByRole('list', { name: 'Timeline' }).getByRole('button', { name: 'echo' }).last();
+    await row.click();
+    await page.getByText('The graph shows executions 201 to 260 of 260; the timeline shows all.').waitFor();
+    await graph.getByRole('button', { name: 'completed echo', pressed: true }).waitFor();
   });
 
   it("shows the server's answer if the correlation does not exist", async () => {
@@ -128,6 +171,10 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await page.goto(`${dashboard.app.url}/dashboard/correlations/order-13-again`);
     await page.getByRole('button', { name: 'broken' }).first().click();
     await page.getByRole('complementary').getByRole('heading', { name: 'Attempts' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    await page.getByRole('button', { name: 'Both' }).click();
+    await page.getByRole('application').getByRole('button', { name: 'failed broken' }).first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
     expect(complaints).toEqual([]);

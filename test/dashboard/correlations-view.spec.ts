@@ -56,6 +56,25 @@ describeDashboard('the view Correlations', { config: CONFIG }, (dashboard) => {
     await page.getByRole('link', { name: 'order-2' }).waitFor();
   });
 
+  it.each([
+    [1_600, [7]],
+    [1_280, [4, 3]],
+    [1_024, [4, 3]],
+    [640, [4, 3]],
+    [320, [2, 2, 2, 1]],
+  ])('has its filters in even rows, %d px wide', async (width, expected) => {
+    const { page } = await dashboard.open();
+    await page.setViewportSize({ width, height: 800 });
+    await page.goto(`${dashboard.app.url}/dashboard/correlations`);
+    const filters = page.getByRole('search', { name: 'Filters' });
+    if (width < 640) await filters.getByRole('button', { name: 'Filters' }).click();
+    await filters.getByLabel('To', { exact: true }).waitFor();
+    const tops = await filters
+      .locator('.control')
+      .evaluateAll((fields) => fields.map((field) => Math.round(field.getBoundingClientRect().top)));
+    expect([...new Set(tops)].map((row) => tops.filter((top) => top === row).length)).toEqual(expected);
+  });
+
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
     await publish('order-3', 'Order');
     const { page } = await dashboard.open(look);

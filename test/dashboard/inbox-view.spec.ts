@@ -22,11 +22,14 @@ describeDashboard(
       await page.getByText('Live', { exact: true }).waitFor({ state: 'attached' });
     };
 
-    const typesOf = async (correlation: string): Promise<string[]> => {
+    const publishedIn = async (correlation: string): Promise<[type: string, payload: unknown][]> => {
       const { body } = await dashboard.app.http
         .get(`/api/v1/artifacts?order=asc&correlation_id=${correlation}`)
         .expect(200);
-      return (body as { items: { type: string }[] }).items.map(({ type }) => type);
+      return (body as { items: { type: string; payload: unknown }[] }).items.map(({ type, payload }) => [
+        type,
+        payload,
+      ]);
     };
 
     it('shows new work, asks once for a name, and completes it by keyboard alone', async () => {
@@ -45,6 +48,9 @@ describeDashboard(
       await panel.getByRole('form', { name: 'Answer' }).waitFor();
       await page.reload();
       await panel.getByRole('form', { name: 'Answer' }).waitFor();
+      const question = panel.getByRole('radiogroup', { name: 'Pay this invoice?' });
+      await question.waitFor();
+      expect(await question.getByRole('radio', { checked: true }).count()).toBe(0);
       await page.keyboard.press('a');
       await page.keyboard.press('Space');
       await page.keyboard.press('Tab');
@@ -52,7 +58,10 @@ describeDashboard(
       await page.keyboard.press('Tab');
       await page.keyboard.press('Enter');
       await page.getByText('Nothing waits for you').waitFor();
-      expect((await typesOf('by-keyboard')).slice(0, 2)).toEqual(['Reading', 'Approval']);
+      expect((await publishedIn('by-keyboard')).slice(0, 2)).toEqual([
+        ['Reading', { total: 220.5 }],
+        ['Approval', { approved: true, reason: 'ordered in May' }],
+      ]);
 
       await ask('claimed-again');
       await page.getByRole('row').filter({ hasText: 'anna' }).waitFor();
@@ -65,7 +74,7 @@ describeDashboard(
       expect(complaints).toEqual([]);
     });
 
-    it("takes JSON, shows the server's refusal, and fails work with a reason", async () => {
+    it("shows the server's refusal at its field, takes JSON, and fails work with a reason", async () => {
       const { page } = await dashboard.open();
       await ask('by-json');
       const { body } = await dashboard.app.http
@@ -76,8 +85,13 @@ describeDashboard(
       await page.getByRole('button', { name: 'Claim' }).click();
       await page.getByRole('dialog').getByRole('textbox').fill('Ada');
       await page.getByRole('dialog').getByRole('button', { name: 'Claim' }).click();
-      await page.getByRole('button', { name: 'Write JSON' }).click();
-      await page.getByLabel('Answer as JSON').fill('{"approved": "perhaps"}');
+      await page.getByRole('button', { name: 'Complete' }).click();
+      const question = page.getByRole('radiogroup', { name: 'Pay this invoice?' });
+      await page.getByText('is required', { exact: true }).waitFor();
+      expect(await question.getAttribute('aria-invalid')).toBe('true');
+      await question.getByLabel('Yes').and(page.locator(':focus')).waitFor();
+      await page.getByRole('button', { name: 'JSON' }).click();
+      await page.getByRole('textbox', { name: 'Approval' }).fill('{"approved": "perhaps"}');
       await page.getByRole('button', { name: 'Complete' }).click();
       await page.getByRole('alert').filter({ hasText: 'payload.approved: must be boolean' }).waitFor();
       await page.getByRole('button', { name: 'Fail' }).click();
@@ -112,7 +126,7 @@ describeDashboard(
       expect(await accessibilityFaults(page)).toEqual([]);
       await page.getByRole('dialog').getByRole('textbox').fill('Ada');
       await page.keyboard.press('Enter');
-      await page.getByRole('form', { name: 'Answer' }).waitFor();
+      await page.getByRole('form', { name: 'Answer' }).getByRole('radiogroup').waitFor();
       await page.getByRole('row').nth(1).waitFor();
       expect(await accessibilityFaults(page)).toEqual([]);
       expect(await scrollsSideways(page)).toBe(false);

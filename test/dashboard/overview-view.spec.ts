@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { answers, Receiver } from '../support/receiver.js';
 
 const CONFIG = `
 agents:
@@ -53,6 +54,72 @@ describeDashboard('the overview', { config: CONFIG, files: FILES }, (dashboard) 
     const { page } = await dashboard.open(look);
     await page.goto(`${dashboard.app.url}/dashboard`);
     await page.getByRole('region', { name: 'Newest failures' }).getByRole('listitem').first().waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+  });
+});
+
+const WAITING_CONFIG = `
+types: { Order: {}, Left: {}, Right: {} }
+agents:
+  approver:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Approval }]
+    engine: { kind: external }
+  resting:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: expression, expression: '{"n": 1}' }
+  flaky:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: expression, expression: '{"n": payload.missing}' }
+    retry: { attempts: 2, delay: 1h }
+  joiner:
+    consumes: [{ types: [Left, Right] }]
+    publishes: [{ type: Joined }]
+    engine: { kind: expression, expression: '{"n": 1}' }
+`;
+
+const WAITING_SETTINGS = { maxPendingExecutions: 3, outboundAllow: ['127.0.0.1/32'], webhookRetries: [3_600_000] };
+
+describeDashboard('the overview of what waits', { config: WAITING_CONFIG, settings: WAITING_SETTINGS }, (dashboard) => {
+  it('says for what, compares it with the limit, names webhooks that fail, and leads to the rows', async () => {
+    const { http, url } = dashboard.app;
+    const receiver = await Receiver.start();
+    receiver.on('/down', answers(503));
+    await http.post('/api/v1/agents/resting/pause').expect(200);
+    await http.post('/api/v1/artifacts').send({ type: 'Left', payload: {} }).expect(200);
+    await http
+      .post('/api/v1/artifacts')
+      .send({ type: 'Order', payload: {}, webhook: { url: receiver.url('/down') } })
+      .expect(200);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${url}/dashboard`);
+    for (const title of ['For people', 'In joins', 'Paused', 'Retrying']) {
+      const tile = page.getByRole('listitem').filter({ has: page.getByText(title, { exact: true }) });
+      await tile.getByText('1', { exact: true }).waitFor();
+    }
+    const backlog = page.getByRole('region', { name: 'Backlog' });
+    await backlog.getByText('3 of 3', { exact: true }).waitFor();
+    await backlog.getByText('Publishes are refused until some of it has ended.').waitFor();
+    const meter = backlog.getByRole('meter', { name: 'Waiting executions' });
+    expect(await meter.getAttribute('aria-valuenow')).toBe('3');
+
+    await page.getByRole('link', { name: receiver.url('') }).click();
+    await page.waitForURL('**/deliveries?target_id=*');
+    await page.getByRole('row').filter({ hasText: 'answered 503' }).waitFor();
+    await page.goBack();
+    await page.getByRole('link', { name: 'Paused', exact: true }).click();
+    await page.waitForURL('**/agents?state=paused');
+    expect(complaints).toEqual([]);
+    await receiver.close();
+  });
+
+  it.each(LOOKS)('is accessible while it is full: $colorScheme, $width px', async (look) => {
+    const { page } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard`);
+    await page.getByText('Publishes are refused until some of it has ended.').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
   });

@@ -24,7 +24,7 @@ agents:
 describeDashboard('the view Publish', { config: CONFIG }, (dashboard) => {
   it('publishes the example of the type that begins the workflow, waits, and shows what the agents made of it', async () => {
     const { page, complaints } = await dashboard.open();
-    await page.goto(`${dashboard.app.url}/dashboard/publish`);
+    await page.goto(`${dashboard.app.url}/dashboard/publish?as=json`);
     expect(await page.getByRole('combobox', { name: 'Type', exact: true }).inputValue()).toBe('Order');
     expect(JSON.parse(await page.getByLabel('Payload', { exact: true }).inputValue())).toEqual({
       n: 7,
@@ -43,7 +43,7 @@ describeDashboard('the view Publish', { config: CONFIG }, (dashboard) => {
   it('publishes without waiting, with what the fields and the URL say', async () => {
     const { page } = await dashboard.open();
     await page.goto(
-      `${dashboard.app.url}/dashboard/publish?type=Order&wait=no&correlation_id=from-the-page&tag=vip&visibility=Private&agent=echo`,
+      `${dashboard.app.url}/dashboard/publish?as=json&type=Order&wait=no&correlation_id=from-the-page&tag=vip&visibility=Private&agent=echo`,
     );
     await page.getByLabel('Payload', { exact: true }).fill('{"n": 9, "to": {}}');
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
@@ -62,7 +62,7 @@ describeDashboard('the view Publish', { config: CONFIG }, (dashboard) => {
 
   it('says what is wrong with the payload, by itself and in the words of the service', async () => {
     const { page } = await dashboard.open();
-    await page.goto(`${dashboard.app.url}/dashboard/publish?type=Order`);
+    await page.goto(`${dashboard.app.url}/dashboard/publish?as=json&type=Order`);
     await page.getByLabel('Payload', { exact: true }).fill('{"n": 1,');
     await page.getByText('This is not JSON').waitFor();
     expect(await page.getByRole('button', { name: 'Publish', exact: true }).isDisabled()).toBe(true);

@@ -1,11 +1,10 @@
 // Uses the application over HTTP, and its web app in a real browser, directly and through a proxy that adds a prefix.
 import { readdirSync, readFileSync, statSync } from 'node:fs';
-import { createServer, request as forward, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import { startApp, type TestApp } from '../support/app.js';
 import { builtDashboard } from '../support/built-program.js';
+import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { describeDashboard, startDashboard } from '../support/page-checks.js';
 
 const KB = 1_000;
@@ -98,29 +97,13 @@ describe('the files of the web app', () => {
   const sum = (sizes: { bytes: number }[]): number => sizes.reduce((total, { bytes }) => total + bytes, 0);
 });
 
-const urlOf = (proxy: Server): string => `http://127.0.0.1:${(proxy.address() as AddressInfo).port}/desk/`;
-
 describeDashboard('the web app in a browser', { config: 'types: { Order: {} }' }, (dashboard) => {
-  let proxy: Server;
+  let proxy: CuttableProxy;
 
   beforeAll(async () => {
-    proxy = createServer((incoming, response) => {
-      const { hostname, port } = new URL(dashboard.app.url);
-      const path = incoming.url!.replace(/^\/desk/, '');
-      const { method, headers } = incoming;
-      const outgoing = forward({ hostname, port, path, method, headers }, (answer) => {
-        response.writeHead(answer.statusCode!, answer.headers);
-        answer.pipe(response);
-      });
-      incoming.pipe(outgoing);
-      response.on('close', () => outgoing.destroy());
-      outgoing.on('error', () => response.destroy());
-    }).listen(0, '127.0.0.1');
+    proxy = await CuttableProxy.start(dashboard.app.url, '/desk');
   });
-  afterAll(async () => {
-    proxy.closeAllConnections();
-    proxy.close();
-  });
+  afterAll(() => proxy.cut());
 
   it('works under the prefix of a proxy, from / and from a deep link', async () => {
     const { page, complaints } = await dashboard.open();
@@ -130,7 +113,7 @@ describeDashboard('the web app in a browser', { config: 'types: { Order: {} }' }
       'dashboard/artifacts?type=a%2Fb': 'Artifacts',
     };
     for (const [path, name] of Object.entries(titles)) {
-      await page.goto(`${urlOf(proxy)}${path}`);
+      await page.goto(`${proxy.url}/${path}`);
       await page.getByText('Live', { exact: true }).waitFor();
       await page.getByRole('heading', { name, level: 1 }).waitFor();
     }
@@ -139,19 +122,17 @@ describeDashboard('the web app in a browser', { config: 'types: { Order: {} }' }
 
   it('says since when the service is away, keeps what it shows, and is up to date when the service is back', async () => {
     const { page } = await dashboard.open();
-    await page.goto(`${urlOf(proxy)}dashboard/artifacts`);
+    await page.goto(`${proxy.url}/dashboard/artifacts`);
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByText('The board is empty').waitFor();
-    const { port } = proxy.address() as AddressInfo;
-    proxy.closeAllConnections();
-    await new Promise((resolve) => proxy.close(resolve));
+    await proxy.cut();
     await page.getByText('The service has not answered since').waitFor();
     expect(await page.getByText('The board is empty').isVisible()).toBe(true);
     await dashboard.app.http
       .post('/api/v1/artifacts')
       .send({ type: 'Order', payload: { n: 1 } })
       .expect(200);
-    proxy.listen(port, '127.0.0.1');
+    await proxy.restore();
     await page.getByText('Live', { exact: true }).waitFor();
     await page.getByRole('row').filter({ hasText: '{"n":1}' }).waitFor();
     expect(await page.getByText('The service has not answered since').isVisible()).toBe(false);

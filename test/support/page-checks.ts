@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
 
 import { startApp, type TestApp, type TestAppOptions } from './app.js';
 import { describeInBrowser, startBrowser } from './browser.js';
@@ -23,33 +23,48 @@ export async function startDashboard(options: TestAppOptions = {}): Promise<Test
   return startApp({ ...options, settings: { dashboard: true, ...options.settings } });
 }
 
-/** The application with the web app, and a browser for it. */
-export interface OpenDashboard {
-  app: TestApp;
-  /** Opens a tab in a new browser context, which shares no live connection with others. It is closed after the test. */
-  open(look?: (typeof LOOKS)[number]): Promise<OpenedPage>;
-}
+type Look = Pick<BrowserContextOptions, 'colorScheme' | 'deviceScaleFactor'> & { width: number; height?: number };
 
-/** Declares tests of the web app in a real browser. The fields of `dashboard` are set while they run. */
-export function describeDashboard(
-  name: string,
-  options: TestAppOptions,
-  tests: (dashboard: OpenDashboard) => void,
-): void {
+/** Opens a tab in a new browser context, which shares no live connection with others. It is closed after the test. */
+export type OpenPage = (look?: Look) => Promise<OpenedPage>;
+
+/** Declares tests of pages in a real browser. */
+export function describePages(name: string, tests: (open: OpenPage) => void): void {
   describeInBrowser(name, () => {
-    const dashboard = {} as OpenDashboard;
     let browser: Browser;
 
     beforeAll(async () => {
-      dashboard.app = await startDashboard(options);
       browser = await startBrowser();
-      dashboard.open = (look) => openPage(browser, look);
     });
     afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
-    afterAll(async () => {
-      await browser.close();
-      await dashboard.app.close();
+    afterAll(() => browser.close());
+
+    tests((look) => openPage(browser, look));
+  });
+}
+
+/** The application with the web app, and a browser for it. */
+export interface OpenDashboard {
+  app: TestApp;
+  open: OpenPage;
+}
+
+/**
+ * Declares tests of the web app in a real browser. The fields of `dashboard` are set while they run. `options` is a
+ * function if the configuration names a server that has to be started first.
+ */
+export function describeDashboard(
+  name: string,
+  options: TestAppOptions | (() => Promise<TestAppOptions>),
+  tests: (dashboard: OpenDashboard) => void,
+): void {
+  describePages(name, (open) => {
+    const dashboard = { open } as OpenDashboard;
+
+    beforeAll(async () => {
+      dashboard.app = await startDashboard(typeof options === 'function' ? await options() : options);
     });
+    afterAll(() => dashboard.app.close());
 
     tests(dashboard);
   });
@@ -61,12 +76,12 @@ export interface OpenedPage {
   complaints: string[];
 }
 
-async function openPage(browser: Browser, look: (typeof LOOKS)[number] = LOOKS[0]): Promise<OpenedPage> {
-  const context = await browser.newContext({
-    viewport: { width: look.width, height: 800 },
-    colorScheme: look.colorScheme,
-    reducedMotion: 'reduce',
-  });
+async function openPage(browser: Browser, { width, height = 800, ...look }: Look = LOOKS[0]): Promise<OpenedPage> {
+  return openTab(await browser.newContext({ ...look, viewport: { width, height }, reducedMotion: 'reduce' }));
+}
+
+/** Opens one more tab of the same browser context. */
+export async function openTab(context: BrowserContext): Promise<OpenedPage> {
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
