@@ -99,7 +99,7 @@ const columnsFor = (choose: (id: string) => void, chosen: string): Column<Execut
   {
     id: 'state',
     title: 'State',
-    width: 'minmax(112px, 1fr)',
+    width: 'minmax(132px, 1.2fr)',
     render: ({ state, claimed_by }) => (
       <span className="flex items-center gap-2">
         <StateBadge state={state === 'running' ? 'claimed' : state} />
@@ -107,7 +107,7 @@ const columnsFor = (choose: (id: string) => void, chosen: string): Column<Execut
       </span>
     ),
   },
-  { id: 'assignee', title: 'For', width: '128px', from: 400, render: ({ assignee }) => assignee ?? 'anyone' },
+  { id: 'assignee', title: 'For', width: '104px', from: 400, render: ({ assignee }) => assignee ?? 'anyone' },
   {
     id: 'due',
     title: 'Due',

@@ -31,7 +31,7 @@ export function columnsOf(
     {
       id: 'state',
       title: 'State',
-      width: '108px',
+      width: '124px',
       from: 400,
       render: (agent) => {
         if (agent.paused) return <StateBadge state="paused" />;
@@ -89,7 +89,7 @@ export function columnsOf(
     {
       id: 'failed',
       title: 'Failed',
-      width: '100px',
+      width: '92px',
       from: 720,
       align: 'end',
       isSortable: true,
@@ -125,7 +125,7 @@ export function columnsOf(
     {
       id: 'actions',
       title: 'Actions',
-      width: '96px',
+      width: '88px',
       align: 'end',
       render: (agent) => {
         const verb = agent.paused ? 'Resume' : 'Pause';

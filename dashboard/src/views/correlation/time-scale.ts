@@ -30,7 +30,17 @@ const LONG_IDLE = 0.4;
 const IDLE_WIDTH = 0.06;
 const SHORTEST_IDLE_MS = 1_000;
 
+/** About as many ticks are drawn. */
 const TICKS = 5;
+/** A tick after this place has no room for its text. */
+const LAST_TICK = 0.9;
+const [SECOND_MS, MINUTE_MS, HOUR_MS, DAY_MS] = [1_000, 60_000, 3_600_000, 86_400_000];
+const ROUND_STEPS_MS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 15, 30].map((seconds) => seconds * SECOND_MS),
+  ...[1, 2, 5, 10, 15, 30].map((minutes) => minutes * MINUTE_MS),
+  ...[1, 2, 3, 6, 12].map((hours) => hours * HOUR_MS),
+];
 
 /** Maps times to places so that long times in which nothing happened take little space. */
 export function timeScale(spans: readonly Span[]): TimeScale {
@@ -56,7 +66,7 @@ export function timeScale(spans: readonly Span[]): TimeScale {
   const breaks = pieces
     .filter(({ isIdle }) => isIdle)
     .map(({ from, to }) => ({ at: place((from + to) / 2), text: `${durationText(to - from)} idle` }));
-  return { place, breaks, ticks: ticksOf(pieces, total, begin) };
+  return { place, breaks, ticks: ticksOf(pieces, total, begin, place) };
 }
 
 function merged(spans: readonly Span[]): Span[] {
@@ -83,19 +93,23 @@ function piecesOf(busy: readonly Span[], busyMs: number): Piece[] {
 const share = (time: number, from: number, to: number): number =>
   to === from ? 0 : Math.min(1, Math.max(0, (time - from) / (to - from)));
 
-/** Ticks at equal distances, except within shortened idle times. */
-function ticksOf(pieces: readonly Piece[], total: number, begin: number): Mark[] {
-  return Array.from({ length: TICKS }, (_, index) => index / TICKS).flatMap((at) => {
-    let before = 0;
-    for (const { from, to, width, isIdle } of pieces) {
-      const end = before + width / total;
-      if (at <= end && width > 0) {
-        if (isIdle) return [];
-        const time = from + ((at - before) / (end - before)) * (to - from);
-        return [{ at, text: at === 0 ? '0' : `+${durationText(time - begin)}` }];
-      }
-      before = end;
+/** Ticks at round times since `begin`, except within shortened idle times. */
+function ticksOf(pieces: readonly Piece[], total: number, begin: number, place: (time: number) => number): Mark[] {
+  const step = roundStep(total / TICKS);
+  const ticks: Mark[] = [];
+  for (const { from, to, isIdle } of pieces) {
+    if (isIdle) continue;
+    for (let ms = Math.ceil((from - begin) / step) * step; ms <= to - begin; ms += step) {
+      const at = place(begin + ms);
+      if (at - (ticks.at(-1)?.at ?? -1) >= 1 / (2 * TICKS) && at < LAST_TICK)
+        ticks.push({ at, text: ms === 0 ? '0' : `+${durationText(ms)}` });
     }
-    return [];
-  });
+  }
+  return ticks;
+}
+
+/** The smallest round duration that is not shorter than `ms`. */
+function roundStep(ms: number): number {
+  const step = ROUND_STEPS_MS.find((one) => one >= ms);
+  return step ?? Math.ceil(ms / DAY_MS) * DAY_MS;
 }
