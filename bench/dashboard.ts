@@ -8,6 +8,7 @@ import { forked, type LoadGenerator, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import { correlationOf, createdAt, PER_CORRELATION, PER_TAG, tagOf } from './history.ts';
 import { post } from './load.ts';
+import { idleRow } from './memory.ts';
 import { coldLoad, nextView, openTab, scrollFrames } from './pages.ts';
 import { report } from './report.ts';
 import { CONNECTIONS, PUBLISH } from './requests.ts';
@@ -41,7 +42,12 @@ export async function dashboardRows(generator: LoadGenerator, folder: string): P
   report('dashboard: loads');
   const rows = [await coldRow(browser, folder, small), await listsRow(browser, small, large)];
   await Promise.all([small.stop(), large.stop()]);
+  report('dashboard: starts');
+  rows.push(await startRow(folder));
   const fresh = await Server.starling(folder, 'dashboard', { options: OPTIONS });
+  const echo = await Server.echo(folder);
+  rows.push(await idleRow(fresh, echo, 'dashboard: '));
+  await echo.stop();
   report('dashboard: a large correlation');
   rows.push(...(await correlationRows(browser, generator, fresh)));
   report(`dashboard: ${TABS} tabs`);
@@ -69,6 +75,32 @@ async function coldRow(browser: Browser, folder: string, { url }: Server): Promi
     unit: '',
     measured: `${milliseconds(dashboard)}, median of ${LOADS}`,
     baseline: milliseconds(alone),
+  };
+}
+
+/** Starts a new service with the dashboard and without it, in turn. */
+async function startRow(folder: string): Promise<Row> {
+  const starts: Record<'on' | 'off', number[]> = { on: [], off: [] };
+  for (let start = 0; start < LOADS; start += 1) {
+    for (const dashboard of ['on', 'off'] as const) {
+      const begun = performance.now();
+      const server = await Server.starling(folder, `start-${dashboard}-${start}`, {
+        options: dashboard === 'on' ? OPTIONS : [],
+      });
+      starts[dashboard].push(performance.now() - begun);
+      await server.stop();
+    }
+  }
+  const [on, off] = [median(starts.on), median(starts.off)];
+  return {
+    work: 'dashboard: start of the service, of one without it',
+    value: on / off,
+    atLeast: 1.05,
+    aim: null,
+    better: 'lower',
+    unit: '',
+    measured: `${milliseconds(on)}, median of ${LOADS}`,
+    baseline: milliseconds(off),
   };
 }
 

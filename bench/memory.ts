@@ -14,32 +14,37 @@ const LONGEST_SECONDS = 60;
 
 /** Measures the resident memory of a server that has served nothing yet, and its growth after 100,000 publishes. */
 export async function memoryRows(generator: LoadGenerator, server: Server, echo: Server): Promise<Row[]> {
-  const idle = await settledMegabytes(server);
-  const echoIdle = residentMegabytes(echo.pid);
+  const idle = await idleRow(server, echo);
   await generator.run({ url: server.url, requests: PUBLISH, connections: CONNECTIONS, until: { requests: PUBLISHES } });
   const atOnce = residentMegabytes(server.pid);
   const after = await settledMegabytes(server);
-  const common = { better: 'lower', unit: ' MB' } as const;
   return [
+    idle,
     {
-      ...common,
-      work: 'resident memory, idle',
-      value: idle,
-      atLeast: 180,
-      aim: 150,
-      measured: 'VmRSS',
-      baseline: `echo ${echoIdle.toFixed(0)} MB`,
-    },
-    {
-      ...common,
+      better: 'lower',
+      unit: ' MB',
       work: `growth over ${PUBLISHES} publishes`,
-      value: after - idle,
+      value: after - idle.value,
       atLeast: 50,
       aim: 20,
       measured: `${after.toFixed(0)} MB settled, ${atOnce.toFixed(0)} MB at the last answer`,
-      baseline: `idle ${idle.toFixed(0)} MB`,
+      baseline: `idle ${idle.value.toFixed(0)} MB`,
     },
   ];
+}
+
+/** Measures a server that has served nothing yet. `name` begins the row. */
+export async function idleRow(server: Server, echo: Server, name = ''): Promise<Row> {
+  return {
+    work: `${name}resident memory, idle`,
+    value: await settledMegabytes(server),
+    atLeast: 180,
+    aim: 150,
+    better: 'lower',
+    unit: ' MB',
+    measured: 'VmRSS',
+    baseline: `echo ${residentMegabytes(echo.pid).toFixed(0)} MB`,
+  };
 }
 
 /** Returns the process's current memory. */
