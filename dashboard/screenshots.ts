@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { chromium } from 'playwright-core';
+import { showView, startBrowser } from './shown-view.ts';
 
 const [url, folder, ...paths] = process.argv.slice(2);
 if (url === undefined || folder === undefined || paths.length === 0)
@@ -17,16 +17,13 @@ const SIZES = [
 ];
 
 mkdirSync(folder, { recursive: true });
-const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox', '--disable-gpu'] });
+const browser = await startBrowser();
 for (const colorScheme of ['light', 'dark'] as const) {
   for (const viewport of SIZES) {
     const page = await browser.newPage({ viewport, colorScheme, reducedMotion: 'reduce' });
     page.on('console', (message) => message.type() === 'error' && console.error(message.text()));
     for (const path of paths) {
-      await page.goto(`${url}/dashboard${path}`);
-      // The live connection keeps the network busy, so the view is ready when it says so.
-      await page.locator('main h1').waitFor();
-      await page.locator('main [data-loading]').first().waitFor({ state: 'detached' });
+      await showView(page, url, path);
       const name = path.replace(/^\//, '').replaceAll(/[^\w-]+/g, '-') || 'overview';
       const file = join(folder, `${name}-${colorScheme}-${viewport.width}.png`);
       await page.screenshot({ path: file });

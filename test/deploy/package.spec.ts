@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { blocksOf, readMarkdown } from '../docs/markdown.js';
+import { builtProgram } from '../support/built-program.js';
 
 interface Manifest {
   name: string;
@@ -28,7 +29,9 @@ describe('the package', () => {
     expect(readMarkdown('docs/nest.md')).toContain(`${name}-${version}.tgz`);
   });
 
-  it('bundles every package that would install a telemetry reporter, with an empty package in its place', () => {
+  it('bundles every package that would install a telemetry reporter, with an empty package in its place', async () => {
+    // npm fails if another test builds the program meanwhile.
+    await builtProgram();
     const stub = read<Manifest>('node_modules/@scarf/scarf/package.json');
     expect([stub.name, stub.scripts, read<Manifest>('stubs/scarf/package.json')]).toEqual([
       '@scarf/scarf',
@@ -47,6 +50,22 @@ describe('the package', () => {
     expect(files.map(({ path }) => path).filter((path) => path.startsWith('node_modules/@scarf/'))).toEqual([
       'node_modules/@scarf/scarf/package.json',
     ]);
+  });
+
+  it('installs no package that only the web app uses', () => {
+    const importedBy = (files: string): Set<string> =>
+      new Set(
+        globSync(files).flatMap((file) =>
+          [...readFileSync(file, 'utf8').matchAll(/(?:from|import\()\s*'((?:@[\w.-]+\/)?[\w.-]+)[^']*'/g)].flatMap(
+            ([, name]) => (name!.startsWith('.') ? [] : [name!]),
+          ),
+        ),
+      );
+    const ofService = importedBy('src/**/*.ts');
+    const { devDependencies } = read<Manifest>('package.json');
+    const ofDashboard = [...importedBy('dashboard/src/**/*.{ts,tsx}')];
+    expect(ofDashboard).toContain('react');
+    expect(ofDashboard.filter((name) => !(name in devDependencies) && !ofService.has(name))).toEqual([]);
   });
 
   describe('the documented recipe for a software bill of materials', () => {
