@@ -110,6 +110,7 @@ describeDashboard('a form from a schema', { config: CONFIG }, (dashboard) => {
     }
     await lines.getByRole('button', { name: 'Move item 3 up' }).click();
     await lines.getByRole('button', { name: 'Remove item 1' }).click();
+    await lines.getByRole('button', { name: 'Add to lines' }).and(page.locator(':focus')).waitFor();
     await form.getByRole('button', { name: 'Add to labels' }).click();
     await form.getByLabel('labels 1').fill('vip');
     const payment = form.getByRole('radiogroup', { name: 'payment (optional)' });

@@ -136,7 +136,7 @@ export function ArrayItems(props: ArrayFieldTemplateProps): ReactNode {
   return (
     <Fieldset id={fieldPathId.$id} title={title} description={schema.description} isOptional={required !== true}>
       {items}
-      <button type="button" className="button self-start" onClick={onAddClick}>
+      <button type="button" data-add className="button self-start" onClick={onAddClick}>
         Add to {titleText(title)}
       </button>
     </Fieldset>
@@ -175,7 +175,11 @@ export function ArrayItem({ children, index, totalItems, buttonsProps }: ArrayFi
           type="button"
           className="icon-button"
           aria-label={`Remove item ${number}`}
-          onClick={buttonsProps.onRemoveItem}
+          onClick={(event) => {
+            // The focus would go to the page with the button that had it.
+            event.currentTarget.closest('fieldset')?.querySelector<HTMLElement>(':scope > div > [data-add]')?.focus();
+            buttonsProps.onRemoveItem(event);
+          }}
         >
           <Icon name="cross" />
         </button>
