@@ -186,7 +186,8 @@ describe('operations over many executions', () => {
       files: { 'failing.js': FAILING },
       settings: { maxPendingExecutions: 10 },
     });
-    for (let wave = 0; wave < 4; wave += 1) await failing(8);
+    // A count of the backlog that is a wave behind leaves room for the next wave.
+    for (let wave = 0; wave < 8; wave += 1) await failing(4);
     await pause('packer');
     const { operation_id } = (await post('retry', { agent: 'packer' }).expect(200)).body as Operation;
     await eventually('it waits', async () => (await operationAt(board.http, operation_id)).done === 20);
