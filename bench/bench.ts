@@ -1,9 +1,10 @@
-// npm run bench [-- sqlite|postgres|dashboard]: measures the built service and its baselines and prints the tables, of one
-// part or of all; docs/performance.md says how to read them.
+// npm run bench [-- <part>]: measures the built service and its baselines and prints the tables, of one of the parts below
+// or of all; docs/performance.md says how to read them.
 import { cpus, totalmem } from 'node:os';
 
 import { LoadGenerator } from './children.ts';
 import { dashboardRows } from './dashboard.ts';
+import { postgresHistoryRows, sqliteHistoryRows } from './history-queries.ts';
 import { postgresRows } from './postgres.ts';
 import { report } from './report.ts';
 import { printTable } from './row.ts';
@@ -13,6 +14,8 @@ import { inWorkspace } from './workspace.ts';
 const PARTS = {
   sqlite: { title: 'On SQLite', rowsOf: sqliteRows },
   postgres: { title: 'On Postgres', rowsOf: postgresRows },
+  'sqlite-history': { title: 'A long history, on SQLite', rowsOf: sqliteHistoryRows },
+  'postgres-history': { title: 'A long history, on Postgres', rowsOf: postgresHistoryRows },
   dashboard: { title: 'The dashboard, on SQLite', rowsOf: dashboardRows },
 };
 

@@ -1,12 +1,10 @@
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
-import { type LoadGenerator, runToEnd, Server } from './children.ts';
-import { eventually } from './eventually.ts';
+import { type LoadGenerator, Server } from './children.ts';
 import { jobRow } from './jobs.ts';
 import { remoteRows } from './remote.ts';
 import { latencyRows, replicaRows } from './replicas.ts';
 import { report } from './report.ts';
 import type { Row } from './row.ts';
-import { type History, LARGE, Scale, SMALL } from './scale.ts';
 import { streamRow } from './streams.ts';
 import { Throughput } from './throughput.ts';
 
@@ -43,24 +41,6 @@ export async function postgresRows(generator: LoadGenerator, folder: string): Pr
   report('Postgres: streams');
   rows.push(await streamRow(folder, await newDatabase('streams')));
 
-  report(`Postgres: a history of ${LARGE} artifacts`);
-  const serveHistory = async (artifacts: number): Promise<History> => {
-    const databaseUrl = await newDatabase(String(artifacts));
-    await runToEnd('seed.ts', [databaseUrl, String(artifacts)]);
-    const server = await Server.starling(folder, `history-${artifacts}`, { databaseUrl });
-    await eventually(`${artifacts} artifacts are rolled up`, async () => {
-      const [rollup] = await queryOnce<{ done: boolean }>(
-        databaseUrl,
-        `select count(*) = 2 and min(up_to_seq) >= ${artifacts} as done from rollups where name in ('artifacts', 'artifact_terms')`,
-      );
-      return rollup?.done ? true : undefined;
-    });
-    return { server, artifacts };
-  };
-  const small = await serveHistory(SMALL);
-  const large = await serveHistory(LARGE);
-  rows.push(await new Scale(generator, small, large).row());
-  await Promise.all([small.server.stop(), large.server.stop()]);
   await cluster.close();
   return rows;
 }

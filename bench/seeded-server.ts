@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
+import { queryOnce } from '../test/support/postgres-cluster.ts';
 import { runToEnd, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import type { History } from './scale.ts';
@@ -19,5 +20,19 @@ export async function serveHistory(folder: string, artifacts: number, options: s
     (position.get()!.rolled_up as number) >= artifacts ? true : undefined,
   );
   database.close();
+  return { server, artifacts };
+}
+
+/** Seeds an empty Postgres database and serves it. Resolves when all artifacts are rolled up. */
+export async function servePostgresHistory(folder: string, databaseUrl: string, artifacts: number): Promise<History> {
+  await runToEnd('seed.ts', [databaseUrl, String(artifacts)]);
+  const server = await Server.starling(folder, `history-${artifacts}-postgres`, { databaseUrl });
+  await eventually(`${artifacts} artifacts are rolled up`, async () => {
+    const [rollup] = await queryOnce<{ done: boolean }>(
+      databaseUrl,
+      `select count(*) = 2 and min(up_to_seq) >= ${artifacts} as done from rollups where name in ('artifacts', 'artifact_terms')`,
+    );
+    return rollup?.done ? true : undefined;
+  });
   return { server, artifacts };
 }

@@ -7,7 +7,7 @@ import { memoryRows } from './memory.ts';
 import { remoteRows } from './remote.ts';
 import { report } from './report.ts';
 import type { Row } from './row.ts';
-import { LARGE, Scale, SMALL } from './scale.ts';
+import { SMALL } from './scale.ts';
 import { serveHistory } from './seeded-server.ts';
 import { streamRow } from './streams.ts';
 import { Throughput } from './throughput.ts';
@@ -27,7 +27,7 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
   const small = await serveHistory(folder, SMALL);
   const fresh = await Server.starling(folder, 'fresh');
   rows.push(...(await new Throughput(generator, echo).rows(fresh, small.server)));
-  await echo.stop();
+  await Promise.all([echo.stop(), small.server.stop()]);
 
   report('SQLite: batches');
   rows.push(await batchRow(generator, fresh));
@@ -49,9 +49,5 @@ export async function sqliteRows(generator: LoadGenerator, folder: string): Prom
   report('SQLite: many agents');
   rows.push(...(await agentRows(folder)));
 
-  report(`SQLite: a history of ${LARGE} artifacts`);
-  const large = await serveHistory(folder, LARGE);
-  rows.push(await new Scale(generator, small, large).row());
-  await Promise.all([small.server.stop(), large.server.stop()]);
   return [...rows, ...memory];
 }
