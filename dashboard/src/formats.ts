@@ -1,29 +1,23 @@
 const LOCALE = 'en-GB';
 
-const numbers = new Intl.NumberFormat('en-US');
-const compact = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
-const list = new Intl.ListFormat(LOCALE);
-const timeOfDay = new Intl.DateTimeFormat(LOCALE, { hour: '2-digit', minute: '2-digit', second: '2-digit' });
-const dayAndTime = new Intl.DateTimeFormat(LOCALE, {
-  day: 'numeric',
-  month: 'short',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-});
-const withYear = new Intl.DateTimeFormat(LOCALE, {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-  hour: '2-digit',
-  minute: '2-digit',
-});
+/** Makes a formatter when it is first used, because the first one of a page takes as long as a view's first rows. */
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
+}
 
-/** 1,234,567 */
-export const numberText = (value: number): string => numbers.format(value);
+const compact = lazily(() => new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 }));
+const list = lazily(() => new Intl.ListFormat(LOCALE));
+
+/** 1,234,567; without Intl, since every view has numbers. */
+export function numberText(value: number): string {
+  const [whole, fraction] = String(Math.round(value * 1_000) / 1_000).split('.') as [string, string?];
+  const grouped = whole.replaceAll(/\B(?=(?:\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
 
 /** 1.2M, for narrow places; show `numberText` on hover. */
-export const compactNumberText = (value: number): string => compact.format(value);
+export const compactNumberText = (value: number): string => compact().format(value);
 
 /** Prices have no currency. Digits after the fourth are rounding errors of sums. */
 export const costText = (cost: number): string => String(Number(cost.toPrecision(4)));
@@ -36,7 +30,7 @@ export const countText = (count: number, one: string, many = `${one}s`): string 
   `${numberText(count)} ${count === 1 ? one : many}`;
 
 /** "a", "a and b", "a, b and c" */
-export const listText = (words: readonly string[]): string => list.format(words);
+export const listText = (words: readonly string[]): string => list().format(words);
 
 /** 512 B, 240 kB, 1.5 MB */
 export function bytesText(bytes: number): string {
@@ -50,10 +44,17 @@ const BYTE_UNITS = [
   ['kB', 1e3],
 ] as const;
 
-/** The local time; its day if that is not today. */
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+const twoDigits = (value: number): string => String(value).padStart(2, '0');
+
+/** The local time: 21:37:01 of today, 22 Nov, 21:37:01 of this year, or 22 Nov 2025, 21:37. Without Intl, since every view has times. */
 export function timeText(time: Date, now = new Date()): string {
-  if (time.toDateString() === now.toDateString()) return timeOfDay.format(time);
-  return (time.getFullYear() === now.getFullYear() ? dayAndTime : withYear).format(time);
+  const minute = `${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`;
+  const second = `${minute}:${twoDigits(time.getSeconds())}`;
+  if (time.toDateString() === now.toDateString()) return second;
+  const day = `${time.getDate()} ${MONTHS[time.getMonth()]}`;
+  return time.getFullYear() === now.getFullYear() ? `${day}, ${second}` : `${day} ${time.getFullYear()}, ${minute}`;
 }
 
 /** 2026-11-23 09:00:00.123 UTC */

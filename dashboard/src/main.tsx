@@ -11,15 +11,19 @@ import { applyChoices } from './app/theme';
 import { onLive, startLive } from './live/use-live';
 
 applyChoices();
-startLive();
+// The worker of the live connection starts slowly, and the first rows do not need it.
+requestAnimationFrame(() => setTimeout(startLive));
 onLive(({ kind }) => {
   if (kind === 'resync') void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] !== 'pages' });
 });
 
-createRoot(document.getElementById('root')!).render(
-  <StrictMode>
-    <QueryClientProvider client={queryClient}>
-      <RouterProvider router={router} />
-    </QueryClientProvider>
-  </StrictMode>,
+// The view is loaded before anything is drawn: an empty frame, drawn first, would delay its rows.
+void router.load().finally(() =>
+  createRoot(document.getElementById('root')!).render(
+    <StrictMode>
+      <QueryClientProvider client={queryClient}>
+        <RouterProvider router={router} />
+      </QueryClientProvider>
+    </StrictMode>,
+  ),
 );

@@ -1,5 +1,6 @@
 import type { ComponentType } from 'react';
 
+import type { Search } from './app/search';
 import type { IconName } from './components/icon';
 
 /** The path of each view. A parameter begins with `$`. */
@@ -27,7 +28,13 @@ export interface View {
   title: string;
   /** The icon in the rail. A view without one is reached from others. */
   icon?: IconName;
-  load: () => Promise<{ default: ComponentType }>;
+  load: () => Promise<LoadedView>;
+}
+
+export interface LoadedView {
+  default: ComponentType;
+  /** Asks for what the view shows first, before the view is drawn. */
+  prefetch?: (search: Search) => void;
 }
 
 /** The views of the app, in the order of the rail. Nothing else registers a view. */

@@ -87,9 +87,21 @@ describe('the files of the web app', () => {
     const sizes = readdirSync(join(folder, 'assets'))
       .filter((name) => /\.(js|css)$/.test(name))
       .map((name) => ({ name, bytes: statSync(join(folder, 'assets', `${name}.gz`)).size }));
-    const view = sizes.filter(({ name }) => /^(overview|artifacts|virtual-list|catalog)-/.test(name));
-    const ofFirst = sizes.filter(({ name }) => first.includes(name));
-    expect(sum([...ofFirst, ...view])).toBeLessThan(FIRST_VIEW_BYTES);
+    const importedBy = (name: string): string[] =>
+      [...readFileSync(join(folder, 'assets', name), 'utf8').matchAll(/(?:from|import)"\.\/([\w.-]+\.js)"/g)].map(
+        ([, imported]) => imported!,
+      );
+    for (const view of ['overview', 'artifacts']) {
+      const loaded = new Set([
+        ...first,
+        ...sizes.map(({ name }) => name).filter((name) => name.startsWith(`${view}-`)),
+      ]);
+      for (const name of loaded)
+        if (name.endsWith('.js')) for (const imported of importedBy(name)) loaded.add(imported);
+      const ofView = sizes.filter(({ name }) => loaded.has(name));
+      expect(ofView.some(({ name }) => name.startsWith('shared-'))).toBe(true);
+      expect(sum(ofView)).toBeLessThan(FIRST_VIEW_BYTES);
+    }
     const lazy = sizes.filter(({ name }) => !first.includes(name));
     expect(lazy.filter(({ bytes }) => bytes > LAZY_VIEW_BYTES)).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import {
+  infiniteQueryOptions,
   keepPreviousData,
   QueryClient,
   type QueryKey,
@@ -93,25 +94,35 @@ export const nextByOffset = ({ pagination: { has_more, offset, limit } }: { pagi
 
 const NO_PAGES: never[] = [];
 
-/** Reads a list page by page, as far as it is scrolled. */
-export function usePages<P extends GetPath, Row>(
+/** Asks for the first page of a list, which `usePages` with the same arguments will show. */
+export const prefetchPages = <P extends GetPath, Row>(
   path: P,
   params: GetParams<P>,
-  { rows, next }: PagesOptions<P, Row>,
-): Pages<P, Row> {
-  const client = useQueryClient();
-  const queryKey: QueryKey = [path, params, 'pages'];
-  const query = useInfiniteQuery({
-    queryKey,
+  options: PagesOptions<P, Row>,
+): Promise<void> => queryClient.prefetchInfiniteQuery(pagesQuery(path, params, options));
+
+const pagesQuery = <P extends GetPath, Row>(path: P, params: GetParams<P>, { next }: PagesOptions<P, Row>) =>
+  infiniteQueryOptions({
+    queryKey: [path, params, 'pages'] as QueryKey,
     queryFn: ({ pageParam, signal }) => {
       const { query: filters } = params as { query?: object };
       return get(path, { ...params, query: { ...filters, ...pageParam } } as GetParams<P>, signal);
     },
     initialPageParam: {} as object,
-    getNextPageParam: (page, pages) => next(page, pages),
-    // Every page that was read would be read again.
-    refetchOnWindowFocus: false,
+    getNextPageParam: (page: Answer<P>, pages: Answer<P>[]) => next(page, pages),
   });
+
+/** Reads a list page by page, as far as it is scrolled. */
+export function usePages<P extends GetPath, Row>(
+  path: P,
+  params: GetParams<P>,
+  options: PagesOptions<P, Row>,
+): Pages<P, Row> {
+  const client = useQueryClient();
+  const { rows } = options;
+  // Every page that was read would be read again.
+  const query = useInfiniteQuery({ ...pagesQuery(path, params, options), refetchOnWindowFocus: false });
+  const queryKey: QueryKey = [path, params, 'pages'];
   const pages = query.data?.pages ?? NO_PAGES;
   return {
     rows: pages.flatMap((page) => [...rows(page)]),

@@ -26,6 +26,10 @@ export interface Filters<T> {
   clear: () => void;
 }
 
+/** The filters that the search of a URL sets. */
+export const filtersIn = <S extends Record<string, Reader<unknown>>>(readers: S, search: Search): Values<S> =>
+  Object.fromEntries(Object.entries(readers).map(([key, read]) => [key, read(search[key])])) as Values<S>;
+
 /**
  * The filters of a view, which its URL holds: `useFilters({ type: list, from: text, order: choice('desc', 'asc') })`. A
  * change replaces the entry of the browser's history.
@@ -33,10 +37,9 @@ export interface Filters<T> {
 export function useFilters<S extends Record<string, Reader<unknown>>>(readers: S): Filters<Values<S>> {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const value = Object.fromEntries(Object.entries(readers).map(([key, read]) => [key, read(search[key])])) as Values<S>;
   const go = (next: Search): void => void navigate({ to: '.', search: next as never, replace: true });
   return {
-    value,
+    value: filtersIn(readers, search),
     isAny: Object.keys(readers).some((key) => search[key] !== undefined),
     set: (change) => go({ ...search, ...(change as Search) }),
     clear: () => go(Object.fromEntries(Object.entries(search).filter(([key]) => !(key in readers)))),

@@ -13,13 +13,18 @@ import { APP_BASE } from '../base';
 import { Page } from '../components/page';
 import { Empty, Failure, LoadingRows } from '../components/states';
 import { isRegistered, views } from '../views';
-import { parseSearch, stringifySearch } from './search';
+import { parseSearch, type Search, stringifySearch } from './search';
 import { Shell } from './shell';
 
 const root = createRootRoute({ component: Shell });
 
 const routes = views.map(({ path, load }) =>
-  createRoute({ getParentRoute: () => root, path, component: lazyRouteComponent(load) }),
+  createRoute({
+    getParentRoute: () => root,
+    path,
+    loader: async ({ location }) => (await load()).prefetch?.(location.search as Search),
+    component: lazyRouteComponent(load),
+  }),
 );
 
 const start = createRoute({

@@ -1,9 +1,10 @@
 import { type ReactNode, useRef } from 'react';
 
 import { useAgents, useTypeNames } from '../api/catalog';
-import { useApi, usePages } from '../api/queries';
+import { type PagesOptions, prefetchPages, useApi, usePages } from '../api/queries';
 import type { GetQuery, Schemas } from '../api/requests';
-import { choice, type Filters, list, text, useFilters } from '../app/filters';
+import { choice, type Filters, filtersIn, list, text, useFilters } from '../app/filters';
+import type { Search } from '../app/search';
 import { CurlButton, IdChip } from '../components/copy';
 import { ChoiceField, FilterBar, ListField, TextField, TimeField } from '../components/fields';
 import { JsonLine } from '../components/json-line';
@@ -96,17 +97,20 @@ const COLUMNS: Column<Artifact>[] = [
   { id: 'created', title: 'Published', width: '104px', align: 'end', render: ({ created_at: at }) => <Ago at={at} /> },
 ];
 
+const PAGES: PagesOptions<typeof PATH, Artifact> = {
+  rows: (page) => page.items,
+  next: ({ items, pagination: { limit } }) => (items.length < limit ? undefined : { after: items.at(-1)!.id }),
+};
+
+const queryOf = (value: ArtifactFilters['value']): GetQuery<typeof PATH> => ({ ...value, limit: 50 });
+
+export const prefetch = (search: Search): void =>
+  void prefetchPages(PATH, { query: queryOf(filtersIn(READERS, search)) }, PAGES);
+
 export default function Artifacts(): ReactNode {
   const filters: ArtifactFilters = useFilters(READERS);
-  const query: GetQuery<typeof PATH> = { ...filters.value, limit: 100 };
-  const pages = usePages(
-    PATH,
-    { query },
-    {
-      rows: (page) => page.items,
-      next: ({ items, pagination: { limit } }) => (items.length < limit ? undefined : { after: items.at(-1)!.id }),
-    },
-  );
+  const query = queryOf(filters.value);
+  const pages = usePages(PATH, { query }, PAGES);
   const section = useRef<HTMLDivElement>(null);
   const news = useNews({ isNew: (event) => isNew(event, filters.value), restart: pages.restart, within: section });
   const total = pages.first?.pagination.total;
