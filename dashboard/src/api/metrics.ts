@@ -1,5 +1,6 @@
-import { useQuery } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 
+import { useLiveRefresh } from '../live/use-live';
 import { answered, api } from './client';
 
 /** One value of a metric, with its labels. */
@@ -22,14 +23,23 @@ export function samplesIn(text: string): Sample[] {
   });
 }
 
+const METRICS = ['/metrics'];
+
 const EVERY_MS = 5_000;
+const POLL_MS = 10_000;
 
 /** The gauges of the process that answers, and of the database; undefined until they are read. */
 export function useMetrics(): readonly Sample[] | undefined {
   const { data } = useQuery({
-    queryKey: ['/metrics'],
+    queryKey: METRICS,
     queryFn: async ({ signal }) => samplesIn(await answered(api.GET('/metrics', { parseAs: 'text', signal }))),
-    refetchInterval: EVERY_MS,
+    refetchInterval: POLL_MS,
   });
+  const client = useQueryClient();
+  useLiveRefresh(
+    () => void client.invalidateQueries({ queryKey: METRICS }),
+    ({ event_type }) => event_type !== 'execution_output',
+    EVERY_MS,
+  );
   return data;
 }

@@ -2,7 +2,10 @@ import { type RefObject, useState } from 'react';
 
 import type { LiveEvent } from '../live/messages';
 import { useLiveEvents } from '../live/use-live';
+import { usePaced } from '../live/use-paced';
 import { announce } from './announcer';
+
+const EVERY_MS = 250;
 
 export interface NewsOptions {
   /** Whether an event means a new row that matches the filters; undefined if the event does not say. */
@@ -24,25 +27,24 @@ export interface News {
 export function useNews({ isNew, restart, within }: NewsOptions): News | undefined {
   const [count, setCount] = useState(0);
   const [isCounted, setIsCounted] = useState(true);
-  const [isRestarting, setIsRestarting] = useState(false);
-  const show = (): void => {
+  const show = (): Promise<void> => {
     setCount(0);
     setIsCounted(true);
-    setIsRestarting(true);
-    void restart().finally(() => setIsRestarting(false));
+    return restart();
   };
+  const paced = usePaced(() => (isUntouched(within.current) ? show() : setIsCounted(false)), EVERY_MS);
   useLiveEvents((events, resync) => {
     const verdicts = events.map(isNew);
     const certain = verdicts.filter((verdict) => verdict === true).length;
     const isUnsure = verdicts.includes(undefined);
     if (!resync && certain === 0 && !isUnsure) return;
-    if (!isRestarting && isUntouched(within.current)) return show();
+    if (isUntouched(within.current)) return paced.happened(Math.max(1, certain));
     if (isUnsure || resync) setIsCounted(false);
     setCount((before) => before + certain);
     if (certain > 0) announce(`${count + certain} new`);
   });
   if (count === 0 && isCounted) return undefined;
-  return { count: isCounted ? count : undefined, show };
+  return { count: isCounted ? count : undefined, show: () => void show() };
 }
 
 /** Whether a list may move: nothing points at it, has the focus in it, or has scrolled it. */

@@ -1,10 +1,14 @@
 import { type Entry, type FromConnection, type LiveEvent, type LiveState, OTHER_EVENTS } from './messages';
+import { PacedRun } from './pace';
 
 /** At most four repaints a second. */
 const FLUSH_MS = 250;
 
 /** More events than this between two flushes are not passed on one by one. */
 const MOST_EVENTS = 1_000;
+
+/** The least time between two resyncs, after each of which the tabs fetch everything again. */
+const RESYNC_MS = 1_000;
 
 const SHORTEST_WAIT_MS = 1_000;
 const LONGEST_WAIT_MS = 10_000;
@@ -17,7 +21,8 @@ export class Connection {
   private source: EventSource | undefined;
   private state: LiveState = { kind: 'connecting', since: Date.now() };
   private events: LiveEvent[] = [];
-  private hasLostEvents = false;
+  private lostEvents = 0;
+  private readonly resyncs = new PacedRun(RESYNC_MS, () => this.post({ kind: 'resync' }));
   private position = '';
   private waitMs = SHORTEST_WAIT_MS;
   private retry: ReturnType<typeof setTimeout> | undefined;
@@ -78,7 +83,7 @@ export class Connection {
   private received({ data, lastEventId }: MessageEvent<string>): void {
     this.position = lastEventId;
     const event = JSON.parse(data) as Entry | { event_type: 'gap' };
-    if (event.event_type === 'gap' || this.events.length >= MOST_EVENTS) this.hasLostEvents = true;
+    if (event.event_type === 'gap' || this.events.length >= MOST_EVENTS) this.lostEvents += 1;
     else this.events.push(event);
     this.flushing ??= setTimeout(() => this.flush(), FLUSH_MS);
   }
@@ -86,9 +91,9 @@ export class Connection {
   private flush(): void {
     this.flushing = undefined;
     if (this.events.length > 0) this.post({ kind: 'events', events: this.events });
-    if (this.hasLostEvents) this.post({ kind: 'resync' });
     this.events = [];
-    this.hasLostEvents = false;
+    if (this.lostEvents > 0) this.resyncs.happened(this.lostEvents);
+    this.lostEvents = 0;
   }
 
   private close(): void {

@@ -2,6 +2,7 @@ import { useEffect, useRef, useSyncExternalStore } from 'react';
 
 import type { FromConnection, LiveEvent, LiveState } from './messages';
 import { joinConnection } from './tab';
+import { usePaced } from './use-paced';
 
 type Listener = (message: FromConnection) => void;
 
@@ -59,33 +60,20 @@ export function useLiveEvents(handle: (events: LiveEvent[], resync: boolean) => 
   );
 }
 
-/** Calls `refresh` after events that `concerns` accepts, at most once every `everyMs`. Never, if it is undefined. */
+/**
+ * Calls `refresh` after events that `concerns` accepts, at most once every `everyMs`, and less often if there are many.
+ * Never, if `concerns` is undefined.
+ */
 export function useLiveRefresh(
   refresh: () => void,
   concerns: ((event: LiveEvent) => boolean) | undefined,
   everyMs = 1_000,
 ): void {
-  const latest = useRef({ refresh, concerns });
-  useEffect(() => {
-    latest.current = { refresh, concerns };
+  const paced = usePaced(refresh, everyMs);
+  useLiveEvents((events, resync) => {
+    // Everything is fetched again then.
+    if (resync) return paced.done();
+    const count = concerns === undefined ? 0 : events.filter(concerns).length;
+    if (count > 0) paced.happened(count);
   });
-  useEffect(() => {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    let refreshedAt = 0;
-    const run = (): void => {
-      timer = undefined;
-      refreshedAt = Date.now();
-      latest.current.refresh();
-    };
-    const remove = onLive((message) => {
-      if (timer !== undefined || message.kind !== 'events') return;
-      const { concerns: isConcerned } = latest.current;
-      if (isConcerned === undefined || !message.events.some(isConcerned)) return;
-      timer = setTimeout(run, Math.max(0, refreshedAt + everyMs - Date.now()));
-    });
-    return () => {
-      clearTimeout(timer);
-      remove();
-    };
-  }, [everyMs]);
 }
