@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join, resolve } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 
 import { StartError } from '../../database/start-error.js';
 
@@ -7,9 +8,10 @@ import { StartError } from '../../database/start-error.js';
 export interface DashboardFile {
   contentType: string;
   immutable: boolean;
-  identity: Buffer;
   br?: Buffer;
   gzip?: Buffer;
+  /** Returns the file itself. Few clients need it, so it is not kept where there is a compressed form. */
+  identity: () => Buffer;
 }
 
 const FOLDER = resolve(import.meta.dirname, '../../../dist/dashboard');
@@ -39,7 +41,7 @@ export class DashboardFiles {
     this.files = readFolder();
     const page = this.files.get(PAGE);
     if (page === undefined) throw new StartError(`dashboard: ${join(FOLDER, PAGE)} is missing; run npm run build`);
-    this.page = page.identity.toString();
+    this.page = page.identity().toString();
   }
 
   /** Returns `undefined` if the app has no such file. `name` is relative to `/dashboard/`. */
@@ -63,10 +65,12 @@ function readFolder(): Map<string, DashboardFile> {
   for (const name of namesIn(FOLDER)) {
     const contentType = CONTENT_TYPES[extname(name)];
     if (contentType === undefined) continue;
-    const identity = readFileSync(join(FOLDER, name));
     const encoded = (extension: string): Buffer | undefined => readIfThere(join(FOLDER, `${name}${extension}`));
     const immutable = name.startsWith('assets/');
-    files.set(name, { contentType, immutable, identity, br: encoded('.br'), gzip: encoded('.gz') });
+    const gzip = encoded('.gz');
+    const file = gzip ?? readFileSync(join(FOLDER, name));
+    const identity = (): Buffer => (gzip === undefined ? file : gunzipSync(gzip));
+    files.set(name, { contentType, immutable, br: encoded('.br'), gzip, identity });
   }
   return files;
 }

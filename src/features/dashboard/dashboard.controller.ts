@@ -30,7 +30,7 @@ function sendAsset(file: DashboardFile, request: Request, response: Response): v
   if (encoded !== undefined) response.setHeader('Content-Encoding', encoding as string);
   response.setHeader('Vary', 'Accept-Encoding');
   response.setHeader('Cache-Control', 'public, max-age=31536000, immutable');
-  send(file.contentType, encoded ?? file.identity, response);
+  send(file.contentType, encoded ?? file.identity(), response);
 }
 
 function sendPage(page: string, response: Response): void {
