@@ -23,7 +23,7 @@ const CHAINS = 3_334;
 const EXECUTIONS_IN_CHAIN = 3;
 const SCROLL_SECONDS = 5;
 const TABS = 100;
-const RECORDED_MS = 10_000;
+const RECORDED_MS = 30_000;
 const RATE_ROUNDS = 5;
 const RATE_SECONDS = 4;
 
