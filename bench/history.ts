@@ -118,11 +118,14 @@ function executionAt(first: number, waits: boolean) {
 /** As many executions of the last day in every history; the others are older than any window of the activity. */
 const RECENT = 10_000;
 
+/** The API has the activity of configured agents only. */
+export const ACTIVE_AGENT = 'answerer';
+
 /** The row of `activity` of an ended execution. */
 function activityAt(first: number) {
   const endedAt = first < RECENT ? Date.now() - first * 8_000 : createdAt(first + 1);
   return {
-    agent: JOINING.agent,
+    agent: ACTIVE_AGENT,
     hour: endedAt - (endedAt % 3_600_000),
     minute: endedAt - (endedAt % 60_000),
     executions: 1,

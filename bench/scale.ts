@@ -1,5 +1,6 @@
 import type { LoadGenerator, Server } from './children.ts';
 import {
+  ACTIVE_AGENT,
   correlationOf,
   createdAt,
   groupOf,
@@ -160,7 +161,7 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
   queries.set('failures', [get('/api/v1/executions/failures'), get('/api/v1/executions/failures?agent=joiner')]);
   queries.set(
     'activity',
-    ['window=1h', 'window=24h', 'window=7d', 'window=24h&agent=joiner'].map((query) =>
+    ['window=1h', 'window=24h', 'window=7d', `window=24h&agent=${ACTIVE_AGENT}`].map((query) =>
       get(`/api/v1/activity?${query}`),
     ),
   );
