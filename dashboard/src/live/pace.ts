@@ -1,7 +1,7 @@
 /** Up to this many events a second, each is followed immediately. */
 const FEW_EVENTS = 20;
 
-/** What is shown is at most this old, however many events come. */
+/** The view shows nothing older than this, however many events come. */
 const LONGEST_MS = 10_000;
 
 /** More events than a few have ended when none has come for this long. */
@@ -62,7 +62,7 @@ export class PacedRun {
     this.schedule();
   };
 
-  /** What `run` does has been done otherwise. */
+  /** Call this if the caller has done what `run` does. */
   readonly done = (): void => {
     this.pace.asked(Date.now());
     clearTimeout(this.timer);
