@@ -1,6 +1,6 @@
 // Opens the web app of the application in a real browser.
-import { eventually } from '../support/eventually.js';
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { eventually } from '../../support/eventually.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 types:

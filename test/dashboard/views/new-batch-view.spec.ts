@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { Page } from 'playwright-core';
 
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -18,7 +18,7 @@ agents:
 `;
 
 /** The test messages of BANKING77, 3,080 rows of which many are quoted. */
-const BANKING77 = new URL('../../examples/support-desk/banking77/test.csv', import.meta.url).pathname;
+const BANKING77 = new URL('../../../examples/support-desk/banking77/test.csv', import.meta.url).pathname;
 
 interface Batch {
   status: string;

@@ -1,9 +1,9 @@
 // Opens the web app of the application in a real browser, directly and through a proxy whose connections are cut.
 import type { Page } from 'playwright-core';
 
-import { CuttableProxy } from '../support/cuttable-proxy.js';
-import { eventually } from '../support/eventually.js';
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { CuttableProxy } from '../../support/cuttable-proxy.js';
+import { eventually } from '../../support/eventually.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 agents:

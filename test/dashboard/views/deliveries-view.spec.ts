@@ -1,8 +1,8 @@
 // Opens the web app of the application in a real browser. Deliveries go to an HTTP server of the test.
 import type { Page } from 'playwright-core';
 
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
-import { answers, Receiver } from '../support/receiver.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
+import { answers, Receiver } from '../../support/receiver.js';
 
 const CONFIG = `
 types:

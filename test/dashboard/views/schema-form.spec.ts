@@ -1,7 +1,7 @@
 // Opens the web app of the application in a real browser. The view Publish has a form for each type.
 import type { Page } from 'playwright-core';
 
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const deep = (levels: number): object =>
   levels === 0 ? { type: 'string' } : { type: 'object', properties: { inner: deep(levels - 1) } };

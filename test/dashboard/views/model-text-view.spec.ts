@@ -4,9 +4,9 @@ import { resolve } from 'node:path';
 
 import type { Locator, Page } from 'playwright-core';
 
-import { setKeys } from '../engines/llm/llm-board.js';
-import { ModelServer } from '../support/model-server.js';
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { setKeys } from '../../engines/llm/llm-board.js';
+import { ModelServer } from '../../support/model-server.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const EVERYTHING = resolve('node_modules/@modelcontextprotocol/server-everything/dist/index.js');
 

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import type { Page } from 'playwright-core';
 
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 describeDashboard(
   'the view Inbox',
-  { configFile: join(import.meta.dirname, '../../examples/approvals/starling.yaml') },
+  { configFile: join(import.meta.dirname, '../../../examples/approvals/starling.yaml') },
   (dashboard) => {
     /** Publishes a reading that a person has to approve. */
     const ask = async (correlation: string): Promise<unknown> =>

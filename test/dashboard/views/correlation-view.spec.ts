@@ -1,7 +1,7 @@
 // Opens the web app of the application in a real browser.
 import type { Page } from 'playwright-core';
 
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 types:

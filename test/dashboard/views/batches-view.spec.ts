@@ -5,8 +5,8 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
 
-import { Outside } from '../e2e/outside.js';
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../support/page-checks.js';
+import { Outside } from '../../e2e/outside.js';
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -29,7 +29,7 @@ agents:
 `;
 
 /** The test messages of BANKING77. */
-const BANKING77 = new URL('../../examples/support-desk/banking77/test.csv', import.meta.url).pathname;
+const BANKING77 = new URL('../../../examples/support-desk/banking77/test.csv', import.meta.url).pathname;
 
 describeDashboard('the views Batches and Batch', { config: CONFIG }, (dashboard) => {
   /** Starts a batch; of `divider`, the third item fails. */
