@@ -87,7 +87,9 @@ it(
       await eventually(`${expected.length} entries came`, () => reader.count >= expected.length);
       reader.close();
       const seqs = (entries: typeof all): number[] => entries.map(({ seq }) => seq);
-      expect(seqs(reader.entries)).toEqual(seqs(expected));
+      const { begunBehind } = reader;
+      const got = { begunBehind, stored: all.length, seqs: seqs(reader.entries) };
+      expect(got).toEqual({ ...got, seqs: seqs(expected) });
       expect(reader.entries).toEqual(expected);
     }
     const stored = new Map<string, number>();
