@@ -16,8 +16,8 @@ class Pace {
   private lastEventAt = 0;
   private askedAt = -Infinity;
 
-  /** @param everyMs the least time between two requests */
-  constructor(private readonly everyMs: number) {}
+  /** The least time between two requests. */
+  everyMs = 0;
 
   happened(events: number, now: number): void {
     this.events += events;
@@ -43,7 +43,7 @@ class Pace {
 
 /** Calls `run` after events, at the pace of their number and never twice at the same time. */
 export class PacedRun {
-  private readonly pace: Pace;
+  private readonly pace = new Pace();
   private timer: ReturnType<typeof setTimeout> | undefined;
   private isRunning = false;
   /** Events came while it ran, and their time has come. */
@@ -53,7 +53,12 @@ export class PacedRun {
     everyMs: number,
     private readonly run: () => unknown,
   ) {
-    this.pace = new Pace(everyMs);
+    this.every(everyMs);
+  }
+
+  /** Changes the least time between two runs. A run that is due stays due. */
+  every(ms: number): void {
+    this.pace.everyMs = ms;
   }
 
   /** `run` is called for these events, soon or later. */

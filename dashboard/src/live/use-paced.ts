@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 
 import { PacedRun } from './pace';
 
@@ -8,7 +8,8 @@ export function usePaced(run: () => unknown, everyMs: number): PacedRun {
   useEffect(() => {
     latest.current = run;
   });
-  const paced = useMemo(() => new PacedRun(everyMs, () => latest.current()), [everyMs]);
+  const [paced] = useState(() => new PacedRun(everyMs, () => latest.current()));
+  useEffect(() => paced.every(everyMs), [paced, everyMs]);
   useEffect(() => () => paced.done(), [paced]);
   return paced;
 }
