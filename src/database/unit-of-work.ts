@@ -16,7 +16,8 @@ export interface Transaction {
   /**
    * Runs when later transactions of this process see these writes and can only commit together with or after them. On
    * SQLite that is the end of the closure, so that a follow-up joins the same group commit; on Postgres it is after the
-   * commit. For effects that start further transactions.
+   * commit. For effects that start further transactions. On SQLite the transaction may still be rolled back and run
+   * again, so an effect is only a hint: whatever it starts reads the database.
    */
   whenVisible(effect: () => void): void;
 

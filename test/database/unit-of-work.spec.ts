@@ -74,6 +74,53 @@ describe('the unit of work on a SQLite file', () => {
     expect(committed()).toEqual(['first', 'last']);
   });
 
+  it('runs the closures of a group again if one of them rejects, with the effects of a commit called once', async () => {
+    const runs: string[] = [];
+    const effects: string[] = [];
+    const running = (name: string) =>
+      run(async (tx) => {
+        runs.push(name);
+        tx.afterCommit(() => effects.push(name));
+        await write(tx, name);
+        return name;
+      });
+    const outcomes = await Promise.allSettled([
+      running('first'),
+      running('second'),
+      run(async (tx) => {
+        runs.push('rejecting');
+        expect(await seenBy(tx)).toEqual(['first', 'second']);
+        await write(tx, 'undone');
+        throw new Error('refused');
+      }),
+      running('last'),
+    ]);
+    expect(runs).toEqual(['first', 'second', 'rejecting', 'first', 'second', 'rejecting', 'last']);
+    expect(effects).toEqual(['first', 'second', 'last']);
+    expect(outcomes.map((outcome) => (outcome.status === 'fulfilled' ? outcome.value : outcome.status))).toEqual([
+      'first',
+      'second',
+      'rejected',
+      'last',
+    ]);
+    expect(committed()).toEqual(['first', 'second', 'last']);
+  });
+
+  it('runs no closure again while some have failed lately, and rolls back each that rejects', async () => {
+    const runs: string[] = [];
+    const running = (name: string, fails: boolean) =>
+      run(async (tx) => {
+        runs.push(name);
+        await write(tx, name);
+        if (fails) throw new Error('refused');
+      });
+    await Promise.allSettled([running('a', false), running('b', true)]);
+    runs.length = 0;
+    await Promise.allSettled([running('c', false), running('d', true), running('e', false), running('f', true)]);
+    expect(runs).toEqual(['c', 'd', 'e', 'f']);
+    expect(committed()).toEqual(['a', 'c', 'e']);
+  });
+
   it('rolls back a closure whose statement the database refuses', async () => {
     const twice = run(async (tx) => {
       await write(tx, 'same');
