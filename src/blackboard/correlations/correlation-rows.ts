@@ -50,6 +50,7 @@ export const insertOrTouchCorrelation = prepared<
     .values({
       id: place('id'),
       ...NEW_CORRELATION,
+      has_run: 0,
       traceparent: place('traceparent'),
       started_at: place('now'),
       last_activity_at: place('now'),
@@ -60,7 +61,7 @@ export const insertOrTouchCorrelation = prepared<
 
 /** Returns no row if a correlation with this id exists. */
 export const insertCorrelation = prepared<
-  { id: string; background: number; traceparent: string | null; now: number },
+  { id: string; background: number; hasRun: number; traceparent: string | null; now: number },
   CorrelationRow
 >((db, place) =>
   db
@@ -69,6 +70,7 @@ export const insertCorrelation = prepared<
       id: place('id'),
       ...NEW_CORRELATION,
       background: place('background'),
+      has_run: place('hasRun'),
       traceparent: place('traceparent'),
       started_at: place('now'),
       last_activity_at: place('now'),

@@ -71,10 +71,14 @@ export class CorrelationChanges {
   ) {}
 
   /** Creates a correlation. DomainError `conflict` if the id is in use. */
-  async create(id: string, background: boolean): Promise<TrackedCorrelation> {
+  async create(
+    id: string,
+    { background, hasRun }: { background: boolean; hasRun: boolean },
+  ): Promise<TrackedCorrelation> {
     const [row] = await insertCorrelation(this.tx.db, {
       id,
       background: background ? 1 : 0,
+      hasRun: hasRun ? 1 : 0,
       traceparent: this.cause.traceparent ?? this.beginTrace(id),
       now: this.now,
     });
@@ -140,7 +144,7 @@ export class CorrelationChanges {
    * again.
    */
   async createFailed(id: string): Promise<void> {
-    Object.assign(await this.create(id, true), { state: 'failed', closed: 1, settled_at: this.now });
+    Object.assign(await this.create(id, { background: true, hasRun: true }), { state: 'failed', closed: 1, settled_at: this.now });
   }
 
   /**

@@ -79,9 +79,9 @@ export class Invocations {
    * calls `Admission.refuseWhenBusy` first.
    */
   async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
-    const { subscription, correlationId, deadlineMs } = invocation;
+    const { subscription, correlationId, background, deadlineMs, direct } = invocation;
     const changes = this.tracker.begin(tx, invocation.cause);
-    const correlation = await changes.create(correlationId, invocation.background);
+    const correlation = await changes.create(correlationId, { background, hasRun: !direct });
     if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
     const inputs: number[] = [];
     for (const draft of invocation.drafts) {
@@ -90,7 +90,6 @@ export class Invocations {
       changes.addArtifact(correlation, seq, draft);
     }
     // A new correlation cannot have reached its limit of executions, so the id is never null.
-    const { direct } = invocation;
     const executionId = (await this.executions.add(tx, changes, { subscription, correlation, inputs, direct }))!;
     await changes.save();
     return { executionId, generation: correlation.generation };

@@ -14,6 +14,7 @@ import { waitingByCorrelation } from './0005-waiting-by-correlation.js';
 import { operations } from './0006-operations.js';
 import { webhookTargets } from './0007-webhook-targets.js';
 import { correlationsByState } from './0008-correlations-by-state.js';
+import { correlationsOfRuns } from './0009-correlations-of-runs.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -28,6 +29,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   operations,
   webhookTargets,
   correlationsByState,
+  correlationsOfRuns,
 ];
 
 /**

@@ -78,6 +78,8 @@ export interface CorrelationsTable extends UsageSums {
   closed: number;
   /** 1 if no client waits for it: its executions come after others of equal priority. */
   background: Generated<number>;
+  /** 0 if it belongs to no run. */
+  has_run: Generated<number>;
   /** Starts at 1. Publishing into a settled correlation begins the next generation; each settles once. */
   generation: number;
   /** How many executions, timed groups, undecided joins and releases keep it open. */

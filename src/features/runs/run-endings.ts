@@ -36,6 +36,7 @@ export class RunEndings implements OnModuleInit {
 
   onModuleInit(): void {
     this.settled.add(async (tx, correlation, now, reason) => {
+      if (correlation.has_run === 0) return;
       const failure = correlation.error_count > 0 ? await this.runs.firstFailure(tx, correlation.id) : undefined;
       const status = correlation.state === 'cancelled' ? 'cancelled' : failure ? 'failed' : 'completed';
       const failed =
