@@ -125,6 +125,8 @@ class OpenTelemetrySpan implements Span {
   private readonly startedAt = Date.now();
   private span: SdkSpan;
   private beganItsTrace: boolean;
+  /** The traceparents that this span is linked to. */
+  private readonly linked = new Set<string>();
 
   constructor(
     private readonly tracer: Tracer,
@@ -142,11 +144,15 @@ class OpenTelemetrySpan implements Span {
   }
 
   join(traceparent: string): void {
-    if (isSameTrace(this.traceparent, traceparent)) return;
+    // A transaction that joins a trace may run again, after a rollback.
+    if (isSameTrace(this.traceparent, traceparent) || this.linked.has(traceparent)) return;
     const other = contextOf(traceparent);
     // The first span is abandoned: a span that never ends is never sent.
     if (this.beganItsTrace) this.span = this.begin(other, this.startedAt);
-    else this.span.addLink({ context: trace.getSpanContext(other)! });
+    else {
+      this.span.addLink({ context: trace.getSpanContext(other)! });
+      this.linked.add(traceparent);
+    }
     this.beganItsTrace = false;
   }
 
