@@ -144,7 +144,11 @@ export class CorrelationChanges {
    * again.
    */
   async createFailed(id: string): Promise<void> {
-    Object.assign(await this.create(id, { background: true, hasRun: true }), { state: 'failed', closed: 1, settled_at: this.now });
+    Object.assign(await this.create(id, { background: true, hasRun: true }), {
+      state: 'failed',
+      closed: 1,
+      settled_at: this.now,
+    });
   }
 
   /**
