@@ -325,6 +325,13 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     description:
       "memory for clients' bodies and answers in one process; above it, a request is refused with 503. Inputs of executions get half as much in addition, and wait for it. Without it, a quarter of V8's heap limit",
   },
+  errorStacks: {
+    name: 'error_stacks',
+    type: boolean(),
+    default: 'false',
+    description:
+      "whether failed executions have the causes of their errors and the places in the agents' files (`cause`, `stack`), which shows them to clients; on by default in `starling dev`",
+  },
   logLevel: {
     name: 'log_level',
     type: oneOf('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'),

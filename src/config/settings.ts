@@ -74,6 +74,8 @@ export class Settings {
   memoryBudgetBytes!: number | null;
   /** Absolute paths of the files that configure this process. They may contain secrets, so no request may read them. */
   configurationFiles!: string[];
+  /** Whether failed executions keep and answer their causes and the frames of the agents' files. */
+  errorStacks!: boolean;
   logLevel!: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 }
 

@@ -23,8 +23,8 @@ export const agentContext = (context: EngineContext): ExecutionContext => ({
  */
 export function asError(thrown: unknown): Error {
   if (thrown instanceof Error && typeof thrown.message === 'string' && thrown.message !== '') return thrown;
-  const error = new Error(messageOf(thrown), { cause: thrown });
-  if (thrown instanceof Error) error.name = thrown.name;
+  const error = new Error(messageOf(thrown));
+  if (thrown instanceof Error) Object.assign(error, { name: thrown.name, stack: thrown.stack, cause: thrown.cause });
   return error;
 }
 

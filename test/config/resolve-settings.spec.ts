@@ -62,6 +62,7 @@ describe('the defaults', () => {
       uploadSpaceBytes: 2_147_483_648,
       maxConnections: 5_000,
       memoryBudgetBytes: null,
+      errorStacks: false,
       logLevel: 'info',
       configurationFiles: [],
     });

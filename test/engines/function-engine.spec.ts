@@ -101,7 +101,12 @@ describe('function agents, as real modules in a folder', () => {
       'export default { run: async () => null };',
       /object\.mjs must have a default export/,
     ],
-    ['is not JavaScript', 'broken.mjs', 'export default async ( => null;', /broken\.mjs cannot be loaded: /],
+    [
+      'is not JavaScript',
+      'broken.mjs',
+      'const one = 1;\nexport default async ( => null;',
+      /broken\.mjs cannot be loaded: Unexpected token '=>' \(broken\.mjs:2:24\)$/,
+    ],
     [
       'imports a package that is not installed',
       'lonely.mjs',
@@ -112,7 +117,7 @@ describe('function agents, as real modules in a folder', () => {
       'throws when it is imported',
       'angry.mjs',
       'throw new Error("not today");',
-      /angry\.mjs cannot be loaded: not today$/,
+      /angry\.mjs cannot be loaded: not today \(angry\.mjs:1:7\)$/,
     ],
   ])('a module that %s is an error', async (_, module, text, message) => {
     if (text === 'FOLDER') folder.write(`${module}/inside.txt`, '');

@@ -1397,6 +1397,8 @@ export interface components {
             ended_at: string | null;
             error_type: string | null;
             error_message: string | null;
+            cause?: string;
+            stack?: string;
         };
         TracedExecutionBody: {
             /** Format: uuid */
@@ -1420,6 +1422,8 @@ export interface components {
             attempts: components["schemas"]["TracedAttemptBody"][];
             error_type: string | null;
             error_message: string | null;
+            cause?: string;
+            stack?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1627,6 +1631,8 @@ export interface components {
             next_attempt_at: string | null;
             error_type: string | null;
             error_message: string | null;
+            cause?: string;
+            stack?: string;
             failure_group: string | null;
             assignee: string | null;
             claimed_by: string | null;
@@ -1672,6 +1678,8 @@ export interface components {
             ended_at: string | null;
             error_type: string | null;
             error_message: string | null;
+            cause?: string;
+            stack?: string;
         };
         ModelUseBody: {
             input_tokens: number;
@@ -1715,6 +1723,8 @@ export interface components {
             next_attempt_at: string | null;
             error_type: string | null;
             error_message: string | null;
+            cause?: string;
+            stack?: string;
             failure_group: string | null;
             assignee: string | null;
             claimed_by: string | null;

@@ -4,6 +4,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import type { ExecutionOutcome } from '../../common/telemetry.js';
+import { Settings } from '../../config/settings.js';
 import { DeferredCompletion } from '../../engines/engine-answers.js';
 import type { ClaimHolder } from '../../queue/claiming-loop.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
@@ -29,6 +30,7 @@ export interface CommittedAttempt {
 @Injectable()
 export class AttemptCommits {
   constructor(
+    private readonly settings: Settings,
     private readonly clock: Clock,
     private readonly answers: Answers,
     private readonly outcomes: Outcomes,
@@ -114,7 +116,8 @@ export class AttemptCommits {
     failure: ExecutionFailure,
     holder: ClaimHolder,
   ): Promise<CommittedAttempt> {
-    const fail = () => this.outcomes.failAttempt(execution, failure, holder.onOutcomeVisible);
+    const stored = this.settings.errorStacks ? failure : { ...failure, details: undefined };
+    const fail = () => this.outcomes.failAttempt(execution, stored, holder.onOutcomeVisible);
     return { outcome: await commitWithRetry(holder, this.clock, fail), failure };
   }
 }

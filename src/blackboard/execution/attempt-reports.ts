@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
+import { describeDetails } from '../../engines/error-details.js';
 import { type Span, traceIdOf, Tracing } from '../../observability/tracing/tracing.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import type { ClaimedExecution } from './claims.js';
@@ -65,11 +66,20 @@ export class AttemptReports {
       duration_ms: Math.round(ms),
       ...(failure && { error_type: failure.type }),
     };
-    this.logger[outcome === 'waiting' ? 'debug' : 'info'](fields, 'execution');
-    // The message may quote a payload, which only the debug level may contain.
-    if (failure) this.logger.debug({ ...fields, error_message: failure.message }, 'execution failed');
+    if (failure) this.logger.warn({ ...fields, err: loggedError(failure) }, 'execution');
+    else this.logger[outcome === 'waiting' ? 'debug' : 'info'](fields, 'execution');
   }
 }
+
+/** An error for pino, which takes the type of an error from its name only if it has no constructor. */
+const loggedError = ({ type, message, details = NO_DETAILS }: ExecutionFailure): unknown =>
+  Object.create(null, {
+    name: { value: type },
+    message: { value: message },
+    stack: { value: describeDetails(`${type}: ${message}`, details) },
+  });
+
+const NO_DETAILS = { cause: null, stack: null };
 
 /** Fields for log lines, so that they can be found from a trace. */
 export const traceOf = ({ span: { traceparent } }: { span: Span }): { trace_id?: string } =>

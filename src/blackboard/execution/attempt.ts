@@ -1,5 +1,7 @@
 import type { Clock } from '../../common/clock.js';
 import type { EngineContext, ExecutionInputs, PreparedEngine } from '../../engines/engine.js';
+import { errorDetails } from '../../engines/error-details.js';
+import type { UserFrames } from '../../engines/user-frames.js';
 import type { ExecutionFailure } from './ending-execution.js';
 
 export type AttemptResult = { ok: true; answer: unknown } | { ok: false; failure: ExecutionFailure };
@@ -13,18 +15,22 @@ export interface RunningAttempt {
   returned: Promise<void>;
 }
 
-/** Starts one attempt. On timeout it calls `abort`, and ignores what the engine returns later. */
+/**
+ * Starts one attempt. On timeout it calls `abort`, and ignores what the engine returns later. `frames` finds the places
+ * of its errors.
+ */
 export function startAttempt(
   engine: PreparedEngine,
   inputs: ExecutionInputs,
   context: EngineContext,
   limit: { timeoutMs: number; clock: Clock; abort: (reason: Error) => void },
+  frames: UserFrames,
 ): RunningAttempt {
   const answered = (async (): Promise<AttemptResult> => {
     try {
       return { ok: true, answer: await engine.run(inputs, context) };
     } catch (error) {
-      return { ok: false, failure: failureOf(error) };
+      return { ok: false, failure: failureOf(error, frames) };
     }
   })();
   let cancelTimeout = (): void => undefined;
@@ -48,9 +54,10 @@ export const failedAttempt = (failure: ExecutionFailure): RunningAttempt => ({
 const LONGEST_MESSAGE = 2_000;
 
 // Agents may throw anything, including objects whose message is not a text or whose getters throw.
-const failureOf = (thrown: unknown): ExecutionFailure => ({
+const failureOf = (thrown: unknown, frames: UserFrames): ExecutionFailure => ({
   type: textOf(() => (thrown as Error).name) ?? 'Error',
   message: textOf(() => (thrown as Error).message) ?? 'the engine gave no reason',
+  details: errorDetails(thrown, frames),
   ...whatFollows(thrown),
 });
 

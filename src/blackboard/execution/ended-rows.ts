@@ -57,4 +57,6 @@ const insertAttempts = preparedInsert('execution_attempts', [
   'ended_at',
   'error_type',
   'error_message',
+  'error_cause',
+  'error_stack',
 ]);

@@ -1,4 +1,5 @@
 import type { Reader } from '../../database/unit-of-work.js';
+import type { ErrorDetails } from '../../engines/error-details.js';
 import { NO_SPAN, type Span } from '../../observability/tracing/tracing.js';
 import type { Spender } from '../budgets/usages.js';
 import type { ClaimedExecution } from './claims.js';
@@ -8,6 +9,8 @@ import type { ExecutionRow } from './leased-executions.js';
 export interface ExecutionFailure {
   type: string;
   message: string;
+  /** The origin of an engine's error. Absent for other failures. */
+  details?: ErrorDetails;
   /** Another attempt would fail too, so none follows. */
   isFinal?: boolean;
   /** The next attempt waits at least this long, for an hour at most. */

@@ -116,12 +116,16 @@ export async function beginRound(
     lost_leases: 0,
     attempt_started_at: null,
     failure_group: null,
+    error_type: null,
+    error_message: null,
+    error_cause: null,
+    error_stack: null,
   } as const;
   // An execution that an older version failed during an upgrade has no group.
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
   await tx.db
     .updateTable('executions')
-    .set({ state: 'pending', available_at: null, ended_at: null, error_type: null, error_message: null, ...again })
+    .set({ state: 'pending', available_at: null, ended_at: null, ...again })
     .where('id', '=', id)
     .execute();
 }

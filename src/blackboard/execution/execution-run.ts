@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type AgentArtifact, PreparedEngines } from '../../engines/engine.js';
+import { UserFrames } from '../../engines/user-frames.js';
 import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
 import { ModelMeter } from '../budgets/model-meter.js';
@@ -20,6 +21,8 @@ import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.j
 /** Runs one attempt of a claimed execution: reads its inputs, runs the engine, commits the outcome. */
 @Injectable()
 export class ExecutionRun {
+  private readonly frames: UserFrames;
+
   constructor(
     private readonly catalog: Catalog,
     private readonly engines: PreparedEngines,
@@ -29,7 +32,9 @@ export class ExecutionRun {
     private readonly reports: AttemptReports,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.frames = new UserFrames(catalog.baseDirectory);
+  }
 
   start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
     this.reports.claimed(claimed);
@@ -126,6 +131,7 @@ export class ExecutionRun {
       { artifacts, view: inputView(artifacts, execution.batch) },
       this.contexts.create(execution, agent, abort.signal),
       { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },
+      this.frames,
     );
   }
 }

@@ -64,6 +64,8 @@ export class FailedAttempts {
       ended_at: now,
       error_type: failure.type,
       error_message: failure.message,
+      error_cause: failure.details?.cause ?? null,
+      error_stack: failure.details?.stack ?? null,
     });
     await countRetry(tx, execution, now);
     this.backlog.changed(tx, 1);

@@ -137,4 +137,6 @@ const lastAttempt = (failed: StoredExecution): Parameters<typeof recordFailedAtt
   ended_at: failed.ended_at!,
   error_type: failed.error_type!,
   error_message: failed.error_message!,
+  error_cause: failed.error_cause,
+  error_stack: failed.error_stack,
 });

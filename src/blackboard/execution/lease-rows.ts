@@ -22,6 +22,8 @@ const CHANGED = [
   'ended_at',
   'error_type',
   'error_message',
+  'error_cause',
+  'error_stack',
   'failure_group',
   'ended_lease',
 ] as const;
@@ -51,6 +53,8 @@ export async function releaseLease(
     ended_at: next.state === 'pending' ? null : next.endedAt,
     error_type: failure?.type ?? null,
     error_message: failure?.message ?? null,
+    error_cause: failure?.details?.cause ?? null,
+    error_stack: failure?.details?.stack ?? null,
     failure_group: failure && failureGroupOf(agent, failure.type, failure.message).id,
     ended_lease: fromOutside ? leaseToken : null,
   });

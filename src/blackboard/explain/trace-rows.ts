@@ -66,6 +66,8 @@ const OF_EXECUTION = [
   'ended_at',
   'error_type',
   'error_message',
+  'error_cause',
+  'error_stack',
   'assignee',
   'claimed_by',
   'lease_owner',

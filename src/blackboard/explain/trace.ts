@@ -22,6 +22,9 @@ export interface TracedAttempt {
   ended_at: string | null;
   error_type: string | null;
   error_message: string | null;
+  /** The origin of the error (`error_stacks`). Absent if it is unknown. */
+  cause?: string;
+  stack?: string;
 }
 
 /** An execution that has an artifact of the correlation as input or output, in the form of the wire. */
@@ -47,6 +50,9 @@ export interface TracedExecution {
   /** Why it failed finally. Null if it did not. */
   error_type: string | null;
   error_message: string | null;
+  /** See TracedAttempt. */
+  cause?: string;
+  stack?: string;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;
   /** The name that the last claimant gave. */

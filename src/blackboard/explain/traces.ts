@@ -3,9 +3,11 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../common/domain-error.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
 import { countsOf } from '../correlations/tracked-correlation.js';
+import { shownDetails } from '../queries/shown-details.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
 import { heldUntil } from './held-until.js';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from './trace.js';
@@ -23,7 +25,7 @@ import {
   MOST_LISTED,
 } from './trace-rows.js';
 
-/** Executions that are read together. Each can have hundreds of kilobytes of errors. */
+/** Executions that are read together. Each can have hundreds of kilobytes of errors, with `error_stacks` a megabyte. */
 const EXECUTIONS_AT_ONCE = 20;
 
 /** Memory of a part of a trace, in multiples of its JSON length. */
@@ -33,6 +35,7 @@ const COPIES = 3;
 @Injectable()
 export class Traces {
   constructor(
+    private readonly settings: Settings,
     private readonly unitOfWork: UnitOfWork,
     private readonly withoutAgent: ExecutionsWithoutAgent,
     private readonly memory: MemoryBudget,
@@ -124,8 +127,9 @@ export class Traces {
         row,
         inputs.get(row.id) ?? [],
         outputs.get(row.id) ?? [],
-        attemptsOf(row, failed.get(row.id) ?? []),
+        attemptsOf(row, failed.get(row.id) ?? [], this.settings),
         lacking,
+        this.settings,
       ),
     }));
   }
@@ -159,6 +163,7 @@ const executionOf = (
   outputs: End[],
   attempts: TracedAttempt[],
   lacking: readonly string[],
+  settings: Settings,
 ): TracedExecution => ({
   id: row.id,
   agent: row.agent,
@@ -175,6 +180,7 @@ const executionOf = (
   attempts: attempts.slice(0, MOST_LISTED),
   error_type: row.error_type,
   error_message: row.error_message,
+  ...shownDetails(settings, row),
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOrNull(heldUntil(row)),
@@ -185,15 +191,16 @@ const executionOf = (
 });
 
 /** The earlier failed attempts, and the last attempt if it has started: its data is stored with the execution. */
-function attemptsOf(row: ExecutionOfTrace, failed: AttemptOfTrace[]): TracedAttempt[] {
+function attemptsOf(row: ExecutionOfTrace, failed: AttemptOfTrace[], settings: Settings): TracedAttempt[] {
   const started = hasStarted(row, failed) ? [...failed, { ...row, started_at: row.attempt_started_at }] : failed;
-  return started.map(({ attempt, round, started_at, ended_at, error_type, error_message }) => ({
-    attempt,
-    round,
-    started_at: timestampOrNull(started_at),
-    ended_at: timestampOrNull(ended_at),
-    error_type,
-    error_message,
+  return started.map((one) => ({
+    attempt: one.attempt,
+    round: one.round,
+    started_at: timestampOrNull(one.started_at),
+    ended_at: timestampOrNull(one.ended_at),
+    error_type: one.error_type,
+    error_message: one.error_message,
+    ...shownDetails(settings, one),
   }));
 }
 

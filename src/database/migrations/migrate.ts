@@ -15,6 +15,7 @@ import { operations } from './0006-operations.js';
 import { webhookTargets } from './0007-webhook-targets.js';
 import { correlationsByState } from './0008-correlations-by-state.js';
 import { correlationsOfRuns } from './0009-correlations-of-runs.js';
+import { errorDetails } from './0010-error-details.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -30,6 +31,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   webhookTargets,
   correlationsByState,
   correlationsOfRuns,
+  errorDetails,
 ];
 
 /**

@@ -67,6 +67,9 @@ export interface ExecutionsTable {
   ended_at: number | null;
   error_type: string | null;
   error_message: string | null;
+  /** The causes of the error, and its frames in the agents' files. Null unless `error_stacks` was on. */
+  error_cause: Generated<string | null>;
+  error_stack: Generated<string | null>;
   /** The group of its failure (src/common/failure-group.ts). Null unless it has failed. */
   failure_group: Generated<string | null>;
 }
@@ -82,6 +85,9 @@ export interface ExecutionAttemptsTable {
   ended_at: number;
   error_type: string;
   error_message: string;
+  /** See ExecutionsTable. */
+  error_cause: Generated<string | null>;
+  error_stack: Generated<string | null>;
 }
 
 /** Agents whose executions wait until they are resumed. */

@@ -7,6 +7,8 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { JsonObject } from '../../common/json.js';
 import { agentContext, asError } from '../agent-code.js';
 import type { AgentArtifact, Engine, EngineEnvironment, ExecutionContext, PreparedEngine } from '../engine.js';
+import { UserFrames } from '../user-frames.js';
+import { loadProblem } from './load-problem.js';
 
 /** Runs a function of a TypeScript or JavaScript module. Node strips the types. */
 export class FunctionEngine implements Engine {
@@ -36,10 +38,12 @@ export class FunctionEngine implements Engine {
   async prepare(agent: AgentDefinition, { baseDirectory }: EngineEnvironment): Promise<PreparedEngine> {
     const imported = await importAgentModule(moduleOf(agent), baseDirectory);
     if ('problem' in imported) throw new Error(`agent ${agent.name}: ${imported.problem}`);
+    // Called by itself, a function has its own name in stacks.
+    const { run } = imported;
     return {
       async run({ artifacts }, context) {
         try {
-          return await imported.run(artifacts, agentContext(context));
+          return await run(artifacts, agentContext(context));
         } catch (thrown) {
           throw asError(thrown);
         }
@@ -62,12 +66,13 @@ type ImportedModule = { run: AgentFunction } | { problem: string };
 async function importAgentModule(module: string, baseDirectory: string): Promise<ImportedModule> {
   const path = resolve(baseDirectory, module);
   if (!(await isFile(path))) return { problem: `the file ${path} does not exist` };
+  const { href } = pathToFileURL(path);
   try {
-    const { default: run } = (await import(pathToFileURL(path).href)) as { default?: unknown };
+    const { default: run } = (await import(href)) as { default?: unknown };
     if (typeof run === 'function') return { run: run as AgentFunction };
     return { problem: `${module} must have a default export of the form async (inputs, context) => output` };
   } catch (error) {
-    return { problem: `${module} cannot be loaded: ${asError(error).message}` };
+    return { problem: `${module} cannot be loaded: ${await loadProblem(error, href, new UserFrames(baseDirectory))}` };
   }
 }
 

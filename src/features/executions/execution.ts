@@ -1,17 +1,23 @@
 import type { Selectable } from 'kysely';
 
 import { heldUntil } from '../../blackboard/explain/held-until.js';
+import { shownDetails } from '../../blackboard/queries/shown-details.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
 import type { Catalog } from '../../catalog/catalog.js';
 import { type JsonObject, lastFields } from '../../common/json.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import type { Settings } from '../../config/settings.js';
 import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
 /** `lacking` lists the agents that no process has. */
-export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[]): ListedExecutionBody => ({
+export const listedExecutionBody = (
+  row: ExecutionRow,
+  lacking: readonly string[],
+  settings: Settings,
+): ListedExecutionBody => ({
   id: row.id,
   agent: row.agent,
   correlation_id: row.correlation_id,
@@ -26,6 +32,7 @@ export const listedExecutionBody = (row: ExecutionRow, lacking: readonly string[
   next_attempt_at: timestampOf(row.available_at),
   error_type: row.error_type,
   error_message: row.error_message,
+  ...shownDetails(settings, row),
   failure_group: row.failure_group,
   assignee: row.assignee,
   claimed_by: row.claimed_by,
@@ -46,16 +53,20 @@ interface ExecutionParts {
   form: JsonObject | null;
   /** Agents that no process has. */
   lacking: readonly string[];
+  settings: Settings;
 }
 
 /** Returns the pieces of an ExecutionBody as JSON. */
 export function executionPieces(
   row: ExecutionRow,
-  { inputs, outputs, errors, attempts, modelUses, toolCalls, form, lacking }: ExecutionParts,
+  { inputs, outputs, errors, attempts, modelUses, toolCalls, form, lacking, settings }: ExecutionParts,
 ): Piece[] {
-  const begin = JSON.stringify({ ...listedExecutionBody(row, lacking), lost_leases: row.lost_leases }).slice(0, -1);
+  const begin = JSON.stringify({ ...listedExecutionBody(row, lacking, settings), lost_leases: row.lost_leases }).slice(
+    0,
+    -1,
+  );
   const end = lastFields({
-    attempts: [...attempts, ...lastAttempt(row)].map(attemptBody),
+    attempts: [...attempts, ...lastAttempt(row)].map((attempt) => attemptBody(attempt, settings)),
     ...(form && { form }),
     ...(modelUses.length > 0 && { model_uses: modelUses.map(modelUseBody) }),
     ...(toolCalls.length > 0 && { tool_calls: toolCalls.map(toolCallBody) }),
@@ -63,44 +74,27 @@ export function executionPieces(
   return [`${begin},"inputs":[`, inputs, '],"outputs":[', outputs, '],"errors":[', errors, `]${end}`];
 }
 
-interface Attempt {
-  round: number;
-  attempt: number;
-  started_at: number | null;
-  ended_at: number | null;
-  error_type: string | null;
-  error_message: string | null;
-}
+type Attempt = Pick<
+  ExecutionRow,
+  'round' | 'attempt' | 'started_at' | 'ended_at' | 'error_type' | 'error_message' | 'error_cause' | 'error_stack'
+>;
 
 /** Returns the running or last attempt; none for a pending execution, whose next attempt has not started. */
-function lastAttempt({
-  state,
-  round,
-  attempt,
-  attempt_started_at: started_at,
-  ended_at,
-  error_type,
-  error_message,
-}: ExecutionRow): Attempt[] {
+function lastAttempt(row: ExecutionRow): Attempt[] {
+  const { state, attempt_started_at: started_at } = row;
   // An execution that failed while it was pending has an attempt too, but no engine was started for it.
   const hasBegun = state !== 'pending' && (started_at !== null || state === 'failed');
-  return hasBegun ? [{ round, attempt, started_at, ended_at, error_type, error_message }] : [];
+  return hasBegun ? [{ ...row, started_at }] : [];
 }
 
-const attemptBody = ({
-  round,
-  attempt,
-  started_at,
-  ended_at,
-  error_type,
-  error_message,
-}: Attempt): ExecutionAttemptBody => ({
-  round,
-  attempt,
-  started_at: timestampOf(started_at),
-  ended_at: timestampOf(ended_at),
-  error_type,
-  error_message,
+const attemptBody = (row: Attempt, settings: Settings): ExecutionAttemptBody => ({
+  round: row.round,
+  attempt: row.attempt,
+  started_at: timestampOf(row.started_at),
+  ended_at: timestampOf(row.ended_at),
+  error_type: row.error_type,
+  error_message: row.error_message,
+  ...shownDetails(settings, row),
 });
 
 const modelUseBody = ({

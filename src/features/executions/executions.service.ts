@@ -11,6 +11,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
+import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { ListedExecutionBody } from './dto/execution-body.js';
@@ -22,6 +23,7 @@ import { type ExecutionRow, ExecutionsRepository, type OpenFilter, type OpenStat
 @Injectable()
 export class ExecutionsService {
   constructor(
+    private readonly settings: Settings,
     private readonly admission: Admission,
     private readonly failedExecutions: FailedExecutions,
     private readonly catalog: Catalog,
@@ -46,7 +48,7 @@ export class ExecutionsService {
       return { items: [], pagination: { limit, offset, has_more: false } };
     const rows = await this.executions.list(this.unitOfWork.reader, { ...filter, open }, { limit, offset });
     return {
-      items: rows.slice(0, limit).map((row) => listedExecutionBody(row, lacking)),
+      items: rows.slice(0, limit).map((row) => listedExecutionBody(row, lacking, this.settings)),
       pagination: { limit, offset, has_more: rows.length > limit },
     };
   }
@@ -75,7 +77,7 @@ export class ExecutionsService {
 
   /** Returns the execution without its artifacts and attempts. Throws DomainError `not_found`. */
   async listed(id: string): Promise<ListedExecutionBody> {
-    return listedExecutionBody(await this.row(id), []);
+    return listedExecutionBody(await this.row(id), [], this.settings);
   }
 
   /** Returns the inputs in the order in which the agent receives them. */
@@ -115,6 +117,7 @@ export class ExecutionsService {
       toolCalls,
       form: formOf(row.agent, this.catalog),
       lacking,
+      settings: this.settings,
     });
   }
 

@@ -5,6 +5,7 @@ import { answered, api } from '../../api/client';
 import { useApi } from '../../api/queries';
 import type { Schemas } from '../../api/requests';
 import { IdChip } from '../../components/copy';
+import { ErrorDetails } from '../../components/error-details';
 import { Icon } from '../../components/icon';
 import { JsonLine } from '../../components/json-line';
 import { Place } from '../../components/place';
@@ -131,7 +132,7 @@ function Attempts({ execution: { attempts } }: { execution: Execution }): ReactN
   return (
     <Section title="Attempts">
       <ol className="flex flex-col gap-1 text-table">
-        {attempts.map(({ round, attempt, started_at, ended_at, error_type, error_message }) => (
+        {attempts.map(({ round, attempt, started_at, ended_at, error_type, error_message, cause, stack }) => (
           <li key={`${round} ${attempt}`} className="rounded-md border border-line px-2 py-1.5">
             <span className="flex justify-between gap-2">
               <span>
@@ -145,6 +146,7 @@ function Attempts({ execution: { attempts } }: { execution: Execution }): ReactN
                 <span className="text-failed">{error_type}</span>: {error_message}
               </span>
             )}
+            <ErrorDetails cause={cause} stack={stack} />
           </li>
         ))}
       </ol>

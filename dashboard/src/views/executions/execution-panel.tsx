@@ -7,6 +7,7 @@ import type { Schemas } from '../../api/requests';
 import { ArtifactList } from '../../components/artifact-list';
 import { CurlButton, IdChip } from '../../components/copy';
 import { Confirm } from '../../components/dialog';
+import { ErrorDetails } from '../../components/error-details';
 import { type Fact, Facts } from '../../components/facts';
 import { Icon } from '../../components/icon';
 import { Place } from '../../components/place';
@@ -117,7 +118,7 @@ function Attempts({ execution: { attempts } }: { execution: Execution }): ReactN
       <h3 className="pb-1 text-label text-muted">Attempts</h3>
       {attempts.length === 0 && <p className="text-table text-muted">None has begun.</p>}
       <ol className="flex flex-col gap-2">
-        {attempts.map(({ round, attempt, started_at, ended_at, error_type, error_message }) => (
+        {attempts.map(({ round, attempt, started_at, ended_at, error_type, error_message, cause, stack }) => (
           <li key={`${round}-${attempt}`} className="border-l-2 border-line pl-3 text-table">
             <span className="flex flex-wrap items-baseline gap-x-3">
               <span className="font-strong">
@@ -136,6 +137,7 @@ function Attempts({ execution: { attempts } }: { execution: Execution }): ReactN
                 <span className="text-failed">{error_type}</span> {error_message}
               </p>
             )}
+            <ErrorDetails cause={cause} stack={stack} />
           </li>
         ))}
       </ol>

@@ -3,6 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from '../../../blackboard/explain/trace.js';
 import type { CorrelationState, ExecutionState } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
 import { QueryInteger, QueryText } from '../../../http/validation/query.js';
 
 export class TraceQuery {
@@ -64,6 +65,12 @@ export class TracedAttemptBody implements TracedAttempt {
 
   @ApiProperty({ type: String, nullable: true })
   error_message!: string | null;
+
+  @ApiCause()
+  cause?: string;
+
+  @ApiStack()
+  stack?: string;
 }
 
 export class TracedExecutionBody implements TracedExecution {
@@ -120,6 +127,12 @@ export class TracedExecutionBody implements TracedExecution {
 
   @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
   error_message!: string | null;
+
+  @ApiCause()
+  cause?: string;
+
+  @ApiStack()
+  stack?: string;
 
   @ApiProperty({
     type: String,

@@ -2,6 +2,7 @@ import { ApiParam, ApiProperty } from '@nestjs/swagger';
 
 import type { JsonObject } from '../../../common/json.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
+import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 
 /** Documents the schemas from which a client can render a form that completes an execution of an external agent. */
@@ -73,6 +74,12 @@ export class ListedExecutionBody {
   @ApiProperty({ type: String, nullable: true, description: 'Error of a failed execution; otherwise null' })
   error_message!: string | null;
 
+  @ApiCause()
+  cause?: string;
+
+  @ApiStack()
+  stack?: string;
+
   @ApiProperty({
     type: String,
     nullable: true,
@@ -133,6 +140,12 @@ export class ExecutionAttemptBody {
 
   @ApiProperty({ type: String, nullable: true, description: 'Error of a failed attempt; otherwise null' })
   error_message!: string | null;
+
+  @ApiCause()
+  cause?: string;
+
+  @ApiStack()
+  stack?: string;
 }
 
 /** Model usage of one attempt. */
