@@ -4,6 +4,7 @@ import type { ModuleMetadata } from '@nestjs/common';
 
 import type { Catalog } from './catalog/catalog.js';
 import { configurationFile, missingFile, readConfiguration, refuseSplitRoles } from './cli/configuration.js';
+import { DEVELOPMENT_DEFAULTS } from './cli/dev/development-defaults.js';
 import { stopOnSignals } from './cli/graceful-stop.js';
 import { addressText, callableUrl, isWildcard, listen, openWarning, withAddress } from './cli/listening.js';
 import { welcome } from './cli/welcome.js';
@@ -40,13 +41,39 @@ export const serve = ({ worker = true, ...options }: ServeOptions): Promise<void
 /** Runs agents until a signal, and answers only health and metrics. Rejects if the start fails. */
 export const work = (options: StartOptions): Promise<void> => start(options, { api: false, worker: true });
 
+/**
+ * Serves as `starling dev` does: with other defaults, and with readable logs. `text` is used instead of the file's
+ * content.
+ */
+export const develop = ({ text, ...options }: StartOptions & { text?: string }): Promise<void> =>
+  start(options, { api: true, worker: true }, { defaults: DEVELOPMENT_DEFAULTS, text, isReadable: true });
+
+/** More than V8 keeps of itself, because packages between an agent's file and the error take many. */
+const FRAMES_OF_ERRORS = 50;
+
+interface Development {
+  defaults?: Readonly<Record<string, string>>;
+  text?: string;
+  /** Whether logs are readable where there is no terminal. */
+  isReadable?: boolean;
+}
+
 /** Reads the configuration, builds the application, listens, and runs in this role until a signal. */
-async function start({ config, flags = {}, agents = [], imports = [] }: StartOptions, role: Role): Promise<void> {
+async function start(
+  { config, flags = {}, agents = [], imports = [] }: StartOptions,
+  role: Role,
+  { defaults, text, isReadable }: Development = {},
+): Promise<void> {
   const file = configurationFile(config);
   if (file === undefined) throw missingFile();
-  const { settings, catalog, warnings } = await readConfiguration(file, flags, agents);
+  const { settings, catalog, warnings } = await readConfiguration(file, flags, {
+    agentClasses: agents,
+    defaults,
+    text,
+  });
   refuseSplitRoles(settings, role);
-  const logger = createLogger(settings);
+  if (settings.errorStacks) Error.stackTraceLimit = FRAMES_OF_ERRORS;
+  const logger = createLogger(settings, process.stdout, isReadable);
   for (const warning of warnings) logger.warn(`${file}: ${warning}`);
   endOnBugs(logger);
   const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);

@@ -17,6 +17,15 @@ export interface Configuration extends LoadedCatalog {
   settings: Settings;
 }
 
+export interface ConfigurationParts {
+  /** Agents that are classes. */
+  agentClasses?: readonly AgentClass[];
+  /** Other defaults of settings, by name. */
+  defaults?: Readonly<Record<string, string>>;
+  /** Used instead of the file's content. */
+  text?: string;
+}
+
 /**
  * Reads the configuration file, with the agents that are classes, and the settings from all sources. Throws an
  * AggregateError of a CatalogError and a SettingsError, so that all problems are reported together.
@@ -24,12 +33,12 @@ export interface Configuration extends LoadedCatalog {
 export async function readConfiguration(
   file: string,
   flags: Record<string, unknown>,
-  agentClasses: readonly AgentClass[] = [],
+  { agentClasses = [], defaults, text }: ConfigurationParts = {},
 ): Promise<Configuration> {
   const environment = readEnvironment();
-  const loading = loadConfiguration(file, environment, agentClasses, flags);
+  const loading = loadConfiguration(file, environment, agentClasses, flags, text);
   const section = loading.catch((error: unknown) => (error instanceof CatalogError ? error : Promise.reject(error)));
-  const resolving = section.then(({ server }) => resolveSettings({ flags, environment, file, server }));
+  const resolving = section.then(({ server }) => resolveSettings({ flags, environment, file, server, defaults }));
   const [loaded, settings] = await Promise.allSettled([loading, resolving]);
   if (loaded.status === 'fulfilled' && settings.status === 'fulfilled')
     return { ...loaded.value, settings: settings.value };

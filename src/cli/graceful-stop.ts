@@ -4,7 +4,9 @@ import type { INestApplication } from '@nestjs/common';
 
 import { Lifecycle } from '../common/lifecycle.js';
 import type { Logger } from '../common/logger.js';
+import { readEnvironment } from '../config/environment.js';
 import { flushLog } from '../observability/logging/create-logger.js';
+import { whenNpxEnds } from './npx.js';
 
 /** Exit codes of a forced stop, as shells define them: 128 plus the signal's number. */
 const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
@@ -35,6 +37,9 @@ export function stopOnSignals(app: INestApplication, graceMs: number, logger: Lo
     }
   };
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  whenNpxEnds(readEnvironment(), () => {
+    if (!first) onSignal('SIGTERM');
+  });
 }
 
 async function stop(app: INestApplication, graceMs: number, logger: Logger): Promise<void> {

@@ -1,3 +1,6 @@
+// Notes the parent process before the application is loaded.
+import './npx.js';
+
 import { Command } from 'commander';
 
 import { VERSION } from '../common/version.js';
@@ -32,6 +35,19 @@ export function buildProgram(): Command {
   ).action(
     failing(async (options: ServeFlags) =>
       (await import('../main.js')).serve({ ...startOptions(options), worker: options.worker }),
+    ),
+  );
+
+  addSettingOptions(
+    program
+      .command('dev')
+      .description(
+        'serve while you develop: with the dashboard, readable logs and error_stacks; changes of the configuration file and its modules apply immediately',
+      )
+      .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
+  ).action(
+    failing(async (options: ConfigFlags) =>
+      (await import('./dev/develop.js')).develop(options.config, flagsIn(options)),
     ),
   );
 

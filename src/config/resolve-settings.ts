@@ -30,6 +30,8 @@ export interface SettingsSources {
   file?: string;
   /** The `server:` section of that file; undefined if there is none. */
   server: unknown;
+  /** Replaces defaults, by the name of the setting. */
+  defaults?: Readonly<Record<string, string>>;
 }
 
 /** All problems of the settings, one line each. A line names the source and the setting. */
@@ -52,9 +54,13 @@ export function resolveSettings(sources: SettingsSources): Settings {
   const server = isJsonObject(sources.server) ? sources.server : {};
   const problems = [...unknownNames(sources, server)];
   const files = sources.file === undefined ? [] : [resolve(sources.file)];
-  const values = settingEntries.map(
-    ([key, setting]) => [key, firstOf(setting, valuesGiven(setting, sources, server, files), problems)] as const,
-  );
+  const values = settingEntries.map(([key, setting]) => {
+    const preset = sources.defaults?.[setting.name] ?? setting.default;
+    return [
+      key,
+      firstOf({ ...setting, default: preset }, valuesGiven(setting, sources, server, files), problems),
+    ] as const;
+  });
   if (problems.length > 0) throw new SettingsError(problems);
   const settings = Object.assign(new Settings(), Object.fromEntries(values));
   const contradiction = contradictionIn(settings);

@@ -9,18 +9,20 @@ import { agentDefinitionOf } from './provider/agent.decorator.js';
 
 /**
  * Loads the catalog of a configuration file and of agent classes, and checks it with all engines and settings. `flags`
- * are settings by name. Throws CatalogError with all problems.
+ * are settings by name. `text` is used instead of the file's content. Throws CatalogError with all problems.
  */
 export function loadConfiguration(
   file: string,
   environment: Environment,
   agentClasses: readonly AgentClass[] = [],
   flags: Readonly<Record<string, unknown>> = {},
+  text?: string,
 ): Promise<LoadedCatalog> {
   const classAgents = agentClasses.map(agentDefinitionOf);
   const settings = (server: Record<string, unknown>) => settingsOf({ flags, environment, file, server });
   return loadCatalog({
     file,
+    text,
     environment,
     engines: FILE_ENGINES,
     serverSchema: serverSettingsSchema,

@@ -187,6 +187,32 @@ describe('starling check', () => {
     expect(stdout).toContain(name);
   });
 
+  test('names the file, the line and the column at which a module is broken', async () => {
+    const files = {
+      'typo.ts': 'const one: number = 1;\n\nexport default async () => one +;\n',
+      'missing.mjs': 'import { two } from "./one.mjs";\nexport default () => two;\n',
+      'one.mjs': 'export const one = 1;\n',
+      'below.mjs': 'import two from "./two.mjs";\nexport default two;\n',
+      'two.mjs': 'const one = 1;\nconst one = 2;\n',
+      'early.ts': 'const text: string | undefined = undefined;\nexport default text!.trim();\n',
+    };
+    for (const [name, text] of Object.entries(files)) folder.write(name, text);
+    const agent = (module: string): string =>
+      `  ${module.replace('.', '-')}: { consumes: [{ types: [Number] }], publishes: [{ type: Never }], engine: { kind: function, module: ./${module} } }\n`;
+    const file = folder.write(
+      'modules.yaml',
+      `${GOOD}${['typo.ts', 'missing.mjs', 'below.mjs', 'early.ts'].map(agent).join('')}`,
+    );
+    const { code, stdout } = await runProgram(['check', file]);
+    expect(code).toBe(1);
+    expect(stdout.match(/\.\/.*/g)).toEqual([
+      './typo.ts cannot be loaded: Expression expected (typo.ts:3:33)',
+      "./missing.mjs cannot be loaded: The requested module './one.mjs' does not provide an export named 'two' (missing.mjs:1:10)",
+      "./below.mjs cannot be loaded: Identifier 'one' has already been declared (two.mjs:2:7)",
+      "./early.ts cannot be loaded: Cannot read properties of undefined (reading 'trim') (early.ts:2:22)",
+    ]);
+  });
+
   test('runs with sixteen threads, half of which look up names', async () => {
     folder.write(
       'threads.mjs',

@@ -43,7 +43,7 @@ const { start: START } = (
 ).scripts;
 
 const PORTS = /(?<![\d.])(?:8344|8345|8460|900[0-3]|4318)\b/g;
-const SERVICE = /\bstarling\.js (?:serve|worker)\b|^node main\.js$/;
+const SERVICE = /\bstarling\.js (?:serve|worker|dev)\b|^node main\.js$/;
 /** Commands that run until they are stopped. */
 const LASTING = new RegExp(
   `${SERVICE.source}|(?:^|^\\w+=\\S+ )(?:node|python3) (?:--\\S+ )*\\S+\\.(?:m?js|py)$|curl -sN|createServer`,

@@ -20,6 +20,8 @@ import { parseYamlSource } from './yaml-source.js';
 export interface CatalogSources {
   /** Path of the configuration file, YAML or JSON. */
   file: string;
+  /** Used instead of the file's content. */
+  text?: string;
   environment: Environment;
   /** The engine kinds that the file may use. */
   engines: readonly EngineKind[];
@@ -48,7 +50,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const report = new Report();
   const { errors, warnings } = report;
   const baseDirectory = dirname(resolve(sources.file));
-  const source = parseYamlSource(await readText(sources.file), sources.environment, errors);
+  const source = parseYamlSource(sources.text ?? (await readText(sources.file)), sources.environment, errors);
   if (!source.readable) throw new CatalogError(sources.file, errors.toDiagnostics(source.lineOf));
 
   const schema = configurationSchema(sources.engines, sources.serverSchema);

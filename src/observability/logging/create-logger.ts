@@ -40,11 +40,15 @@ export interface LogOutput {
   write(text: string): unknown;
 }
 
-/** Creates the process's logger. It writes JSON lines to `output`, or a readable form if that is a terminal. */
-export function createLogger({ logLevel }: Pick<Settings, 'logLevel'>, output: LogOutput = process.stdout): Logger {
+/** Creates the process's logger. It writes JSON lines to `output`, or a readable form if that is a terminal or if `isReadable`. */
+export function createLogger(
+  { logLevel }: Pick<Settings, 'logLevel'>,
+  output: LogOutput = process.stdout,
+  isReadable = output.isTTY,
+): Logger {
   return pino(
     { ...OPTIONS, level: logLevel, hooks: { logMethod: throttleRepeatedErrors() } },
-    output.isTTY ? readable(output) : lines(output),
+    isReadable ? readable(output) : lines(output),
   );
 }
 
@@ -58,7 +62,7 @@ function lines({ fd }: LogOutput): DestinationStream {
 
 // This is not pino-pretty's own stream, which writes later and loses the last lines before an exit.
 function readable(output: LogOutput): DestinationStream {
-  const prettify = prettyFactory({ colorize: true, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
+  const prettify = prettyFactory({ colorize: output.isTTY, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
   return { write: (line) => void output.write(prettify(line)) };
 }
 

@@ -1,0 +1,96 @@
+import { readFile } from 'node:fs/promises';
+import { relative } from 'node:path';
+
+import { Child } from './child.js';
+import { FileChanges } from './file-changes.js';
+import type { Order } from './orders.js';
+
+/**
+ * Serves a configuration in a separate process, and replaces it when the configuration file or a module changes. Each change is
+ * checked in another process first, so that a broken one does not touch the process that serves. What waits is in the database, where the
+ * next process finds it.
+ */
+export class Supervisor {
+  private readonly changes = new FileChanges();
+  private readonly stopping = Promise.withResolvers<null>();
+  private isStopping = false;
+  private checking: Child | null = null;
+  private service: Child | null = null;
+  /** The one that a newer one replaces. */
+  private replaced: Child | null = null;
+  /** The configuration file's text with which the service last started. */
+  private lastGood: string | null = null;
+
+  constructor(private readonly order: Omit<Order, 'does' | 'text'>) {}
+
+  /** Resolves when it was stopped and no process is left. */
+  async run(): Promise<void> {
+    await this.changes.follow([this.order.config]);
+    await this.load();
+    while (!this.isStopping) {
+      const changed = await Promise.race([this.changes.next(), this.stopping.promise]);
+      if (changed === null) break;
+      say(`${changed.map((file) => relative('.', file)).join(', ')} changed`);
+      await this.load();
+    }
+    await this.service?.ended;
+  }
+
+  /** The first signal stops the service gracefully, a second one ends it immediately. */
+  stop(signal: NodeJS.Signals): void {
+    this.checking?.kill('SIGKILL');
+    if (this.isStopping) return this.service?.kill(signal);
+    this.isStopping = true;
+    this.stopping.resolve(null);
+    if (this.service !== this.replaced) void this.service?.stop(signal);
+  }
+
+  private async load(): Promise<void> {
+    const isGood = await this.check();
+    if (this.isStopping) return;
+    if (!isGood) return say(`${this.service ? 'the last good configuration continues; ' : ''}waiting for a change`);
+    const text = await readFile(this.order.config, 'utf8');
+    this.replaced = this.service;
+    await this.service?.stop('SIGTERM');
+    const isStarted = await this.start();
+    if (isStarted) this.lastGood = text;
+    else if (this.lastGood !== null && this.lastGood !== text) await this.goBack(this.lastGood);
+    else if (!this.isStopping) say('waiting for a change');
+  }
+
+  /** A setting can prevent a start though the check found nothing, such as a port that is in use. */
+  private async goBack(text: string): Promise<void> {
+    if (this.isStopping) return;
+    say('going back to the last good configuration');
+    if (!(await this.start(text)) && !this.isStopping) say('waiting for a change');
+  }
+
+  /** Prints the errors of the configuration. Returns whether there are none. */
+  private async check(): Promise<boolean> {
+    let files: string[] = [];
+    this.checking = new Child({ ...this.order, does: 'check' }, (answer) => {
+      if (typeof answer === 'object') ({ files } = answer);
+    });
+    const code = await this.checking.ended;
+    this.checking = null;
+    await this.changes.follow(files);
+    return code === 0;
+  }
+
+  /** Resolves with whether it serves. */
+  private async start(text?: string): Promise<boolean> {
+    if (this.isStopping) return false;
+    const started = Promise.withResolvers<boolean>();
+    const service = new Child({ ...this.order, does: 'serve', text }, () => started.resolve(true));
+    this.service = service;
+    void service.ended.then((end) => {
+      this.service = null;
+      started.resolve(false);
+      if (service !== this.replaced && !this.isStopping)
+        say(`the service has ended (${end}); it starts again after a change`);
+    });
+    return started.promise;
+  }
+}
+
+const say = (text: string): void => console.error(`starling dev: ${text}`);
