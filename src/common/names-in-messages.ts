@@ -7,11 +7,13 @@ export function listed(names: readonly string[], word: 'and' | 'or'): string {
   return shown.length < 2 ? shown.join('') : `${shown.slice(0, -1).join(', ')} ${word} ${shown.at(-1)}`;
 }
 
-/** The known name that is closest in spelling, for "did you mean"; undefined if none is close enough. */
-export function nearestName(name: string, known: Iterable<string>): string | undefined {
+/**
+ * The known name that is closest in spelling, for "did you mean"; undefined if none is close enough: at most a third of
+ * the letters may differ, and at most `mostDifferences`, because beyond that the suggestion would be a guess.
+ */
+export function nearestName(name: string, known: Iterable<string>, mostDifferences = Infinity): string | undefined {
   let nearest: string | undefined;
-  // At most a third of the letters may differ: beyond that the suggestion would be a guess.
-  let distance = Math.floor(name.length / 3) + 1;
+  let distance = Math.min(Math.floor(name.length / 3), mostDifferences) + 1;
   for (const candidate of known) {
     const candidateDistance = editDistance(name.toLowerCase(), candidate.toLowerCase(), distance);
     if (candidateDistance < distance) [nearest, distance] = [candidate, candidateDistance];

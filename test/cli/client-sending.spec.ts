@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
+import { Clients } from './clients.js';
 import { type Ended, Folder, runProgram } from './run-program.js';
 import { StartedProgram } from './started-program.js';
 
@@ -50,17 +51,24 @@ const starling = (...args: string[]): Promise<Ended> => runProgram(args, { env: 
 const listed = async (): Promise<{ batch_id: string; created_at: string }[]> =>
   (await service.get<{ items: { batch_id: string; created_at: string }[] }>('/api/v1/batches')).items;
 
-test('batch list prints only a hint if there are no batches, then a line for each, newest first', async () => {
-  const empty = await starling('batch', 'list');
-  expect(empty).toEqual({ code: 0, stdout: '', stderr: 'no batches yet; start one with npx starling batch run\n' });
+test('batch list prints JSON lines in a pipe and a table on a terminal, newest first', async () => {
+  const clients = new Clients(service);
+  expect(await clients.run('batch', 'list')).toEqual({ code: 0, stdout: '', stderr: '' });
+  expect(await clients.onTerminal(120, ['batch', 'list'])).toEqual([
+    'no batches yet; start one with npx starling batch run',
+  ]);
   expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
   expect((await starling('batch', 'run', csv, '--agent', 'echo')).code).toBe(0);
   const batches = await listed();
   expect(batches).toHaveLength(2);
-  const lines = batches.map(
-    ({ batch_id: id, created_at: at }) => `${id}  echo  completed  2/2 rows, 0 failed  ${at}\n`,
-  );
-  expect(await starling('batch', 'list')).toEqual({ code: 0, stdout: lines.join(''), stderr: '' });
+  expect(await clients.list('batch', 'list')).toEqual(batches);
+  expect(await clients.list('batch', 'list', '--limit', '1')).toEqual(batches.slice(0, 1));
+  expect(await clients.onTerminal(120, ['batch', 'list'])).toEqual([
+    'BATCH                                 AGENT  STATE      ROWS  FAILED  CREATED',
+    ...batches.map(
+      ({ batch_id: id, created_at: at }) => `${id}  echo   completed   2/2       0  ${at.replace(/\.\d+Z$/, 'Z')}`,
+    ),
+  ]);
 });
 
 test('a file whose answer is lost is sent again, and makes one batch', async () => {

@@ -24,7 +24,12 @@ const MEASURES = [
   'artifacts_\\w+',
 ];
 const MEASURE = new RegExp(`(?<="(?:${MEASURES.join('|')})": ?)[\\d.]+|(?<= in )\\d+(?= s\\b)`);
-const VARIABLE = new RegExp(`(?<id>${ID.source})|(?<time>${TIME.source})|(?<measure>${MEASURE.source})|\\.\\.\\.`, 'g');
+/** A measured time in a column of a table. */
+const ELAPSED = /(?<= {2})(?:\d+ min )?[\d.]+ m?s(?= {2}|\n)/;
+const VARIABLE = new RegExp(
+  `(?<id>${ID.source})|(?<time>${TIME.source})|(?<measure>${MEASURE.source})|(?<elapsed>${ELAPSED.source})|\\.\\.\\.`,
+  'g',
+);
 
 const withoutSpace = (text: string): string => text.replace(/\s/g, '');
 
@@ -53,7 +58,9 @@ function patternOf(shown: string, found: string[], known: Known): string {
         : groups['measure']
           ? // A slow machine takes minutes.
             '(?:\\d+min)?[\\d.]+'
-          : '.*?';
+          : groups['elapsed']
+            ? '(?:\\d+min)?[\\d.]+m?s'
+            : '.*?';
     pattern += literally(shown.slice(from, index)) + variable;
     from = index + text.length;
   }

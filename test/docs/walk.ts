@@ -49,7 +49,12 @@ const LASTING = new RegExp(
   `${SERVICE.source}|(?:^|^\\w+=\\S+ )(?:node|python3) (?:--\\S+ )*\\S+\\.(?:m?js|py)$|curl -sN|createServer`,
   'm',
 );
-const ONLY_READS = /^(?:curl -s '?http\S+(?: -H 'Accept: [^']+')?\s*)+$|^npx starling batch list$/;
+const ONLY_READS =
+  /^(?:curl -s '?http\S+(?: -H 'Accept: [^']+')?\s*)+$|^npx starling (?:agents|artifacts|executions|trace|explain|waiting|batch list)[^|]*$/;
+/** Commands that print tables on a terminal, and JSON in a pipe. */
+const FOR_A_TERMINAL =
+  /starling\.js (?:agents|artifacts|executions|trace|explain|waiting|retry|batch list)(?![^|]*(?:\||--json))/;
+const COLUMNS = 120;
 
 interface Running {
   process: ChildProcess;
@@ -188,7 +193,7 @@ export class Walk {
   }
 
   private async runToEnd(command: string): Promise<() => string> {
-    const child = await this.spawn(command);
+    const child = await this.spawn(FOR_A_TERMINAL.test(command) ? onTerminal(command) : command);
     let said = '';
     child.stdout!.on('data', (part) => (said += String(part)));
     child.stderr!.on('data', (part) => (said += String(part)));
@@ -285,6 +290,10 @@ function fromHere(command: string): string {
     .replaceAll('npx starling', `node ${ROOT}/bin/starling.js`)
     .replace('npx tsc', `node ${ROOT}/node_modules/typescript/bin/tsc`);
 }
+
+/** `script` (util-linux) makes a pseudo terminal. */
+const onTerminal = (command: string): string =>
+  `script -qec "stty cols ${COLUMNS}; ${command.replace(/["$\\`]/g, '\\$&')}" /dev/null`;
 
 async function isOpen(port: number): Promise<boolean> {
   const socket = connect(port, '127.0.0.1');

@@ -1,9 +1,13 @@
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
-import type { BatchListBody, ListedBatchBody } from '../../features/batches/dto/batch-list.js';
+import type { ListedBatchBody } from '../../features/batches/dto/batch-list.js';
 import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
-import { batchRequest, type BatchRequestOptions, inTypedOptions } from './batch-options.js';
+import { batchRequest, type BatchRequestOptions, inBatchOptions } from './batch-options.js';
+import { type ClientOptions, connectionOf } from './connection.js';
 import { follow, lookAt } from './follow-batch.js';
-import { count, summaryOf } from './progress.js';
+import { limitOf, printList } from './inspect/list.js';
+import type { Column } from './printing/table.js';
+import { count, toTheSecond } from './printing/texts.js';
+import { summaryOf } from './progress.js';
 import { refuseUnwritable } from './results-file.js';
 import { serverAt } from './server.js';
 import { programName } from './typed-command.js';
@@ -26,7 +30,7 @@ export async function runBatch(file: string, { url, out, ...options }: BatchRunO
   try {
     batch = await upload(server, file, request, signal);
   } catch (error) {
-    if (!signal.aborted) throw inTypedOptions(error);
+    if (!signal.aborted) throw inBatchOptions(error);
     console.error(`Stopped; ${whereItIsSeen(server)}`);
     process.exitCode = INTERRUPTED;
     return;
@@ -61,26 +65,23 @@ export async function cancel(id: string, { url }: { url?: string }): Promise<voi
   console.log(summaryOf(body));
 }
 
-/** Fits on one or two screens. */
-const SHOWN = 50;
-
-/** Prints a line for each of the latest batches, newest first. */
-export async function listBatches({ url }: { url?: string }): Promise<void> {
-  const { items, pagination } = await serverAt(url).get<BatchListBody>(`/api/v1/batches?limit=${SHOWN}`);
-  for (const batch of items) console.log(lineOf(batch));
-  if (items.length === 0) console.error(`no batches yet; start one with ${programName()} batch run`);
-  if (pagination.has_more)
-    console.error(`these are the newest ${SHOWN}; see GET /api/v1/batches?offset=${SHOWN} for more`);
+/** Prints the latest batches, newest first. */
+export async function listBatches({ limit, ...options }: ClientOptions & { limit?: string }): Promise<void> {
+  const { server, output } = connectionOf(options);
+  await printList<ListedBatchBody>(server, output, {
+    path: '/api/v1/batches',
+    filters: {},
+    limit: limitOf(limit),
+    columns: COLUMNS,
+    none: `no batches yet; start one with ${programName()} batch run`,
+  });
 }
 
-function lineOf({
-  batch_id: id,
-  agent_name: agent,
-  status,
-  completed_items: done,
-  total_items: total,
-  failed_items: failed,
-  created_at: created,
-}: ListedBatchBody): string {
-  return `${id}  ${agent}  ${status}  ${count(done)}/${count(total)} rows, ${count(failed)} failed  ${created}`;
-}
+const COLUMNS: Column<ListedBatchBody>[] = [
+  { title: 'BATCH', of: (batch) => batch.batch_id },
+  { title: 'AGENT', of: (batch) => batch.agent_name, style: () => 'bold' },
+  { title: 'STATE', of: ({ status }) => status },
+  { title: 'ROWS', of: (batch) => `${count(batch.completed_items)}/${count(batch.total_items)}`, isRight: true },
+  { title: 'FAILED', of: (batch) => count(batch.failed_items), isRight: true },
+  { title: 'CREATED', of: (batch) => toTheSecond(batch.created_at) },
+];

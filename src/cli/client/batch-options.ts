@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../common/json.js';
 import { numberOf, readJsonArgument } from './argument-values.js';
-import { ClientError, Refused } from './client-errors.js';
+import { ClientError } from './client-errors.js';
+import { inTypedOptions } from './typed-options.js';
 
 export interface BatchRequestOptions {
   agent: string;
@@ -52,15 +53,5 @@ const OPTION_OF: Record<string, string> = {
   delimiter: '--delimiter',
 };
 
-// A message begins with the name of a field. `; ` separates several.
-const FIELD = new RegExp(`(?<=^|; )(${Object.keys(OPTION_OF).join('|')})(?=[:.[])`, 'g');
-
 /** Replaces the names of fields in the server's message by the options that the user typed. */
-export function inTypedOptions(error: unknown): unknown {
-  return error instanceof Refused
-    ? new Refused(
-        error.status,
-        error.message.replace(FIELD, (field) => OPTION_OF[field]!),
-      )
-    : error;
-}
+export const inBatchOptions = (error: unknown): unknown => inTypedOptions(error, Object.keys(OPTION_OF), OPTION_OF);

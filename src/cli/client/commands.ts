@@ -2,6 +2,9 @@ import { Command } from 'commander';
 
 import { failing } from '../failures.js';
 import type { BatchRunOptions } from './batch-commands.js';
+import { collect, forPeople, LIMIT, toServer } from './command-options.js';
+import { addControlCommands } from './control/control-commands.js';
+import { addInspectCommands } from './inspect/inspect-commands.js';
 import type { PublishOptions } from './publish.js';
 
 /** Adds the commands that talk to a running server. */
@@ -30,6 +33,9 @@ export function addClientCommands(program: Command): void {
   addBatchCommands(
     program.command('batch').description('run an agent over the rows of a CSV file, on a running server'),
   );
+
+  addInspectCommands(program);
+  addControlCommands(program);
 }
 
 function addBatchCommands(batch: Command): void {
@@ -52,8 +58,9 @@ function addBatchCommands(batch: Command): void {
       ),
     );
 
-  toServer(batch.command('list'))
-    .description('print the latest batches, one per line, newest first')
+  forPeople(batch.command('list'))
+    .description('list batches, newest first')
+    .option(...LIMIT)
     .action(failing(async (options: object) => (await import('./batch-commands.js')).listBatches(options)));
 
   toServer(batch.command('watch'))
@@ -80,8 +87,3 @@ const OUT = [
   '--out <file>',
   'write all results to this file at the end: CSV if its name ends in .csv, otherwise NDJSON',
 ] as const;
-
-const toServer = (command: Command): Command =>
-  command.option('--url <base>', 'address of the server (default: http://127.0.0.1:8344, env: STARLING_URL)');
-
-const collect = (value: string, before: string[] = []): string[] => [...before, value];

@@ -3,7 +3,9 @@ import { setTimeout } from 'node:timers/promises';
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
 import { INTERRUPTED } from './abort-on-sigint.js';
 import { ClientError } from './client-errors.js';
-import { count, PlainProgress, type Progress, ProgressBar, summaryOf } from './progress.js';
+import { oneLine } from './printing/safe-text.js';
+import { count, cut } from './printing/texts.js';
+import { type Progress, progressOf, summaryOf } from './progress.js';
 import { saveResults } from './results-file.js';
 import { isUnavailable, retryWhileUnavailable } from './retry-while-unavailable.js';
 import type { Server } from './server.js';
@@ -20,8 +22,7 @@ export async function follow(
   out: string | undefined,
   signal: AbortSignal,
 ): Promise<void> {
-  // It goes to standard error, because scripts read standard output.
-  const progress = process.stderr.isTTY ? new ProgressBar(process.stderr) : new PlainProgress(process.stderr);
+  const progress = progressOf('rows');
   const say = (line: string): void => progress.say(line);
   const again = typedCommand(server.url, 'batch', 'watch', batch.batch_id, ...outWords(out));
   let ended: BatchBody;
@@ -125,12 +126,7 @@ async function failureReasons(server: Server, { batch_id: id, failed_items: fail
   const rest = times.size - shown.length;
   return [
     failed > results.length ? `Why rows failed (the first ${results.length} of ${count(failed)}):` : 'Why rows failed:',
-    ...shown.map(([error, rows]) => `  ${rows} x ${oneLine(error)}`),
+    ...shown.map(([error, rows]) => `  ${rows} x ${cut(oneLine(error), LONGEST)}`),
     ...(rest > 0 ? [`  and ${rest} other ${rest === 1 ? 'reason' : 'reasons'}`] : []),
   ];
-}
-
-function oneLine(error: string): string {
-  const line = error.replace(/\s+/g, ' ').trim();
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}...` : line;
 }

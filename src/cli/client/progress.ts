@@ -1,10 +1,14 @@
 import { Presets, SingleBar } from 'cli-progress';
 
 import type { BatchBody } from '../../features/batches/dto/batch-body.js';
+import { count, duration } from './printing/texts.js';
 
-/** Shows the progress of a batch to the user. */
+/** How far a batch or an operation is. */
+export type Counts = Pick<BatchBody, 'total_items' | 'completed_items' | 'failed_items' | 'progress_percentage'>;
+
+/** Shows progress to the user. */
 export interface Progress {
-  show(batch: BatchBody): void;
+  show(counts: Counts): void;
   /** Prints a line that stays. */
   say(line: string): void;
   /** Discards the measured speed, because it no longer predicts the remaining time. */
@@ -12,6 +16,13 @@ export interface Progress {
   /** Stops updating and keeps the last state visible. */
   end(): void;
 }
+
+/**
+ * On standard error, because scripts read standard output: a bar on a terminal, otherwise lines. `items`: what is
+ * counted, such as `rows`.
+ */
+export const progressOf = (items: string): Progress =>
+  process.stderr.isTTY ? new ProgressBar(process.stderr, items) : new PlainProgress(process.stderr, items);
 
 /** Columns for the text next to the bar. */
 const BESIDE = 70;
@@ -22,18 +33,21 @@ const WIDEST = 40;
 const USUAL_COLUMNS = 80;
 
 /** A progress bar that is redrawn in place. */
-export class ProgressBar implements Progress {
+class ProgressBar implements Progress {
   private throughput = new Throughput();
   private bar: SingleBar | null = null;
 
-  constructor(private readonly stream: NodeJS.WriteStream) {}
+  constructor(
+    private readonly stream: NodeJS.WriteStream,
+    private readonly items: string,
+  ) {}
 
-  show(batch: BatchBody): void {
-    this.throughput.see(batch.completed_items, performance.now());
-    const texts = { percent: percentage(batch), text: progressText(batch, this.throughput) };
-    if (this.bar) return this.bar.update(batch.completed_items, texts);
+  show(counts: Counts): void {
+    this.throughput.see(counts.completed_items, performance.now());
+    const texts = { percent: percentage(counts), text: progressText(counts, this.items, this.throughput) };
+    if (this.bar) return this.bar.update(counts.completed_items, texts);
     this.bar = this.newBar();
-    this.bar.start(batch.total_items, batch.completed_items, texts);
+    this.bar.start(counts.total_items, counts.completed_items, texts);
   }
 
   // The next update draws a new bar below the line.
@@ -69,18 +83,21 @@ export class ProgressBar implements Progress {
 const EVERY_MS = 10_000;
 
 /** Writes a line at the start and every ten seconds, for logs. */
-export class PlainProgress implements Progress {
+class PlainProgress implements Progress {
   private throughput = new Throughput();
   private lastLineAt = -Infinity;
 
-  constructor(private readonly stream: NodeJS.WritableStream) {}
+  constructor(
+    private readonly stream: NodeJS.WritableStream,
+    private readonly items: string,
+  ) {}
 
-  show(batch: BatchBody): void {
+  show(counts: Counts): void {
     const now = performance.now();
-    this.throughput.see(batch.completed_items, now);
+    this.throughput.see(counts.completed_items, now);
     if (now - this.lastLineAt < EVERY_MS) return;
     this.lastLineAt = now;
-    this.say(`${percentage(batch)} ${progressText(batch, this.throughput)}`);
+    this.say(`${percentage(counts)} ${progressText(counts, this.items, this.throughput)}`);
   }
 
   say(line: string): void {
@@ -96,31 +113,22 @@ export class PlainProgress implements Progress {
   }
 }
 
-export const count = (items: number): string => items.toLocaleString('en-US');
-
-const percentage = (batch: BatchBody): string => `${Math.floor(batch.progress_percentage)}%`;
+const percentage = (counts: Counts): string => `${Math.floor(counts.progress_percentage)}%`;
 
 /** `1,294/3,080 rows, 118/s, 3 failed, 15 s left`. Speed and remaining time are omitted if they are not known. */
 function progressText(
-  { completed_items: done, total_items: total, failed_items: failed }: BatchBody,
+  { completed_items: done, total_items: total, failed_items: failed }: Counts,
+  items: string,
   throughput: Throughput,
 ): string {
   const rate = throughput.perSecond;
   const left = throughput.secondsFor(total - done);
   return [
-    `${count(done)}/${count(total)} rows`,
+    `${count(done)}/${count(total)} ${items}`,
     ...(rate === null ? [] : [`${rate < 10 ? rate.toFixed(1) : count(Math.round(rate))}/s`]),
     `${count(failed)} failed`,
     ...(left === null || done === total ? [] : [`${duration(left)} left`]),
   ].join(', ');
-}
-
-/** The duration in its two largest units. */
-function duration(seconds: number): string {
-  const whole = Math.ceil(seconds);
-  if (whole < 60) return `${whole} s`;
-  if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
-  return `${count(Math.floor(whole / 3_600))} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
 
 /** The result of a batch in one line. */

@@ -1,5 +1,6 @@
 import { numberOf, readJsonArgument } from './argument-values.js';
 import { ClientError } from './client-errors.js';
+import { Output } from './printing/output.js';
 import { serverAt } from './server.js';
 
 export interface PublishOptions {
@@ -33,5 +34,5 @@ export async function publish(type: string, json: string, options: PublishOption
     request,
     sent,
   );
-  console.log(JSON.stringify(wait ? body : { ...body, correlation_id: headers[CORRELATION_HEADER] }, null, 2));
+  await new Output(true).json(wait ? body : { ...body, correlation_id: headers[CORRELATION_HEADER] });
 }

@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { RunBody } from '../../http/dto/run-body.js';
 import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
 import { readJsonArgument } from './argument-values.js';
+import { Output } from './printing/output.js';
 import { retryWhileUnavailable } from './retry-while-unavailable.js';
 import { type Server, serverAt } from './server.js';
 
@@ -36,7 +37,7 @@ export async function run(
     process.exitCode = INTERRUPTED;
     return;
   }
-  console.log(JSON.stringify(ended, null, 2));
+  await new Output(true).json(ended);
   process.exitCode = ended.status === 'completed' ? 0 : 1;
 }
 

@@ -59,9 +59,18 @@ export class Server {
     return this.answerOf<T>({ method: 'POST', ...content, ...(signal && { signal }) }, path);
   }
 
-  /** The body of an answer as a stream. Its errors are connection errors. */
-  async stream(path: string, accept: string, signal: AbortSignal): Promise<Readable> {
-    return (await this.send({ method: 'GET', headers: { Accept: accept }, signal }, path)).body;
+  /**
+   * The body of an answer as a stream. Its errors are connection errors. `longestSilenceMs`: without a byte for this
+   * long, the connection counts as lost.
+   */
+  async stream(
+    path: string,
+    accept: string,
+    signal: AbortSignal,
+    { headers = {}, longestSilenceMs = 0 }: { headers?: Record<string, string>; longestSilenceMs?: number } = {},
+  ): Promise<Readable> {
+    const request = { method: 'GET', headers: { Accept: accept, ...headers }, signal, bodyTimeout: longestSilenceMs };
+    return (await this.send(request as Request, path)).body;
   }
 
   /** Converts an error of a request, or of the body of its answer. */

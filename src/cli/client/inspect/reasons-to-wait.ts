@@ -1,0 +1,60 @@
+import type {
+  CorrelationWaitingBody,
+  WaitingExecutionBody,
+} from '../../../features/waiting/dto/correlation-waiting-body.js';
+import type { OpenGroupBody } from '../../../features/waiting/dto/waiting-group-body.js';
+import { idIn } from '../look-up.js';
+import { type Page, pagesOf, queryOf } from '../paging.js';
+import type { Server } from '../server.js';
+
+export type Wait = CorrelationWaitingBody['items'][number];
+
+/**
+ * Yields what a correlation waits for. One that is not active can still have artifacts in joins and batch windows
+ * without a time limit.
+ */
+export async function* waitsOf(server: Server, correlationId: string, limit: number): AsyncGenerator<Page<Wait>> {
+  const ofCorrelation = idIn('/api/v1/correlations/{id}/waiting', correlationId);
+  const { state } = await server.get<CorrelationWaitingBody>(`${ofCorrelation}?limit=1`);
+  if (state === 'active') yield* pagesOf<Wait>(server, ofCorrelation, new URLSearchParams(), limit);
+  else yield* pagesOf<OpenGroupBody>(server, '/api/v1/waiting', queryOf({ correlationId }), limit);
+}
+
+const PENDING: Record<Exclude<WaitingExecutionBody['kind'], 'held' | 'retry' | 'unclaimed'>, string> = {
+  running: 'it runs',
+  ready: 'a process will claim it',
+  concurrency: 'as many executions of its agent run as may run',
+  slots: 'each process with its agent runs as many executions as it may',
+  paused: 'its agent is paused',
+  no_process: 'no process has its agent',
+  budget: 'running model calls may use the rest of a budget',
+};
+
+/** Says in words what one of them waits for. */
+export function reasonOf(wait: Wait): string {
+  switch (wait.kind) {
+    case 'deadline':
+      return 'the correlation is cancelled at its deadline';
+    case 'release':
+      return `${wait.artifact_type} is hidden from agents until then`;
+    case 'join':
+      return wait.state === 'complete'
+        ? 'the join is complete, and its where is being evaluated'
+        : `it needs ${wait.waiting_for.join(' and ')}, and has ${received(wait)}, with the key ${wait.join_key}`;
+    case 'window':
+      return `the window has ${wait.size} of ${wait.size_needed ?? 'an unknown number of'} artifacts`;
+    case 'held':
+      return `${wait.claimed_by ?? 'a client'} has claimed it`;
+    case 'retry':
+      return `attempt ${wait.attempt} is delayed`;
+    case 'unclaimed':
+      return `${wait.assignee ?? 'anyone'} can claim it${wait.due_at === null ? '' : `, due at ${wait.due_at}`}`;
+    default:
+      return PENDING[wait.kind];
+  }
+}
+
+const received = (group: OpenGroupBody): string =>
+  Object.entries(group.received)
+    .map(([type, pieces]) => (pieces === 1 ? type : `${pieces} ${type}`))
+    .join(' and ');
