@@ -12,15 +12,16 @@ export interface Started {
   dashboard: boolean;
 }
 
-/** The text for the terminal after the start. */
+/** The text for the terminal after the start. It ends with the address that a person opens first. */
 export function welcome({ role: { api, worker }, catalog, url, wildcard, dashboard }: Started): string {
   const { length } = catalog.agents;
   const agents = `${length} ${length === 1 ? 'agent' : 'agents'}`;
   if (!api) return `Working for ${agents}; health at ${url}/health, metrics at ${url}/metrics`;
   const command = curlLine(catalog, url);
   const open = wildcard === null ? '' : ` (bound to ${wildcard})`;
-  const pages = `${dashboard ? `dashboard at ${url}/dashboard, ` : ''}documentation at ${url}/docs`;
-  return `Serving ${agents} at ${url}${open}, ${pages}${worker ? '' : '; workers run them'}${command ? `\nTry: ${command}` : ''}`;
+  const served = `Serving ${agents}${worker ? '' : ', which workers run,'} at ${url}${open}`;
+  const pages = `documentation at ${url}/docs${dashboard ? `, dashboard at ${url}/dashboard` : ''}`;
+  return `${command ? `Try: ${command}\n` : ''}${served}, ${pages}`;
 }
 
 /**

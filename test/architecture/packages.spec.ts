@@ -1,4 +1,59 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { extname } from 'node:path';
+
+import ts from 'typescript';
+
+interface Manifest {
+  name: string;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
+}
+
+/** Packages that no file imports, and the use of each. */
+const USED_OTHERWISE: Record<string, string> = {
+  '@hey-api/openapi-ts': 'test/openapi/generated-client.spec.ts starts it as a program',
+  '@modelcontextprotocol/server-everything': 'test/engines/llm starts it as a program',
+  '@nestjs/cli': 'npm run build runs nest',
+  '@redocly/cli': 'test/e2e/openapi.spec.ts starts it as a program',
+  '@scarf/scarf': 'takes the place of a package that reports installations',
+  '@swc/core': '@swc/jest needs it',
+  '@swc/jest': 'jest.config.js names it',
+  '@types/jest': 'the types of what jest makes global',
+  '@types/node': 'the types of Node.js',
+  'axe-core': 'test/support/page-checks.ts puts its file into pages',
+  eslint: 'npm run lint runs it',
+  jest: 'npm test runs it',
+  node: 'runs the scripts',
+  prettier: 'npm run format runs it',
+  redoc: 'the service reads its files',
+  'swagger-ui-dist': 'the service reads its files',
+};
+
+const { name: OWN_NAME, dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as Manifest;
+const DECLARED = Object.keys({ ...dependencies, ...devDependencies });
+
+const namesIn = (file: string): string[] => {
+  const text = readFileSync(file, 'utf8');
+  const specifiers =
+    extname(file) === '.css'
+      ? [...text.matchAll(/@import '([^']+)'/g)].map(([, specifier]) => specifier!)
+      : ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
+  return specifiers
+    .filter((specifier) => /^[@a-z]/.test(specifier) && !isBuiltin(specifier))
+    .map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)![0]);
+};
+
+const importedIn = (...patterns: string[]): Map<string, string> =>
+  new Map(globSync(patterns).flatMap((file) => namesIn(file).map((name) => [name, file])));
+
+const OF_THE_PROGRAM = importedIn('src/**/*.ts', 'bin/*.js');
+const IMPORTED = importedIn(
+  '{src,bin,bench,dashboard,test}/**/*.{ts,tsx,js,mjs,css}',
+  'examples/*/**/*.{ts,mjs}',
+  '*.js',
+  '.eslintrc.js',
+);
 
 interface Package {
   optionalDependencies?: Record<string, string>;
@@ -18,4 +73,18 @@ test('the lock file has the optional packages of every platform, because `npm ci
     Object.keys(optionalDependencies).filter((name) => ![...places(from, name)].some((place) => place in packages)),
   );
   expect(missing).toEqual([]);
+});
+
+test('each import names a package that package.json declares, and the program imports no devDependency', () => {
+  const undeclared = [...IMPORTED].filter(([name]) => name !== OWN_NAME && !DECLARED.includes(name));
+  expect(undeclared).toEqual([]);
+  expect([...OF_THE_PROGRAM].filter(([name]) => !(name in dependencies))).toEqual([]);
+});
+
+test('each package of package.json is imported, or has another use', () => {
+  /** `@types/pg` has the types of `pg`. */
+  const typed = (name: string): string => name.replace(/^@types\//, '');
+  const unused = DECLARED.filter((name) => !IMPORTED.has(typed(name)));
+  expect(unused.filter((name) => !(name in USED_OTHERWISE))).toEqual([]);
+  expect(Object.keys(USED_OTHERWISE).filter((name) => !unused.includes(name))).toEqual([]);
 });

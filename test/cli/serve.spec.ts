@@ -88,8 +88,8 @@ describe('the start', () => {
     await eventually('the start is logged', () => messagesOf(service).includes('serving'));
     const printed = service.log.filter((line) => !line.startsWith('{'));
     expect(printed).toEqual([
-      `Serving 3 agents at ${service.url}, documentation at ${service.url}/docs`,
       expect.stringMatching(/^Try: curl /),
+      `Serving 3 agents at ${service.url}, documentation at ${service.url}/docs`,
     ]);
   });
 
