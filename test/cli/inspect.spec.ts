@@ -25,7 +25,7 @@ agents:
 `;
 const QUOTER = `
 export default async ([{ payload }]) => {
-  if (payload.product === 'Sofa') throw new Error('there is no price\\n for \\u001b[31m' + payload.product);
+  if (payload.product === 'Sofa') throw new Error('there is no price\\n for \\u001b[31m' + payload.product, { cause: new Error('no\\u0007 list') });
   return { total: 40 * payload.pieces };
 };`;
 
@@ -58,7 +58,8 @@ beforeAll(async () => {
   await builtProgram();
   folder.write('quoter.mjs', QUOTER);
   const config = folder.write('starling.yaml', CONFIG);
-  service = await Service.start(['--config', config, '--database-url', `sqlite:${join(folder.path, 'a.db')}`]);
+  const args = ['--config', config, '--database-url', `sqlite:${join(folder.path, 'a.db')}`];
+  service = await Service.start(args, { STARLING_ERROR_STACKS: 'true' });
   clients = new Clients(service);
   await inquiry('lamp', 'Lamp', 12);
   await inquiry('sofa', 'Sofa', 1);
@@ -176,6 +177,8 @@ describe('starling executions', () => {
         expect.stringMatching(/^attempts {5}1 {2}\S+Z {2}\d+ ms {2}Error: there is no price$/),
         expect.stringMatching(/^ {13}2 {2}\S+Z {2}\d+ ms {2}Error: there is no price$/),
         'error        Error: there is no price',
+        'cause        Error: no\ufffd list',
+        expect.stringMatching(/^(?:stack)? +at .*quoter\.mjs:3:/),
       ]),
     );
   });

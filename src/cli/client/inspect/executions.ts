@@ -86,6 +86,8 @@ export const fieldsOf = (execution: ExecutionBody): Field[] => [
   ['attempts', execution.attempts.map(attemptOf).join('\n')],
   ['failures', execution.failure_group],
   ['error', errorOf(execution)],
+  ['cause', execution.cause ?? null],
+  ['stack', execution.stack ?? null],
 ];
 
 const artifactsOf = (artifacts: ArtifactBody[]): string => artifacts.map(({ id, type }) => `${id}  ${type}`).join('\n');
