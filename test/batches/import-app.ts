@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import type { Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import type { Settings } from '../../src/config/settings.js';
@@ -51,12 +52,13 @@ export class ImportApp {
     readonly root: string,
   ) {}
 
-  static async start(settings: Partial<Settings> = {}): Promise<ImportApp> {
+  static async start(settings: Partial<Settings> = {}, clock?: Clock): Promise<ImportApp> {
     const root = await mkdtemp(join(tmpdir(), 'starling-csv-'));
     const app = await startApp({
       config: CONFIG,
       files: { 'never.js': NEVER },
       settings: { csvRoot: root, shutdownGraceMs: 0, ...settings },
+      clock,
     });
     return new ImportApp(app, root);
   }
