@@ -7,6 +7,7 @@ import { runProgram } from '../cli/run-program.js';
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { describeIf } from '../support/prerequisites.js';
 import { Service } from '../support/service.js';
 import { breaches } from './invariants.js';
 import { Ledger } from './ledger.js';
@@ -28,10 +29,9 @@ function mountSmallDisk(): string | null {
 }
 
 const disk = mountSmallDisk();
-if (!disk) console.log('skipped: a full disk needs root and the right to mount a tmpfs');
 
 /** Runs the built program as a process, with its SQLite file on a file system that is really full. */
-(disk ? describe : describe.skip)('a full disk', () => {
+describeIf(disk !== null, 'root and the right to mount a tmpfs')('a full disk', () => {
   let service: Service;
   const ledger = new Ledger();
   let database: TestDatabase;

@@ -2,17 +2,13 @@ import { existsSync } from 'node:fs';
 
 import { type Browser, chromium } from 'playwright-core';
 
+import { describeIf } from './prerequisites.js';
+
 const EXECUTABLE = '/usr/bin/chromium';
 
-/**
- * Declares tests of pages. They are skipped if Chromium is not installed, so that the other tests can run on a machine
- * without it; a warning says how to install it, as `.ci/run` does.
- */
-export function describeInBrowser(name: string, tests: () => void): void {
-  if (existsSync(EXECUTABLE)) return describe(name, tests);
-  console.warn(`skipped: Chromium is missing at ${EXECUTABLE}: apt-get install -y chromium`);
-  describe.skip(name, tests);
-}
+/** Declares tests of pages, which need Chromium. */
+export const describeInBrowser = (name: string, tests: () => void): void =>
+  describeIf(existsSync(EXECUTABLE), `Chromium at ${EXECUTABLE} (apt-get install -y chromium)`)(name, tests);
 
 /** Starts Debian's Chromium, headless, without its background requests. */
 export const startBrowser = (): Promise<Browser> =>
