@@ -7,7 +7,9 @@ const LAST_UNIT = 0xffff;
 
 /**
  * An ECMA-262 regular expression (with the flag `u`) whose search time is linear in the length of any text. The
- * runtime's own implementation backtracks, and a text of a few bytes can keep it busy for years.
+ * runtime's own implementation backtracks, and a text of a few bytes can keep it busy for years. `@bufbuild/re2`, which
+ * CEL's `matches` uses, was tried and rejected: JSON Schema patterns are ECMA-262, and RE2 has a different syntax; it
+ * took 60 to 500 ms for a megabyte of text instead of 6 ms; and it keeps states that it makes while it reads a text.
  */
 export class Pattern {
   private readonly automaton: Deterministic;
