@@ -10,6 +10,8 @@ import { Telemetry } from './common/telemetry.js';
 import { Settings } from './config/settings.js';
 import { DatabaseClock } from './database/dialects/database-clock.js';
 import { isPostgresUrl } from './database/open-database.js';
+import type { Engine } from './engines/engine.js';
+import { ALL_ENGINES, ENGINES } from './engines/engine-registry.js';
 import { EnginesModule } from './engines/engines.module.js';
 import { HttpMetrics } from './features/metrics/http-metrics.js';
 import { MetricsRegistry } from './features/metrics/metrics-registry.js';
@@ -31,6 +33,8 @@ export interface CoreOptions {
   resolver?: Resolver;
   /** Default: no tracing. */
   tracing?: Tracing;
+  /** The engines that run agents, one for each kind. Default: all that this program has. */
+  engines?: readonly Engine[];
 }
 
 /**
@@ -40,7 +44,17 @@ export interface CoreOptions {
 @Global()
 @Module({})
 export class CoreModule {
-  static forRoot({ settings, catalog, logger, clock, lifecycle, role, resolver, tracing }: CoreOptions): DynamicModule {
+  static forRoot({
+    settings,
+    catalog,
+    logger,
+    clock,
+    lifecycle,
+    role,
+    resolver,
+    tracing,
+    engines,
+  }: CoreOptions): DynamicModule {
     return {
       module: CoreModule,
       imports: [EnginesModule],
@@ -58,6 +72,7 @@ export class CoreModule {
         { provide: Resolver, useValue: resolver ?? new SystemResolver() },
         { provide: Telemetry, useClass: PrometheusTelemetry },
         { provide: Tracing, useValue: tracing ?? new NoTracing() },
+        { provide: ENGINES, useValue: engines ?? ALL_ENGINES },
         { provide: MetricsRegistry, useValue: new MetricsRegistry() },
         HttpMetrics,
       ],
@@ -72,6 +87,7 @@ export class CoreModule {
         Resolver,
         Telemetry,
         Tracing,
+        ENGINES,
         MetricsRegistry,
         EnginesModule,
       ],

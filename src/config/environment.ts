@@ -9,3 +9,6 @@ export function threadPoolSize(): number {
   const given = process.env.UV_THREADPOOL_SIZE;
   return given === undefined ? 4 : Math.min(Math.max(Number.parseInt(given, 10) || 1, 1), 1_024);
 }
+
+/** Whether the test kit asks models for answers that are not recorded yet. */
+export const recordsModels = (): boolean => process.env.RECORD_MODELS === '1';

@@ -7,6 +7,9 @@ import { HttpEngine } from './http/http.engine.js';
 import { LlmEngine } from './llm/llm.engine.js';
 import { ProviderEngine } from './provider/provider.engine.js';
 
+/** Injection token for the engines that run agents. */
+export const ENGINES = Symbol('engines');
+
 /** The engine kinds that a configuration file may use. */
 export const FILE_ENGINES: readonly Engine[] = [
   new ExpressionEngine(),
@@ -16,18 +19,22 @@ export const FILE_ENGINES: readonly Engine[] = [
   new ExternalEngine(),
 ];
 
-const ENGINES: readonly Engine[] = [...FILE_ENGINES, new ProviderEngine()];
+export const ALL_ENGINES: readonly Engine[] = [...FILE_ENGINES, new ProviderEngine()];
 
-export const ENGINE_KINDS: string[] = ENGINES.map(({ kind }) => kind);
+export const ENGINE_KINDS: string[] = ALL_ENGINES.map(({ kind }) => kind);
 
 /**
  * Prepares the engines of all agents. Rejects if one cannot be prepared, which the checks at start have already
  * excluded.
  */
-export async function prepareEngines(catalog: Catalog, environment: EngineEnvironment): Promise<PreparedEngines> {
+export async function prepareEngines(
+  catalog: Catalog,
+  engines: readonly Engine[],
+  environment: EngineEnvironment,
+): Promise<PreparedEngines> {
   const prepared = new Map<string, PreparedEngine>();
   for (const agent of catalog.agents) {
-    const engine = ENGINES.find(({ kind }) => kind === agent.engine.kind);
+    const engine = engines.find(({ kind }) => kind === agent.engine.kind);
     if (!engine) throw new Error(`agent ${agent.name}: there is no engine of kind ${agent.engine.kind}`);
     prepared.set(agent.name, await engine.prepare(agent, environment));
   }

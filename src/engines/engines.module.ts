@@ -8,8 +8,8 @@ import { Clock } from '../common/clock.js';
 import { readEnvironment } from '../config/environment.js';
 import { Outbound } from '../http-client/outbound.js';
 import { OutboundModule } from '../http-client/outbound.module.js';
-import { type AgentClass, PreparedEngines, type RunnableAgent } from './engine.js';
-import { prepareEngines } from './engine-registry.js';
+import { type AgentClass, type Engine, PreparedEngines, type RunnableAgent } from './engine.js';
+import { ENGINES, prepareEngines } from './engine-registry.js';
 import { PROVIDER } from './provider/agent.decorator.js';
 import { SharedResources } from './shared-resources.js';
 
@@ -24,6 +24,7 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
       provide: PreparedEngines,
       useFactory: (
         catalog: Catalog,
+        engines: readonly Engine[],
         expressions: ExpressionEvaluator,
         shared: SharedResources,
         outbound: Outbound,
@@ -32,7 +33,7 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
       ) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
         const { baseDirectory } = catalog;
-        return prepareEngines(catalog, {
+        return prepareEngines(catalog, engines, {
           baseDirectory,
           environment: readEnvironment(),
           catalog,
@@ -43,7 +44,7 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
           instanceOf,
         });
       },
-      inject: [Catalog, ExpressionEvaluator, SharedResources, Outbound, Clock, ModuleRef],
+      inject: [Catalog, ENGINES, ExpressionEvaluator, SharedResources, Outbound, Clock, ModuleRef],
     },
   ],
   exports: [PreparedEngines],

@@ -10,6 +10,7 @@ import { LOGGER } from '../../src/common/logger.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
 import { Settings } from '../../src/config/settings.js';
 import { type AgentClass, type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
+import { ALL_ENGINES, ENGINES } from '../../src/engines/engine-registry.js';
 import { EnginesModule } from '../../src/engines/engines.module.js';
 import { Resolver, SystemResolver } from '../../src/http-client/lookups.js';
 import { Agent, type AgentArtifact, type ExecutionContext } from '../../src/index.js';
@@ -44,6 +45,7 @@ class Given {
       { provide: Clock, useValue: clock },
       { provide: LOGGER, useValue: pino({ level: 'silent' }) },
       { provide: Settings, useValue: resolveSettings({ flags: {}, environment: {}, server: {} }) },
+      { provide: ENGINES, useValue: ALL_ENGINES },
       { provide: Resolver, useValue: new SystemResolver() },
     ];
     return { module: Given, providers, exports: providers };

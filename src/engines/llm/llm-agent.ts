@@ -14,7 +14,7 @@ import {
   type LlmOptions,
   optionsOf,
 } from './llm-options.js';
-import { loadModel, type ModelSource } from './model-providers.js';
+import type { LoadModel, ModelSource } from './model-providers.js';
 import { answerSchema, contextLines, dataText, refusedText, systemText } from './prompt.js';
 import { agentTools, type AllowedTools } from './tools/agent-tools.js';
 import { ToolServer } from './tools/tool-server.js';
@@ -46,6 +46,7 @@ export class LlmAgent implements PreparedEngine {
     private readonly agent: AgentDefinition,
     private readonly source: ModelSource,
     private readonly environment: EngineEnvironment,
+    private readonly load: LoadModel,
   ) {
     this.options = optionsOf(agent);
     const { catalog, baseDirectory, outbound, shared } = environment;
@@ -67,15 +68,9 @@ export class LlmAgent implements PreparedEngine {
   }
 
   async run({ artifacts }: ExecutionInputs, context: EngineContext): Promise<unknown> {
-    const { source, options } = this;
-    if (source.needsKey && source.key === undefined) {
-      // The environment of a process does not change, so another attempt would fail too.
-      throw new EngineFailure(
-        'model',
-        `the environment variable ${source.keyVariable} is not set in Starling's environment`,
-        { isFinal: true },
-      );
-    }
+    const { options } = this;
+    // Before tools are called and artifacts are read, which would be in vain without a model.
+    await this.loaded();
     const { context: option = 'none', context_tokens: tokens = DEFAULT_CONTEXT_TOKENS } = options;
     const earlier = await contextLines(option, tokens, artifacts, context);
     if (earlier?.isCut) this.reportCut(tokens, context);
@@ -179,12 +174,13 @@ export class LlmAgent implements PreparedEngine {
 
   /** Loads the model once. After a failure it tries again, because a missing package may be installed meanwhile. */
   private async loaded(): Promise<LanguageModel> {
-    this.model ??= loadModel(this.source, this.environment.baseDirectory, this.environment.outbound.fetch);
+    const { baseDirectory, outbound } = this.environment;
+    this.model ??= this.load(this.source, baseDirectory, outbound.fetch, this.agent.name);
     try {
       return await this.model;
     } catch (error) {
       this.model = null;
-      throw new EngineFailure('model', (error as Error).message);
+      throw error instanceof EngineFailure ? error : new EngineFailure('model', (error as Error).message);
     }
   }
 

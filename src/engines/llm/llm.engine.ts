@@ -14,11 +14,13 @@ import {
   optionsOf,
   type ToolsOption,
 } from './llm-options.js';
-import { modelSource, providerProblem } from './model-providers.js';
+import { type LoadModel, loadModel, modelSource, providerProblem } from './model-providers.js';
 
 /** Runs a language model through the AI SDK. */
 export class LlmEngine implements Engine {
   readonly kind = LLM_KIND;
+
+  constructor(private readonly load: LoadModel = loadModel) {}
 
   readonly optionsSchema = llmOptionsSchema;
 
@@ -62,7 +64,7 @@ export class LlmEngine implements Engine {
   async prepare(agent: AgentDefinition, environment: EngineEnvironment): Promise<PreparedEngine> {
     const { model, base_url } = optionsOf(agent);
     const source = modelSource(model, base_url, environment.environment);
-    return new LlmAgent(agent, source, environment);
+    return new LlmAgent(agent, source, environment, this.load);
   }
 }
 

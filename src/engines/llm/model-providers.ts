@@ -7,6 +7,7 @@ import type { LanguageModel } from 'ai';
 
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import type { Environment } from '../../config/environment.js';
+import { EngineFailure } from '../engine-answers.js';
 
 /** The location of a model and the key that it needs. */
 export interface ModelSource {
@@ -79,13 +80,31 @@ export async function providerProblem(
   return 'problem' in found ? found.problem : null;
 }
 
-/** `fetch` sends the requests to the model's server. */
+/**
+ * Loads the model of an agent. `fetch` sends the requests to the model's server. Rejects if the model cannot be used,
+ * with an EngineFailure if another attempt would not change that.
+ */
+export type LoadModel = (
+  source: ModelSource,
+  baseDirectory: string,
+  fetch: typeof globalThis.fetch,
+  agent: string,
+) => Promise<LanguageModel>;
+
 export async function loadModel(
   source: ModelSource,
   baseDirectory: string,
   fetch: typeof globalThis.fetch,
 ): Promise<LanguageModel> {
   const { provider, name, baseUrl, key } = source;
+  if (source.needsKey && key === undefined) {
+    // The environment of a process does not change, so another attempt would fail too.
+    throw new EngineFailure(
+      'model',
+      `the environment variable ${source.keyVariable} is not set in Starling's environment`,
+      { isFinal: true },
+    );
+  }
   const settings = {
     fetch,
     ...(key !== undefined && { apiKey: key }),
