@@ -3,18 +3,14 @@
 // `node bin/starling.js` works too, but takes more memory.
 import { existsSync } from 'node:fs';
 
+import { requireNode } from './node-version.js';
+
 function refuse(message) {
   console.error(message);
   process.exit(1);
 }
 
-const REQUIRED = [24, 15];
-const [major, minor] = process.versions.node.split('.').map(Number);
-if (major < REQUIRED[0] || (major === REQUIRED[0] && minor < REQUIRED[1])) {
-  refuse(
-    `starling needs Node.js ${REQUIRED.join('.')} or later (this is ${process.versions.node}): run npm ci, which installs one, and start it with npx or npm`,
-  );
-}
+requireNode('starling', 'starling');
 
 const program = new URL('../dist/cli/program.js', import.meta.url);
 if (!existsSync(program)) refuse('starling is not built yet: run npm run build');

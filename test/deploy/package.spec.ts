@@ -22,9 +22,9 @@ describe('the package', () => {
   const npm = (...args: string[]): unknown =>
     JSON.parse(execFileSync('npm', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }));
 
-  it('has a name that is free on npm, and the program starling', () => {
+  it('has a name that is free on npm, and the program starling, under the name of the package, too', () => {
     const { name, version, bin } = read<Manifest>('package.json');
-    expect([name, Object.keys(bin!)]).toEqual(['starling-agents', ['starling']]);
+    expect([name, Object.keys(bin!)]).toEqual(['starling-agents', ['starling', 'starling-agents']]);
     expect(read<Manifest>('package-lock.json')).toMatchObject({ name, version });
     expect(readMarkdown('docs/nest.md')).toContain(`${name}-${version}.tgz`);
   });
