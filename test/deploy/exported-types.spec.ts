@@ -43,6 +43,21 @@ describe('what the package exports', () => {
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
+  it('has every value that its declarations promise', () => {
+    const namesIn = (module: string): string[] =>
+      JSON.parse(
+        execFileSync(
+          process.execPath,
+          [
+            '-p',
+            `import(${JSON.stringify(join(root, module))}).then((all) => console.log(JSON.stringify(Object.keys(all)))), ''`,
+          ],
+          { encoding: 'utf8' },
+        ),
+      ) as string[];
+    expect(namesIn('bin/library.js')).toEqual(namesIn('dist/index.js'));
+  });
+
   it('has the types that were agreed on', () => {
     // `UPDATE_TYPES=1 npm test -- test/deploy/exported-types` writes the file after an intended change.
     const agreed = join(import.meta.dirname, 'exported-types.txt');
