@@ -6,6 +6,7 @@ import type { Answer } from '../api/requests';
 import { choice, text, useFilters } from '../app/filters';
 import { CopyButton, CurlButton, IdChip } from '../components/copy';
 import { JsonLine } from '../components/json-line';
+import { OperationProgress } from '../components/operation-progress';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
 import { Segments } from '../components/segments';
@@ -27,7 +28,7 @@ import { Waits } from './correlation/waits';
 const TRACE = '/api/v1/correlations/{correlation_id}/trace';
 const STATUS = '/api/v1/correlations/{correlation_id}/status';
 
-const READERS = { selected: text, show: choice('timeline', 'graph', 'both') };
+const READERS = { selected: text, show: choice('timeline', 'graph', 'both'), operation: text };
 
 type Trace = Answer<typeof TRACE>;
 
@@ -67,11 +68,21 @@ export default function Correlation(): ReactNode {
             ]}
             onChange={(show) => set({ show })}
           />
-          {trace && <Actions id={id} state={trace.state} executions={pages.rows} />}
+          {trace && (
+            <Actions
+              id={id}
+              state={trace.state}
+              hasFailed={pages.rows.some((one) => one.state === 'failed' && one.correlation_id === id)}
+              onOperation={(operation) => set({ operation })}
+            />
+          )}
           <CurlButton request={{ path: TRACE, params: { path } }} />
         </>
       }
     >
+      {value.operation !== '' && (
+        <OperationProgress key={value.operation} id={value.operation} close={() => set({ operation: '' })} />
+      )}
       <Body id={id} pages={pages} {...value} select={(selected) => set({ selected })} />
     </Page>
   );

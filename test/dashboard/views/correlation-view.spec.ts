@@ -1,6 +1,7 @@
 // Opens the web app of the application in a real browser.
 import type { Page } from 'playwright-core';
 
+import { eventually } from '../../support/eventually.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
@@ -84,9 +85,14 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await details.getByRole('button', { name: 'Retry' }).click();
     await details.getByText('after retry 1').first().waitFor();
     await page.getByRole('button', { name: 'Retry failed' }).click();
-    await page.getByRole('dialog').getByText('1 failed execution of broken will run again').waitFor();
-    await page.getByRole('button', { name: 'Retry 1 failed execution' }).click();
+    await page.getByRole('dialog').getByText('All failed executions of this correlation run again').waitFor();
+    await page.getByRole('button', { name: 'Retry 1 execution', exact: true }).click();
     await details.getByText('after retry 2').first().waitFor();
+    await page.waitForURL('**/order-13?*operation=*');
+    const operation = page.getByRole('region', { name: 'Operation' });
+    await operation.getByText('1 of 1 execution retried').waitFor();
+    await operation.getByRole('button', { name: 'Close the operation' }).click();
+    await operation.waitFor({ state: 'hidden' });
     await page.context().close();
   });
 
@@ -114,6 +120,37 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await page.locator('ol[aria-label=Timeline][style*="height: 16640px"]').waitFor();
     expect(await page.getByRole('list', { name: 'Timeline' }).getByRole('listitem').count()).toBeLessThan(60);
     await page.context().close();
+  });
+
+  it('counts what it retries and cancels on the server while a long trace is still read, and retries it without the tab', async () => {
+    for (let n = 0; n < 260; n += 1) await publish('half-read', n % 2 === 0 ? 7 : 13);
+    await eventually('all have ended or wait', async () => {
+      const { body } = await dashboard.app.http.get('/api/v1/correlations/half-read/waiting').expect(200);
+      const { counts } = body as { counts: Record<string, number> };
+      return counts.unclaimed === 130 && counts.running! + counts.ready! + counts.retry! + counts.concurrency! === 0;
+    });
+    const { page } = await dashboard.open();
+    const sent: string[] = [];
+    page.on('request', (request) => request.method() === 'POST' && sent.push(new URL(request.url()).pathname));
+    // The first page arrives; the next one never does.
+    await page.route(/\/trace\?after=/, () => undefined);
+    await page.goto(`${dashboard.app.url}/dashboard/correlations/half-read`);
+    await page.getByText(/^Reading \d+ artifacts/).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('130 executions of it are pending or running').waitFor();
+    await dialog.getByRole('button', { name: 'Leave it' }).click();
+    await page.getByRole('button', { name: 'Retry failed' }).click();
+    await dialog.getByRole('button', { name: 'Retry 130 executions' }).click();
+    await page.waitForURL('**/half-read?operation=*');
+    expect(sent.filter((path) => path !== '/api/v1/executions/retry')).toEqual([]);
+    await page.context().close();
+    await eventually('each has run again', async () => {
+      const query = { correlation_id: 'half-read', state: 'failed', limit: 500 };
+      const { body } = await dashboard.app.http.get('/api/v1/executions').query(query).expect(200);
+      const { items } = body as { items: { round: number }[] };
+      return items.length === 130 && items.every(({ round }) => round === 1);
+    });
   });
 
   it('has the graph of its artifacts and executions, with the same selection as the timeline', async () => {

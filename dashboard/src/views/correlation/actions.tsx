@@ -1,22 +1,26 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 
 import { answered, api } from '../../api/client';
+import { type Answer, get } from '../../api/requests';
 import { Confirm } from '../../components/dialog';
 import { Icon } from '../../components/icon';
+import { OperationButton } from '../../components/operation-button';
 import { Place } from '../../components/place';
+import { useQuestion } from '../../components/use-question';
 import { countText } from '../../formats';
 import { isRegistered } from '../../views';
-import type { TracedExecution } from './rows';
+
+const WAITING = '/api/v1/correlations/{correlation_id}/waiting';
 
 export interface ActionsProps {
   id: string;
   state: string;
-  executions: readonly TracedExecution[];
+  hasFailed: boolean;
+  onOperation: (operationId: string) => void;
 }
 
-export function Actions({ id, state, executions }: ActionsProps): ReactNode {
-  const failed = executions.filter((execution) => execution.state === 'failed' && execution.correlation_id === id);
+export function Actions({ id, state, hasFailed, onOperation }: ActionsProps): ReactNode {
   return (
     <>
       {isRegistered('/publish') && (
@@ -25,76 +29,56 @@ export function Actions({ id, state, executions }: ActionsProps): ReactNode {
           Publish into it
         </Place>
       )}
-      {failed.length > 0 && state !== 'cancelled' && <RetryAll failed={failed} />}
-      {state === 'active' && <Cancel id={id} executions={executions} />}
+      {hasFailed && state !== 'cancelled' && (
+        <OperationButton kind="retry" filter={() => ({ correlation_id: id })} text="Retry failed" onStart={onOperation}>
+          All failed executions of this correlation run again on the same inputs, with all attempts of their agents.
+        </OperationButton>
+      )}
+      {state === 'active' && <Cancel id={id} />}
     </>
   );
 }
 
-function Cancel({ id, executions }: Omit<ActionsProps, 'state'>): ReactNode {
-  const [isOpen, setIsOpen] = useState(false);
+function Cancel({ id }: { id: string }): ReactNode {
   const client = useQueryClient();
-  const { mutateAsync, isPending, error, reset } = useMutation({
-    mutationFn: () =>
-      answered(api.POST('/api/v1/correlations/{correlation_id}/cancel', { params: { path: { correlation_id: id } } })),
-    onSuccess: async () => {
-      setIsOpen(false);
-      await client.invalidateQueries();
-    },
+  const path = { correlation_id: id };
+  const question = useQuestion({
+    run: () => answered(api.POST('/api/v1/correlations/{correlation_id}/cancel', { params: { path } })),
+    done: 'The correlation is cancelled',
+    onDone: () => client.invalidateQueries(),
   });
-  const open = executions.filter(({ state }) => state === 'pending' || state === 'running').length;
+  const { data, error, isFetching } = useQuery({
+    queryKey: ['count before cancel', id],
+    queryFn: ({ signal }) => get(WAITING, { path, query: { limit: 1 } }, signal),
+    enabled: question.isOpen,
+    staleTime: 0,
+    gcTime: 0,
+    placeholderData: undefined,
+  });
+  const open = isFetching ? undefined : data && openExecutions(data);
   return (
     <>
-      <button type="button" className="button" onClick={() => (reset(), setIsOpen(true))}>
+      <button type="button" className="button" onClick={question.ask}>
         <Icon name="slash" />
         Cancel
       </button>
       <Confirm
         title="Cancel this correlation?"
         action="Cancel the correlation"
-        isOpen={isOpen}
-        onClose={() => setIsOpen(false)}
-        onConfirm={() => mutateAsync().catch(() => undefined)}
-        isBusy={isPending}
-        error={error}
+        {...question.confirm}
+        error={question.confirm.error ?? error}
       >
-        {countText(open, 'execution')} of it {open === 1 ? 'is' : 'are'} pending or running. None of them will end with
-        a result, and the correlation takes no further artifacts.
+        {open === undefined ? 'Its executions' : `${countText(open, 'execution')} of it`} {open === 1 ? 'is' : 'are'}{' '}
+        pending or running. None of them will end with a result, and the correlation takes no further artifacts.
       </Confirm>
     </>
   );
 }
 
-function RetryAll({ failed }: { failed: readonly TracedExecution[] }): ReactNode {
-  const [isOpen, setIsOpen] = useState(false);
-  const client = useQueryClient();
-  const { mutateAsync, isPending, error, reset } = useMutation({
-    mutationFn: async () => {
-      for (const { id } of failed)
-        await answered(api.POST('/api/v1/executions/{execution_id}/retry', { params: { path: { execution_id: id } } }));
-    },
-    onSuccess: () => setIsOpen(false),
-    onSettled: () => client.invalidateQueries(),
-  });
-  const what = countText(failed.length, 'failed execution');
-  return (
-    <>
-      <button type="button" className="button" onClick={() => (reset(), setIsOpen(true))}>
-        <Icon name="again" />
-        Retry failed
-      </button>
-      <Confirm
-        title="Retry what failed?"
-        action={`Retry ${what}`}
-        isOpen={isOpen}
-        onClose={() => setIsOpen(false)}
-        onConfirm={() => mutateAsync().catch(() => undefined)}
-        isBusy={isPending}
-        error={error}
-      >
-        {what} of {[...new Set(failed.map(({ agent }) => agent))].join(', ')} will run again, with the attempts that the
-        configuration allows.
-      </Confirm>
-    </>
-  );
-}
+const WITHOUT_EXECUTION: readonly string[] = ['release', 'deadline', 'join', 'window'];
+
+/** Returns the number of executions that are pending or running. */
+const openExecutions = ({ counts = {} as never }: Answer<typeof WAITING>): number =>
+  Object.entries(counts)
+    .filter(([kind]) => !WITHOUT_EXECUTION.includes(kind))
+    .reduce((sum, [, count]) => sum + count, 0);

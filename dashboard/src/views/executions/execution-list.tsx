@@ -6,6 +6,7 @@ import { choice, type Filters, text, useFilters } from '../../app/filters';
 import { AgentField, StateField } from '../../components/choice-filters';
 import { CurlButton, IdChip } from '../../components/copy';
 import { ChoiceField, FilterBar, TextField } from '../../components/fields';
+import { OperationButton, type OperationButtonProps } from '../../components/operation-button';
 import { PanelButton } from '../../components/panel-button';
 import { Place } from '../../components/place';
 import { StateBadge } from '../../components/state-badge';
@@ -15,7 +16,6 @@ import { useNews } from '../../components/use-news';
 import { type Column, VirtualList } from '../../components/virtual-list';
 import type { LiveEvent } from '../../live/messages';
 import { Frame } from './frame';
-import { OperationButton, type OperationButtonProps } from './operation-button';
 
 type Execution = Schemas['ListedExecutionBody'];
 

@@ -6,6 +6,7 @@ import { type Filters, text, useFilters } from '../../app/filters';
 import { AgentField } from '../../components/choice-filters';
 import { CurlButton } from '../../components/copy';
 import { FilterBar, TextField, TimeField } from '../../components/fields';
+import { OperationButton } from '../../components/operation-button';
 import { Place } from '../../components/place';
 import { Empty, NoMatch } from '../../components/states';
 import { Ago } from '../../components/time';
@@ -13,7 +14,6 @@ import { useNews } from '../../components/use-news';
 import { type Column, VirtualList } from '../../components/virtual-list';
 import { numberText } from '../../formats';
 import { Frame } from './frame';
-import { OperationButton } from './operation-button';
 
 type FailureGroup = Schemas['FailureGroupBody'];
 

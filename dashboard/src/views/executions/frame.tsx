@@ -1,11 +1,11 @@
 import type { ReactNode } from 'react';
 
 import { choice, text, useFilters } from '../../app/filters';
+import { OperationProgress } from '../../components/operation-progress';
 import { Page } from '../../components/page';
 import { Segments } from '../../components/segments';
 import { WithPanel } from '../../components/side-panel';
 import { ExecutionPanel } from './execution-panel';
-import { OperationProgress } from './operation-progress';
 
 /** The empty one is the list. */
 export const VIEWS = ['', 'failures'] as const;

@@ -1,12 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
-import { answered, api } from '../../api/client';
-import type { Schemas } from '../../api/requests';
-import { Confirm } from '../../components/dialog';
-import { Icon } from '../../components/icon';
-import { useQuestion } from '../../components/use-question';
-import { countText } from '../../formats';
+import { answered, api } from '../api/client';
+import type { Schemas } from '../api/requests';
+import { countText } from '../formats';
+import { Confirm } from './dialog';
+import { Icon } from './icon';
+import { useQuestion } from './use-question';
 
 type Operation = Schemas['OperationBody'];
 type OperationFilter = Schemas['OperationFilterBody'];

@@ -1,17 +1,17 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useEffect } from 'react';
 
-import { answered, api } from '../../api/client';
-import { useApi } from '../../api/queries';
-import type { Schemas } from '../../api/requests';
-import { announce } from '../../components/announcer';
-import { CurlButton } from '../../components/copy';
-import { Icon } from '../../components/icon';
-import { Progress } from '../../components/progress';
-import { StateBadge } from '../../components/state-badge';
-import { Failure, LoadingRows } from '../../components/states';
-import { Duration } from '../../components/time';
-import { countText, numberText } from '../../formats';
+import { answered, api } from '../api/client';
+import { useApi } from '../api/queries';
+import type { Schemas } from '../api/requests';
+import { countText, numberText } from '../formats';
+import { announce } from './announcer';
+import { CurlButton } from './copy';
+import { Icon } from './icon';
+import { Progress } from './progress';
+import { StateBadge } from './state-badge';
+import { Failure, LoadingRows } from './states';
+import { Duration } from './time';
 
 type Operation = Schemas['OperationBody'];
 
@@ -53,14 +53,13 @@ export function OperationProgress({ id, close }: OperationProgressProps): ReactN
   );
 }
 
-/** Reads the executions again when an operation over them has ended. */
+/** Asks again for all that is shown when an operation has ended. */
 function useEnd(state: Operation['state'] | undefined): void {
   const client = useQueryClient();
   useEffect(() => {
     if (state === undefined || state === 'running') return;
     announce(`The operation is ${state}`);
-    for (const path of ['/api/v1/executions', '/api/v1/executions/failures'])
-      void client.invalidateQueries({ queryKey: [path] });
+    void client.invalidateQueries();
   }, [client, state]);
 }
 
