@@ -4,13 +4,20 @@ export type Path = readonly (string | number)[];
 /** A problem or warning in the configuration. `path` has the form `agents.classifier.consumes[0].where`. */
 export interface Diagnostic {
   path: string;
-  /** Starts at 1. Absent if the value is not in the file. */
+  /** Line and column start at 1. Absent if the value is not in the file. */
   line?: number;
+  column?: number;
   message: string;
 }
 
-export const describeDiagnostic = ({ path, line, message }: Diagnostic): string =>
-  (line === undefined ? '' : `line ${line}: `) + (path === '' ? message : `${path}: ${message}`);
+export const describeDiagnostic = ({ path, line, column, message }: Diagnostic): string =>
+  (line === undefined ? '' : `line ${line}, column ${column}: `) + (path === '' ? message : `${path}: ${message}`);
+
+/** A position in the file. Line and column start at 1. */
+export interface Place {
+  line: number;
+  column: number;
+}
 
 /** Carries all problems that prevent a configuration from being served. */
 export class CatalogError extends Error {
@@ -37,19 +44,21 @@ export function formatPath(path: Path): string {
   }, '');
 }
 
+/** The place of a problem that is not where its path leads: elsewhere in the file, or inside the text at the path. */
+export type Within = Place | { offset: number };
+
 interface Located {
   path: Path;
   message: string;
-  line?: number;
+  within?: Within;
 }
 
 /** Collects problems or warnings while a configuration is checked. */
 export class Diagnostics {
   private readonly found: Located[] = [];
 
-  /** Pass `line` only if the path does not lead to it. */
-  add(path: Path, message: string, line?: number): void {
-    this.found.push({ path, message, line });
+  add(path: Path, message: string, within?: Within): void {
+    this.found.push({ path, message, ...(within && { within }) });
   }
 
   get empty(): boolean {
@@ -65,13 +74,18 @@ export class Diagnostics {
     return this.found.some((diagnostic) => leadsTo(path, diagnostic.path));
   }
 
-  /** Sorted by line. Problems that are not in the file come last. */
-  toDiagnostics(lineOf: (path: Path) => number | undefined): Diagnostic[] {
+  /** Sorted by position. Problems that are not in the file come last. */
+  toDiagnostics(placeOf: (path: Path, offset?: number) => Place | undefined): Diagnostic[] {
     return this.found
-      .map(({ path, message, line }) => ({ path: formatPath(path), line: line ?? lineOf(path), message }))
-      .sort((a, b) => (a.line ?? Number.MAX_SAFE_INTEGER) - (b.line ?? Number.MAX_SAFE_INTEGER));
+      .map(({ path, message, within }) => {
+        const place = within && 'line' in within ? within : placeOf(path, within?.offset);
+        return { path: formatPath(path), ...place, message };
+      })
+      .sort((a, b) => order(a.line, b.line) || order(a.column, b.column));
   }
 }
+
+const order = (one = Number.MAX_SAFE_INTEGER, other = Number.MAX_SAFE_INTEGER): number => one - other;
 
 /** The problems that prevent a configuration from being served, and the warnings. */
 export class Report {

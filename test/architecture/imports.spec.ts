@@ -8,7 +8,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['common'],
   ['config'],
   ['cel/language', 'http-client', 'observability', 'patterns'],
-  ['cel/sandbox'],
+  ['cel/sandbox', 'cel/types'],
   ['cel'],
   ['catalog', 'database'],
   ['catalog/schemas'],

@@ -78,7 +78,7 @@ agents:
     const error = await load('agents: {}\nfoo: 1\nbar: 2\n').catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
     expect((error as CatalogError).message).toMatch(
-      /starling\.yaml has 2 errors:\n {2}line 2: foo: is not a known key\n {2}line 3: bar: is not a known key$/,
+      /starling\.yaml has 2 errors:\n {2}line 2, column 1: foo: is not a known key\n {2}line 3, column 1: bar: is not a known key$/,
     );
   });
 

@@ -48,11 +48,13 @@ agents:
       {
         path: 'server.port',
         line: 3,
+        column: 3,
         message: 'the environment variable PORT is not set; set it, or write ${PORT:-default}',
       },
       {
         path: 'server.server_name',
         line: 4,
+        column: 3,
         message: 'the environment variable NAME is not set; set it, or write ${NAME:-default}',
       },
     ]);

@@ -45,7 +45,7 @@ export const problemTexts = async (text: string, given: Given = {}): Promise<str
 
 /** Returns one agent with an expression engine; `more` are further lines of it, indented by four spaces. */
 export const agent = (name: string, consumes: string, more = ''): string =>
-  `  ${name}:\n    consumes: [${consumes}]\n    engine: { kind: expression, expression: payload }\n${more}`;
+  `  ${name}:\n    consumes: [${consumes}]\n    engine: { kind: expression, expression: "null" }\n${more}`;
 
 /** The problem of a payload, or null if its type accepts it. */
 export function problemOf(type: ArtifactType, payload: unknown): string | null {

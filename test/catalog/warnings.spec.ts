@@ -7,7 +7,7 @@ const publishes = (...types: string[]): string =>
 
 describe('agents that no artifact can trigger', () => {
   const untriggerable = (line: number, name: string): unknown =>
-    expect.stringMatching(`^line ${line}: agents\\.${name}: no artifact can trigger this agent`);
+    expect.stringMatching(`^line ${line}, column 3: agents\\.${name}: no artifact can trigger this agent`);
 
   test('a client can publish any type, so an agent without from_agents can be triggered', async () => {
     expect(
@@ -29,7 +29,7 @@ describe('agents that no artifact can trigger', () => {
   test('its only producer does not exist, and the message quotes the misspelt name', async () => {
     expect(await warningsOf(agent('a', '{ types: [T], from_agents: [nobody] }'))).toEqual([
       untriggerable(2, 'a'),
-      'line 3: agents.a.consumes[0].from_agents[0]: no agent has the name nobody, so it publishes nothing',
+      'line 3, column 44: agents.a.consumes[0].from_agents[0]: no agent has the name nobody, so it publishes nothing',
     ]);
     expect(await warningsOf(agent('a', '{ types: [T], from_agents: [external, nobody] }'))).toEqual([
       expect.stringContaining('no agent has the name nobody'),
@@ -63,10 +63,10 @@ describe('unknown agents', () => {
 
   test('are reported if a visibility names them', async () => {
     expect(await warningsOf(visible('{ kind: Private, agents: [a, b] }'))).toEqual([
-      'line 5: agents.a.publishes[0].visibility.agents[1]: no agent has the name b, so this entry has no effect',
+      'line 5, column 69: agents.a.publishes[0].visibility.agents[1]: no agent has the name b, so this entry has no effect',
     ]);
     expect(await warningsOf(visible('{ kind: After, ttl: PT1H, then: { kind: Private, agents: [c] } }'))).toEqual([
-      'line 5: agents.a.publishes[0].visibility.then.agents[0]: no agent has the name c, so this entry has no effect',
+      'line 5, column 98: agents.a.publishes[0].visibility.then.agents[0]: no agent has the name c, so this entry has no effect',
     ]);
     expect(await warningsOf(visible('{ kind: Private, agents: [a] }'))).toEqual([]);
   });
@@ -215,9 +215,9 @@ agents:
 `;
     const { warnings } = await load(text);
     expect(warnings).toEqual([
-      expect.stringMatching(/^line 6: agents\.a\.consumes\[0\]\.where: /),
-      expect.stringMatching(/^line 7: agents\.a\.consumes\[0\]\.join\.by: /),
-      expect.stringMatching(/^line 8: agents\.a\.engine\.expression: /),
+      expect.stringMatching(/^line 6, column \d+: agents\.a\.consumes\[0\]\.where: /),
+      expect.stringMatching(/^line 7, column \d+: agents\.a\.consumes\[0\]\.join\.by: /),
+      expect.stringMatching(/^line 8, column \d+: agents\.a\.engine\.expression: /),
     ]);
     expect(warnings.every((warning) => warning.includes('2.0'))).toBe(true);
   });

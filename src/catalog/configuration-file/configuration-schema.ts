@@ -14,7 +14,13 @@ const nameSchema: JsonObject = {
     'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends',
 };
 
-const expression = (description: string): JsonObject => ({ description, type: 'string', minLength: 1 });
+/** The schema of a key whose value is CEL. Without quotes, YAML reads a map, a list or a constant of CEL as its own. */
+export const expressionSchema = (description: string): JsonObject => ({
+  description,
+  type: 'string',
+  minLength: 1,
+  errorMessage: 'must be a text with a CEL expression; put the expression in quotes',
+});
 
 const texts = (description: string): JsonObject => ({
   description,
@@ -38,7 +44,7 @@ const subscriptionSchema: JsonObject = {
       enum: ['all', 'any'],
       default: 'all',
     },
-    where: expression('CEL expression over payload, artifact and inputs; the agent runs only if it is true'),
+    where: expressionSchema('CEL expression over payload, artifact and inputs; the agent runs only if it is true'),
     from_agents: { ...texts('Artifacts by any of these producers; external means clients'), items: nameSchema },
     tags: texts('Artifacts with any of these tags'),
     join: {
@@ -46,7 +52,7 @@ const subscriptionSchema: JsonObject = {
       type: 'object',
       additionalProperties: false,
       properties: {
-        by: expression('CEL expression for the join key of an artifact'),
+        by: expressionSchema('CEL expression for the join key of an artifact'),
         within: durationSchema(
           'Time limit from the first artifact; an incomplete group is then dropped with a WorkflowError',
         ),

@@ -28,6 +28,8 @@ export interface EngineFinding {
   /** The path inside the agent's `engine` object. */
   path: Path;
   message: string;
+  /** The position in the text at `path`, in characters, if the problem is inside it. */
+  offset?: number;
   /** True if the agent can still run. */
   warning?: boolean;
 }

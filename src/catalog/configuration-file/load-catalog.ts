@@ -12,6 +12,7 @@ import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
+import { subscriptionFindings } from './expression-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
 import { validateSchema } from './schema-validation.js';
 import { cycleWarnings, triggerWarnings } from './trigger-warnings.js';
@@ -51,7 +52,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const { errors, warnings } = report;
   const baseDirectory = dirname(resolve(sources.file));
   const source = parseYamlSource(sources.text ?? (await readText(sources.file)), sources.environment, errors);
-  if (!source.readable) throw new CatalogError(sources.file, errors.toDiagnostics(source.lineOf));
+  if (!source.readable) throw new CatalogError(sources.file, errors.toDiagnostics(source.placeOf));
 
   const schema = configurationSchema(sources.engines, sources.serverSchema);
   const configuration = validateSchema<ConfigurationOptions>(source.value, schema, [], errors);
@@ -70,11 +71,12 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   };
   const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, errors);
   const catalog = new Catalog(types, agents, baseDirectory, further);
+  checkSubscriptionTypes(catalog, parsed, report);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
-  if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(source.lineOf), server);
+  if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(source.placeOf), server);
 
   addCatalogWarnings(catalog, parsed, warnings);
-  return { catalog, warnings: warnings.toDiagnostics(source.lineOf).map(describeDiagnostic), server, baseDirectory };
+  return { catalog, warnings: warnings.toDiagnostics(source.placeOf).map(describeDiagnostic), server, baseDirectory };
 }
 
 async function readText(file: string): Promise<string> {
@@ -101,8 +103,23 @@ async function checkEngines(
     const path = [...parsed[position]!.path, 'engine'];
     const kind = kinds.find((candidate) => candidate.kind === agent.engine.kind);
     if (!kind || errors.touches(path)) continue;
-    for (const finding of await kind.check(agent, checks)) {
-      (finding.warning ? warnings : errors).add([...path, ...finding.path], finding.message);
+    for (const { path: below, message, warning, offset } of await kind.check(agent, checks)) {
+      (warning ? warnings : errors).add([...path, ...below], message, offset === undefined ? undefined : { offset });
+    }
+  }
+}
+
+/** Checks the expressions of subscriptions that compile against the declared types. */
+function checkSubscriptionTypes(catalog: Catalog, parsed: readonly ParsedAgent[], { errors, warnings }: Report): void {
+  for (const [position, { subscriptions }] of catalog.agents.entries()) {
+    for (const subscription of subscriptions) {
+      const path = [...parsed[position]!.path, 'consumes', subscription.index];
+      if (errors.touches([...path, 'types']) || errors.touches([...path, 'mode'])) continue;
+      for (const { below, findings } of subscriptionFindings(subscription, catalog, (at) =>
+        errors.touches([...path, ...at]),
+      ))
+        for (const { message, warning, offset } of findings)
+          (warning ? warnings : errors).add([...path, ...below], message, { offset });
     }
   }
 }

@@ -1,9 +1,11 @@
 import type { Document, Node, Pair, Scalar, YAMLError, YAMLMap } from 'yaml';
-import { isAlias, isCollection, isMap, isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
+import { isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 
 import type { Environment } from '../../config/environment.js';
-import type { Diagnostics, Path } from '../diagnostics.js';
+import type { Diagnostics, Path, Place } from '../diagnostics.js';
 import { Interpolation, readPlainScalar } from './interpolation.js';
+import { YamlPlaces } from './yaml-places.js';
+import { yamlProblem } from './yaml-problem.js';
 
 /** A parsed configuration file with the positions of its values. */
 export interface YamlSource {
@@ -13,10 +15,10 @@ export interface YamlSource {
   /** False if the text is not YAML: further checks would only find consequences of that. */
   readable: boolean;
   /**
-   * Returns the line, from 1, of the value at `path` or of the nearest value around it. Undefined if it is not in the
-   * file.
+   * Returns the place of the key or list item at `path`, or of the nearest one around it; with `offset`, that of a
+   * character of the text at `path`. Undefined if it is not in the file.
    */
-  lineOf(path: Path): number | undefined;
+  placeOf(path: Path, offset?: number): Place | undefined;
 }
 
 type Ancestors = readonly (Document | Node | Pair)[];
@@ -26,13 +28,18 @@ export function parseYamlSource(text: string, environment: Environment, errors: 
   const interpolation = new Interpolation(environment);
   const lines = new LineCounter();
   const options = { lineCounter: lines, prettyErrors: false, stringKeys: true, uniqueKeys: false };
-  const document = parseDocument(interpolation.setAside(text), options);
-  const lineOf = (path: Path): number | undefined => lineAt(document, lines, path);
-  const unreadable: YamlSource = { value: null, spelled: null, readable: false, lineOf };
+  const parsed = interpolation.setAside(text);
+  const document = parseDocument(parsed, options);
+  const places = new YamlPlaces(parsed, lines, interpolation);
+  const placeOf: YamlSource['placeOf'] = (path, offset) => places.of(path, offset, document);
+  const unreadable: YamlSource = { value: null, spelled: null, readable: false, placeOf };
 
-  const problems: YAMLError[] = [...document.errors, ...document.warnings];
-  for (const problem of problems) errors.add([], describeProblem(problem), lines.linePos(problem.pos[0]).line);
-  if (problems.length > 0) return unreadable;
+  const [first, ...others]: YAMLError[] = [...document.errors, ...document.warnings];
+  if (first) {
+    const problem = yamlProblem([first, ...others], parsed);
+    errors.add([], problem.message, places.at(problem.position));
+    return unreadable;
+  }
 
   const spelled = document.clone();
   visit(document, {
@@ -40,7 +47,7 @@ export function parseYamlSource(text: string, environment: Environment, errors: 
     Scalar: (role, scalar, ancestors) => interpolate(scalar, role === 'key', ancestors, interpolation, errors),
   });
   try {
-    return { value: document.toJS() as unknown, spelled: asSpelled(spelled, interpolation), readable: true, lineOf };
+    return { value: document.toJS() as unknown, spelled: asSpelled(spelled, interpolation), readable: true, placeOf };
   } catch (error) {
     // An alias without an anchor, or aliases that expand beyond the parser's limit.
     errors.add([], (error as Error).message);
@@ -55,10 +62,6 @@ function asSpelled(document: Document, interpolation: Interpolation): unknown {
     },
   });
   return document.toJS() as unknown;
-}
-
-function describeProblem(problem: YAMLError): string {
-  return problem.code === 'MULTIPLE_DOCS' ? 'the file contains several YAML documents; keep one' : problem.message;
 }
 
 function reportDuplicateKeys(map: YAMLMap, path: Path, errors: Diagnostics): void {
@@ -95,32 +98,3 @@ function pathOf(nodes: Ancestors): Path {
     return [];
   });
 }
-
-function lineAt(document: Document, lines: LineCounter, path: Path): number | undefined {
-  let node: unknown = document.contents;
-  let offset = startOf(node) ?? 0;
-  for (const [depth, segment] of path.entries()) {
-    const step = stepInto(isAlias(node) ? node.resolve(document) : node, segment);
-    if (step === null && depth === 0) return undefined;
-    if (step === null) break;
-    offset = startOf(step.marker) ?? offset;
-    node = step.value;
-  }
-  return lines.linePos(offset).line;
-}
-
-/** Returns the value under one path segment and the node that marks its position: the key or the list item. */
-function stepInto(node: unknown, segment: string | number): { value: unknown; marker: unknown } | null {
-  if (isMap(node)) {
-    // If a key occurs twice, this is the last one, because that is the one to remove.
-    const pair = node.items.findLast(({ key }) => isScalar(key) && key.value === String(segment));
-    return pair ? { value: pair.value, marker: pair.key } : null;
-  }
-  if (isSeq(node) && typeof segment === 'number' && segment < node.items.length) {
-    return { value: node.items[segment], marker: node.items[segment] };
-  }
-  return null;
-}
-
-const startOf = (node: unknown): number | undefined =>
-  (isScalar(node) || isCollection(node) || isAlias(node) ? node.range?.[0] : undefined) ?? undefined;

@@ -1,4 +1,6 @@
-import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
+import { expressionSchema } from '../../catalog/configuration-file/configuration-schema.js';
+import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
+import { answerFindings } from '../../catalog/configuration-file/expression-types.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { Clock } from '../../common/clock.js';
@@ -19,16 +21,19 @@ export class ExpressionEngine implements Engine {
     required: ['kind', 'expression'],
     properties: {
       kind: { const: 'expression' },
-      expression: { description: 'For example {"team": payload.language + "-support"}', type: 'string', minLength: 1 },
+      expression: expressionSchema('For example {"team": payload.language + "-support"}'),
     },
   };
 
-  async check(agent: AgentDefinition): Promise<EngineFinding[]> {
+  async check(agent: AgentDefinition, { catalog }: EngineChecks): Promise<EngineFinding[]> {
     const source = sourceOf(agent);
     const path = ['expression'];
     const problem = checkExpression(source);
     if (problem !== null) return [{ path, message: problem }];
-    return expressionWarnings(source).map((message) => ({ path, message, warning: true }));
+    return [
+      ...expressionWarnings(source).map((message) => ({ path, message, warning: true })),
+      ...answerFindings(source, agent, catalog).map((finding) => ({ path, ...finding })),
+    ];
   }
 
   async prepare(agent: AgentDefinition, { expressions, clock }: EngineEnvironment): Promise<PreparedEngine> {

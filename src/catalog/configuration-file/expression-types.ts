@@ -1,0 +1,113 @@
+import { predicateProblem, type Scope, typed, type TypeFinding } from '../../cel/types/type-check.js';
+import { listOf, mapOf, oneOf, union, type ValueType } from '../../cel/types/value-type.js';
+import { listed, nearestName } from '../../common/names-in-messages.js';
+import type { Catalog } from '../catalog.js';
+import type { AgentDefinition, Subscription } from '../definitions.js';
+import { payloadType } from '../schemas/payload-type.js';
+import { answerProblems } from './answer-problems.js';
+
+interface SubscriptionFindings {
+  /** The path inside the subscription. */
+  below: string[];
+  findings: readonly TypeFinding[];
+}
+
+/**
+ * Returns the findings of the declared types in `where` and `join.by` of a subscription. Expressions for which `isWrong` is true do not
+ * compile, and are left out.
+ */
+export function subscriptionFindings(
+  subscription: Subscription,
+  catalog: Catalog,
+  isWrong: (below: string[]) => boolean,
+): SubscriptionFindings[] {
+  const { where, join } = subscription;
+  const [wherePath, keyPath] = [['where'], ['join', 'by']];
+  return [
+    ...(where === null || isWrong(wherePath)
+      ? []
+      : [{ below: wherePath, findings: predicateFindings(where, subscription, catalog) }]),
+    ...(!join || join.by === null || isWrong(keyPath)
+      ? []
+      : [{ below: keyPath, findings: keyFindings(join.by, subscription, catalog) }]),
+  ];
+}
+
+function predicateFindings(where: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
+  const checked = typed(where, scopeOf(viewOf(subscription, catalog), subscription.types, catalog));
+  const problem = predicateProblem(checked);
+  return problem === null
+    ? [...checked.findings]
+    : [...checked.findings, { message: problem, offset: 0, warning: false }];
+}
+
+/** A join key is computed for each artifact alone. */
+const keyFindings = (by: string, subscription: Subscription, catalog: Catalog): readonly TypeFinding[] =>
+  typed(by, scopeOf(eitherPayload(subscription, catalog), subscription.types, catalog)).findings;
+
+/** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
+export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
+  const views = agent.subscriptions.map((subscription) =>
+    subscription.batch ? listOf(eitherPayload(subscription, catalog)) : viewOf(subscription, catalog),
+  );
+  const types = agent.subscriptions.flatMap((subscription) => subscription.types);
+  const checked = typed(source, scopeOf(union(views), types, catalog));
+  const published = new Map(agent.outputs.map(({ type }) => [type, typeNamed(type, catalog)]));
+  const problems = answerProblems(checked.type, published).map(({ message, origin }) => ({
+    message,
+    offset: origin ?? 0,
+    warning: false,
+  }));
+  return [...checked.findings, ...problems];
+}
+
+/** A join is seen as an object keyed by type name, every other input as its payload. */
+function viewOf(subscription: Subscription, catalog: Catalog): ValueType {
+  if (!subscription.join) return eitherPayload(subscription, catalog);
+  const payloads = new Map(subscription.types.map((name) => [name, typeNamed(name, catalog)]));
+  return mapOf(payloads, (field) => {
+    const having = [...payloads].filter(([, { fields }]) => typeof fields?.find(field) === 'object');
+    const nearest = nearestName(field, payloads.keys());
+    if (having.length === 0 && nearest !== undefined) return null;
+    const names = (having.length > 0 ? having : [...payloads]).map(([name]) => `payload${accessTo(name)}.${field}`);
+    return `a join sees its payloads by their types: write ${listed(names, 'or')}`;
+  });
+}
+
+const accessTo = (name: string): string => (/^[A-Za-z_]\w*$/.test(name) ? `.${name}` : `[${JSON.stringify(name)}]`);
+
+const eitherPayload = ({ types }: Subscription, catalog: Catalog): ValueType =>
+  union(types.map((name) => typeNamed(name, catalog)));
+
+const payloadTypes = new WeakMap<object, ValueType>();
+
+/** The payloads of a type. Many agents may share it. */
+function typeNamed(name: string, catalog: Catalog): ValueType {
+  const type = catalog.type(name);
+  if (!type) return payloadType(null);
+  const known = payloadTypes.get(type) ?? payloadType(type.schema);
+  payloadTypes.set(type, known);
+  return known;
+}
+
+/** The variables of an expression whose inputs have any of these types. */
+function scopeOf(payload: ValueType, types: readonly string[], catalog: Catalog): Scope {
+  const artifact = mapOf(
+    new Map<string, ValueType>([
+      ['id', oneOf('string')],
+      ['type', { ...oneOf('string'), values: types }],
+      ['payload', union(types.map((name) => typeNamed(name, catalog)))],
+      ['tags', listOf(oneOf('string'))],
+      ['produced_by', oneOf('string')],
+      ['correlation_id', oneOf('string')],
+      ['partition_key', oneOf('string', 'null')],
+      ['version', oneOf('double')],
+      ['created_at', oneOf('string')],
+    ]),
+  );
+  return new Map([
+    ['payload', payload],
+    ['artifact', artifact],
+    ['inputs', listOf(artifact)],
+  ]);
+}

@@ -1,0 +1,47 @@
+import type { YAMLError } from 'yaml';
+
+/** A problem of a text that is not YAML, with its position in the text. */
+export interface YamlProblem {
+  message: string;
+  position: number;
+}
+
+/**
+ * The cause of everything that the parser reports: the first error, as all others may follow from it. CEL without
+ * quotes is the most frequent one.
+ */
+export function yamlProblem([first]: readonly [YAMLError, ...YAMLError[]], text: string): YamlProblem {
+  const [position] = first.pos;
+  if (first.code === 'MULTIPLE_DOCS')
+    return { message: 'the file contains several YAML documents; keep one', position };
+  const expression = unquotedExpression(text, position);
+  if (expression)
+    return {
+      message: `${expression.key} is CEL without quotes, which YAML reads in its own way; put the expression in quotes, or write \`${expression.key}: |\` and the expression in the next lines`,
+      position: expression.position,
+    };
+  return { message: first.message, position };
+}
+
+const EXPRESSION_KEY = /(?<=^|[\s{,])(?<key>where|by|expression):\s+(?![|>\s])/g;
+
+/** The expression without quotes that an error at `position` follows from. */
+function unquotedExpression(text: string, position: number): { key: string; position: number } | null {
+  const before = [...text.slice(0, position + 1).matchAll(EXPRESSION_KEY)].at(-1);
+  if (!before || endOfValue(text, before.index + before[0].length) < position) return null;
+  return { key: before.groups!.key!, position: before.index };
+}
+
+/** The end of the line in which the brackets that open at `start` are closed. Brackets in quotes do not count. */
+function endOfValue(text: string, start: number): number {
+  let depth = 0;
+  const tokens = /'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|[{[(]|[}\])]|\n|$/g;
+  tokens.lastIndex = start;
+  for (let token = tokens.exec(text); token; token = tokens.exec(text)) {
+    if (token[0] === '') break;
+    if (/^[{[(]/.test(token[0])) depth++;
+    else if (/^[}\])]/.test(token[0])) depth--;
+    else if (token[0] === '\n' && depth <= 0) return token.index;
+  }
+  return text.length;
+}
