@@ -154,10 +154,13 @@ test('follows changes, keeps what waits, and continues with the last good config
     const unharmed = dev.program.stderr;
     await dev.ask('/api/v1/artifacts', { type: 'Call', payload: { as: 'crash' } }).catch(() => undefined);
     await dev.prints('starling dev: the service has ended (1); it starts again after a change', unharmed);
+    // The attempt that ended the service runs again, so the agent has to be mended.
+    const withoutCrash = AGENT.replace('./word.ts', './gone.ts').replace(/^.*'crash'.*\n/m, '');
+    await dev.writes('speaker.ts', withoutCrash, 'Serving 2 agents');
     await dev.writes('gone.ts', wordFile('four'), 'Serving 2 agents');
     await dev.says('four');
     void dev.ask('/api/v1/artifacts', { type: 'Call', payload: { as: 'loop' } }).catch(() => undefined);
-    const mended = AGENT.replace('./word.ts', './gone.ts').replace("if (payload.as === 'loop') for (;;);", '');
+    const mended = withoutCrash.replace(/^.*'loop'.*\n/m, '');
     await dev.writes('speaker.ts', mended, 'Serving 2 agents');
     await dev.says('four');
 

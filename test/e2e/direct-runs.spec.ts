@@ -32,7 +32,7 @@ agents:
   wrong:
     consumes: [{ types: [Order] }]
     publishes: [{ type: Order }]
-    engine: { kind: expression, expression: '{"n": "text"}' }
+    engine: { kind: expression, expression: '{"n": dyn("text")}' }
     retry: { attempts: 1 }
   unlucky:
     consumes: [{ types: [Order] }]

@@ -54,7 +54,7 @@ agents:
   addresses: ${agent('Addresses', 'addresses')}
   text: ${agent('Text', 'text')}
   silent: ${agent('Silent', 'silent')}
-  picky: { consumes: [{ types: [Pick] }], publishes: [{ type: Picky }], engine: { kind: expression, expression: '{}' }, retry: { attempts: 1 } }
+  picky: { consumes: [{ types: [Pick] }], publishes: [{ type: Picky }], engine: { kind: expression, expression: 'dyn({})' }, retry: { attempts: 1 } }
 `;
 
 @Agent({ name: 'shelver', consumes: [{ types: ['Book'] }], publishes: [{ type: 'Done' }], retry: { attempts: 1 } })

@@ -125,7 +125,7 @@ describe('function agents, as real modules in a folder', () => {
     const error = await catalogOf(folder, agentWith(module)).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);
     expect((error as CatalogError).diagnostics).toEqual([
-      { path: 'agents.a.engine.module', line: 1, message: expect.stringMatching(message) },
+      { path: 'agents.a.engine.module', line: 1, column: 75, message: expect.stringMatching(message) },
     ]);
   });
 });
