@@ -56,6 +56,7 @@ describe('what the package exports', () => {
         ),
       ) as string[];
     expect(namesIn('bin/library.js')).toEqual(namesIn('dist/index.js'));
+    expect(namesIn('bin/testing.js')).toEqual(namesIn('dist/testing/testing.js'));
   });
 
   it('has the types that were agreed on', () => {
