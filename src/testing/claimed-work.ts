@@ -49,7 +49,7 @@ export class ExternalWork {
     await this.server.post(`/api/v1/executions/${id}/fail`, { lease_token, ...failure });
   }
 
-  /** Does the work of the external agents that have an answer. Returns whether there was any. */
+  /** Completes the waiting executions of external agents that have an answer. Returns whether it found any. */
   async answer(): Promise<boolean> {
     const agents = this.catalog.agents.filter((agent) => isExternal(agent) && this.answers.has(agent.name));
     let answered = false;

@@ -65,11 +65,9 @@ describe('starling retry', () => {
       oneLine(/^give the id of a failed execution, or a filter such as --agent or --failure-group\n$/),
     );
     expect(await clients.run('retry', 'e1', '--agent', 'printer')).toEqual(oneLine(/^give the id .* not both;.*\n$/));
-    expect(await clients.run('retry', 'e1')).toEqual(
-      oneLine(/^there is no execution e1; npx starling executions .*\n$/),
-    );
+    expect(await clients.run('retry', 'e1')).toEqual(oneLine(/^unknown execution: e1; npx starling executions .*\n$/));
     expect(await clients.run('retry', '--agent', 'prinrer')).toEqual(
-      oneLine(/^--agent: there is no agent prinrer; did you mean printer\?\n$/),
+      oneLine(/^--agent: unknown agent prinrer; did you mean printer\?\n$/),
     );
     expect(await clients.run('retry', '--agent', 'printer', '--from', 'noon')).toEqual(
       oneLine(/^--from: must be an ISO 8601 timestamp\n$/),
@@ -117,7 +115,7 @@ describe('starling cancel', () => {
     expect(await stateOf('few')).toBe('cancelled');
     expect(await clients.run('cancel', 'few')).toEqual(oneLine(/^Correlation few has already ended .*\n$/));
     expect(await clients.run('cancel', 'fwe')).toEqual(
-      oneLine(/^there is no correlation, run or batch fwe; did you mean few\?\n$/),
+      oneLine(/^unknown correlation, run or batch: fwe; did you mean few\?\n$/),
     );
   });
 
@@ -125,7 +123,9 @@ describe('starling cancel', () => {
     await publish('Form', 'many', 11);
     await eventually('the forms wait', async () => (await executions('external=true')).length === 11);
     expect(await clients.run('cancel', 'many')).toEqual(
-      oneLine(/^Cancel the correlation many, .* 11 .*\? There is no terminal to ask; add --yes to do it\n$/),
+      oneLine(
+        /^Cancel the correlation many, .* 11 .*\? This is not a terminal, so nothing was asked; add --yes to do it\n$/,
+      ),
     );
     const asked = await StartedProgram.onTerminal(120, ['cancel', 'many'], { STARLING_URL: service.url });
     await eventually('the question', () => asked.stdout.includes('[y/N]'));

@@ -272,28 +272,28 @@ test('starling waiting lists what waits, of everything and of one correlation', 
 
 describe('one line on standard error, and exit code 1', () => {
   test.each([
-    ['an unknown agent', ['agents', 'quotr'], /^there is no agent quotr; did you mean quoter\?$/],
+    ['an unknown agent', ['agents', 'quotr'], /^unknown agent: quotr; did you mean quoter\?$/],
     [
       'an agent that resembles no other',
       ['agents', 'zebra'],
-      /^there is no agent zebra; npx starling agents --url \S+ lists the agents$/,
+      /^unknown agent: zebra; npx starling agents --url \S+ lists the agents$/,
     ],
     [
       'an unknown artifact',
       ['artifacts', 'a1'],
-      /^there is no artifact a1; npx starling artifacts --url \S+ lists the newest artifacts$/,
+      /^unknown artifact: a1; npx starling artifacts --url \S+ lists the newest artifacts$/,
     ],
-    ['an unknown execution', ['executions', UNKNOWN], /^there is no execution 01a2\S+; npx starling executions .*$/],
+    ['an unknown execution', ['executions', UNKNOWN], /^unknown execution: 01a2\S+; npx starling executions .*$/],
     [
       'nothing to trace',
       ['trace', 'lam'],
-      /^there is no correlation, run, artifact or execution lam; did you mean lamp\?$/,
+      /^unknown correlation, run, artifact or execution: lam; did you mean lamp\?$/,
     ],
-    ['nothing to explain', ['explain', UNKNOWN], /^there is no artifact 01a2\S+; npx starling artifacts .*$/],
-    ['nothing that waits', ['waiting', 'lapm'], /^there is no correlation, .* lapm; did you mean lamp\?$/],
-    ['an empty id', ['artifacts', ''], /^there is no id ""$/],
-    ['a path', ['trace', '..'], /^there is no id ".."$/],
-    ['an id with controls', ['trace', 'x\u001b[2J\u009b1m'], /^there is no .* x\ufffd\[2J\ufffd1m; /],
+    ['nothing to explain', ['explain', UNKNOWN], /^unknown artifact: 01a2\S+; npx starling artifacts .*$/],
+    ['nothing that waits', ['waiting', 'lapm'], /^unknown correlation, .*: lapm; did you mean lamp\?$/],
+    ['an empty id', ['artifacts', ''], /^"" is not an id$/],
+    ['a path', ['trace', '..'], /^"\.\." is not an id$/],
+    ['an id with controls', ['trace', 'x\u001b[2J\u009b1m'], /^unknown .*: x\ufffd\[2J\ufffd1m; /],
     ['a wrong state', ['executions', '--state', 'broken'], /^--state: must be one of pending, running, /],
     ['a wrong limit', ['artifacts', '--limit', '0'], /^--limit: must be a whole number of at least 1 \(got "0"\)$/],
     [
@@ -305,14 +305,14 @@ describe('one line on standard error, and exit code 1', () => {
     [
       'a type that does not exist',
       ['artifacts', '--type', 'Quotes'],
-      /^--type: there is no type Quotes; did you mean Quote\?$/,
+      /^--type: unknown type Quotes; did you mean Quote\?$/,
     ],
     [
       'an agent that does not exist',
       ['executions', '--agent', 'clark'],
-      /^--agent: there is no agent clark; did you mean clerk\?$/,
+      /^--agent: unknown agent clark; did you mean clerk\?$/,
     ],
-    ['a tail of nothing', ['tail', '--produced-by', 'clark'], /^--produced-by: there is no agent clark; did you mean/],
+    ['a tail of nothing', ['tail', '--produced-by', 'clark'], /^--produced-by: unknown agent clark; did you mean/],
     [
       'filters for one thing',
       ['artifacts', 'a1', '--type', 'Offer'],
@@ -336,7 +336,7 @@ test('a part of an id finds the whole one', async () => {
   const { code, stderr } = await clients.run('artifacts', offer.id.slice(0, 30));
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `there is no artifact ${offer.id.slice(0, 30)}; did you mean ${offer.id}?\n`,
+    stderr: `unknown artifact: ${offer.id.slice(0, 30)}; did you mean ${offer.id}?\n`,
   });
 });
 

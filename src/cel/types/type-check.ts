@@ -227,7 +227,7 @@ const mixesNumbers = (types: readonly ValueType[]): boolean =>
   types.every((type) => isOnly(type, ...NUMBERS)) &&
   !types.every((type) => isOnly(type, 'double'));
 
-/** An element of the list. There is no element of an empty one to be wrong about. */
+/** The type of an element of the list. An empty list has no elements, so nothing is known to be wrong with them. */
 const elementOf = ({ items = ANY }: ValueType): ValueType => (items.kinds?.size === 0 ? ANY : items);
 
 /** Numbers of all kinds are compared by their values. */

@@ -47,6 +47,6 @@ function refuseUnknown(option: string, what: string, given: string[], known: str
   if (unknown === undefined) return;
   const nearest = nearestName(unknown, known);
   throw new ClientError(
-    `${option}: there is no ${what} ${shown(unknown)}; ${nearest === undefined ? advice : `did you mean ${nearest}?`}`,
+    `${option}: unknown ${what} ${shown(unknown)}; ${nearest === undefined ? advice : `did you mean ${nearest}?`}`,
   );
 }

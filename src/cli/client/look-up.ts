@@ -81,7 +81,7 @@ export type KindName = keyof typeof KINDS;
 
 /** The part of a path for an id that the user typed. Throws a ClientError if it cannot be one. */
 export function idIn(path: string, given: string): string {
-  if (['', '.', '..'].includes(given)) throw new ClientError(`there is no id ${JSON.stringify(given)}`);
+  if (['', '.', '..'].includes(given)) throw new ClientError(`${JSON.stringify(given)} is not an id`);
   return path.replace('{id}', () => encodeURIComponent(given));
 }
 
@@ -112,7 +112,7 @@ export async function unknown(server: Server, id: string, kinds: readonly KindNa
   const { list, listed: what } = KINDS[kinds.at(-1)!];
   const advice = meant === undefined ? `${typedCommand(server.url, ...list)} lists ${what}` : `did you mean ${meant}?`;
   const names = kinds.map((kind) => KINDS[kind].name);
-  return new ClientError(`there is no ${listed(names, 'or')} ${shown(id)}; ${advice}`);
+  return new ClientError(`unknown ${listed(names, 'or')}: ${shown(id)}; ${advice}`);
 }
 
 /** A server that knows no such id answers 404, or 400 if ids of this kind have another form. */

@@ -18,7 +18,7 @@ export async function explain(id: string, agent: string | undefined, options: Cl
     '',
   ]);
   if (verdicts.length === 0)
-    output.hint(agent === undefined ? 'there are no agents' : `${agent} subscribes to nothing`);
+    output.hint(agent === undefined ? 'the configuration has no agents' : `${agent} subscribes to nothing`);
   // A sentence that is cut does not help, so the terminal wraps it.
   await output.table(verdicts, COLUMNS, Infinity);
 }
