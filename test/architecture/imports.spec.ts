@@ -32,8 +32,9 @@ const ROWS: readonly (readonly string[])[] = [
   ['http/middleware'],
   ['http/errors'],
   ['http/connections'],
+  ['http/openapi'],
   ['http/bodies', 'http/dto', 'http/responses'],
-  ['http', 'http/openapi'],
+  ['http'],
   ['features'],
   ['', 'cli', 'testing'],
 ];

@@ -22,7 +22,7 @@ export interface Schema {
   $ref?: string;
   oneOf?: Schema[];
   allOf?: Schema[];
-  /** Beside properties: says which of them are required. */
+  /** Beside properties: says which of them are required. Otherwise: schemas, one of which a value fits. */
   anyOf?: Schema[];
   enum?: string[];
   type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';

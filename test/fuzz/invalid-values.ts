@@ -63,10 +63,11 @@ export class InvalidValues {
       allOf,
       minimum = 0,
     } = resolved(schema, this.document);
-    if (oneOf && !type) return this.valid(oneOf[0]!);
+    const [alternative] = oneOf ?? anyOf ?? [];
+    if (alternative && !type) return this.valid(alternative);
     if (allOf) return this.valid(allOf[0]!);
     if (type === 'object') {
-      const names = [...required, ...((oneOf ?? anyOf)?.[0]?.required ?? [])];
+      const names = [...required, ...(alternative?.required ?? [])];
       return Object.fromEntries(names.map((field) => [field, this.valid(properties[field]!, field)]));
     }
     if (type === 'array') return Array.from({ length: minItems }, () => this.valid(items!));
@@ -82,7 +83,7 @@ export class InvalidValues {
 
   private within(schema: Schema, name = ''): InvalidValue[] {
     const plain = resolved(schema, this.document);
-    const { type, oneOf, allOf, properties, additionalProperties, items } = plain;
+    const { type, oneOf, anyOf, allOf, properties, additionalProperties, items } = plain;
     const own = [...wrongTypes(plain), ...bounds(plain), ...this.wrongCounts(plain, name)];
     const inner = [
       ...(properties ? this.ofFields(plain, properties, name) : []),
@@ -92,7 +93,7 @@ export class InvalidValues {
       ...(typeof additionalProperties === 'object'
         ? this.within(additionalProperties).map(({ what, value }) => ({ what: `.any${what}`, value: { any: value } }))
         : []),
-      ...[...(oneOf ?? []), ...(allOf ?? [])].flatMap((one) =>
+      ...[...(oneOf ?? anyOf ?? []), ...(allOf ?? [])].flatMap((one) =>
         one.properties || one.$ref || one.type ? this.within(one, name) : [],
       ),
     ];

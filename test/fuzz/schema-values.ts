@@ -22,8 +22,8 @@ export class SchemaValues {
 
   private ofType(schema: Schema): fc.Arbitrary<JsonValue> {
     // Beside properties, alternatives say which of them are required.
-    if ((schema.oneOf ?? schema.allOf) && !schema.properties)
-      return fc.oneof(...(schema.oneOf ?? schema.allOf)!.map((one) => this.of(one)));
+    const alternatives = schema.oneOf ?? schema.allOf ?? schema.anyOf;
+    if (alternatives && !schema.properties) return fc.oneof(...alternatives.map((one) => this.of(one)));
     const value = this.ofPlainType(schema);
     return schema.nullable ? fc.option(value, { freq: 5 }) : value;
   }

@@ -28,7 +28,8 @@ export class ValidValues {
     if (anyOf && properties)
       return fc.oneof(...anyOf.map(({ required }) => this.ofType(withRequired(schema, required))));
     if (oneOf && properties) return fc.oneof(...oneOf.map((one) => this.ofType(alternative(schema, one))));
-    if (oneOf ?? allOf) return fc.oneof(...(oneOf ?? allOf)!.map((one) => this.of(one)));
+    const alternatives = oneOf ?? allOf ?? anyOf;
+    if (alternatives) return fc.oneof(...alternatives.map((one) => this.of(one)));
     const value = this.ofPlainType(schema);
     return schema.nullable ? fc.option(value, { freq: 5 }) : value;
   }

@@ -1020,53 +1020,10 @@ export interface components {
         };
         PublishRequest: {
             type: string;
-            /** @default {} */
-            payload: {
-                [key: string]: unknown;
-            };
+            payload?: components["schemas"]["Payload"];
             tags?: string[];
             partition_key?: string | null;
-            /**
-             * @default {
-             *       "kind": "Public"
-             *     }
-             */
-            visibility: {
-                /** @enum {string} */
-                kind: "Public";
-            } | {
-                /** @enum {string} */
-                kind: "Private";
-                agents: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Labelled";
-                required_labels: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Tenant";
-                tenant_id: string | null;
-            } | {
-                /** @enum {string} */
-                kind: "After";
-                ttl: string;
-                then?: {
-                    /** @enum {string} */
-                    kind: "Public";
-                } | {
-                    /** @enum {string} */
-                    kind: "Private";
-                    agents: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Labelled";
-                    required_labels: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Tenant";
-                    tenant_id: string | null;
-                };
-            };
+            visibility?: components["schemas"]["Visibility"];
             deadline?: string;
             webhook?: components["schemas"]["WebhookRequest"];
         };
@@ -1080,57 +1037,13 @@ export interface components {
         };
         SyncPublishRequest: {
             type: string;
-            /** @default {} */
-            payload: {
-                [key: string]: unknown;
-            };
+            payload?: components["schemas"]["Payload"];
             tags?: string[];
             partition_key?: string | null;
-            /**
-             * @default {
-             *       "kind": "Public"
-             *     }
-             */
-            visibility: {
-                /** @enum {string} */
-                kind: "Public";
-            } | {
-                /** @enum {string} */
-                kind: "Private";
-                agents: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Labelled";
-                required_labels: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Tenant";
-                tenant_id: string | null;
-            } | {
-                /** @enum {string} */
-                kind: "After";
-                ttl: string;
-                then?: {
-                    /** @enum {string} */
-                    kind: "Public";
-                } | {
-                    /** @enum {string} */
-                    kind: "Private";
-                    agents: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Labelled";
-                    required_labels: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Tenant";
-                    tenant_id: string | null;
-                };
-            };
+            visibility?: components["schemas"]["Visibility"];
             deadline?: string;
             webhook?: components["schemas"]["WebhookRequest"];
-            /** @default 30 */
-            timeout: number;
+            timeout?: number;
             filters?: components["schemas"]["ProducedFilters"];
         };
         ArtifactBody: {
@@ -1143,42 +1056,7 @@ export interface components {
             produced_by: string;
             /** Format: uuid */
             execution_id: string | null;
-            visibility: {
-                /** @enum {string} */
-                kind: "Public";
-            } | {
-                /** @enum {string} */
-                kind: "Private";
-                agents: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Labelled";
-                required_labels: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Tenant";
-                tenant_id: string | null;
-            } | {
-                /** @enum {string} */
-                kind: "After";
-                ttl: string;
-                then?: {
-                    /** @enum {string} */
-                    kind: "Public";
-                } | {
-                    /** @enum {string} */
-                    kind: "Private";
-                    agents: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Labelled";
-                    required_labels: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Tenant";
-                    tenant_id: string | null;
-                };
-            };
+            visibility: components["schemas"]["Visibility"];
             /** @enum {string} */
             visibility_kind: "Public" | "Private" | "Labelled" | "Tenant" | "After";
             /** Format: date-time */
@@ -1211,42 +1089,7 @@ export interface components {
             produced_by: string;
             /** Format: uuid */
             execution_id: string | null;
-            visibility: {
-                /** @enum {string} */
-                kind: "Public";
-            } | {
-                /** @enum {string} */
-                kind: "Private";
-                agents: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Labelled";
-                required_labels: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Tenant";
-                tenant_id: string | null;
-            } | {
-                /** @enum {string} */
-                kind: "After";
-                ttl: string;
-                then?: {
-                    /** @enum {string} */
-                    kind: "Public";
-                } | {
-                    /** @enum {string} */
-                    kind: "Private";
-                    agents: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Labelled";
-                    required_labels: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Tenant";
-                    tenant_id: string | null;
-                };
-            };
+            visibility: components["schemas"]["Visibility"];
             /** @enum {string} */
             visibility_kind: "Public" | "Private" | "Labelled" | "Tenant" | "After";
             /** Format: date-time */
@@ -1499,9 +1342,7 @@ export interface components {
         };
         AgentInput: {
             type: string;
-            payload: {
-                [key: string]: unknown;
-            };
+            payload: components["schemas"]["Payload"];
         };
         RunAgentRequest: {
             inputs: components["schemas"]["AgentInput"][];
@@ -1750,10 +1591,8 @@ export interface components {
         ClaimRequestBody: {
             claimed_by?: string;
             agents: string[];
-            /** @default 1 */
-            max: number;
-            /** @default 0 */
-            wait: number;
+            max?: number;
+            wait?: number;
             assignee?: string;
         };
         HeldExecutionBody: {
@@ -1791,63 +1630,31 @@ export interface components {
         };
         OutputBody: {
             type: string;
-            payload: {
-                [key: string]: unknown;
-            };
+            payload: components["schemas"]["Payload"];
             tags?: string[];
-            visibility?: {
-                /** @enum {string} */
-                kind: "Public";
-            } | {
-                /** @enum {string} */
-                kind: "Private";
-                agents: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Labelled";
-                required_labels: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Tenant";
-                tenant_id: string | null;
-            } | {
-                /** @enum {string} */
-                kind: "After";
-                ttl: string;
-                then?: {
-                    /** @enum {string} */
-                    kind: "Public";
-                } | {
-                    /** @enum {string} */
-                    kind: "Private";
-                    agents: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Labelled";
-                    required_labels: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Tenant";
-                    tenant_id: string | null;
-                };
-            };
+            visibility?: components["schemas"]["Visibility"];
         };
-        CompleteRequest: {
+        CompleteWithOutputs: {
             lease_token: string;
-            outputs?: components["schemas"]["OutputBody"][];
-            output?: ({
+            outputs: components["schemas"]["OutputBody"][];
+        };
+        CompleteWithOutput: {
+            lease_token: string;
+            output: {
                 [key: string]: unknown;
-            } | null) | {
+            } | null;
+        };
+        CompleteWithPayloads: {
+            lease_token: string;
+            output: {
                 [key: string]: unknown;
             }[];
-        } & (unknown | unknown);
+        };
         FailRequest: {
             lease_token: string;
             error_message: string;
-            /** @default Error */
-            error_type: string;
-            /** @default false */
-            final: boolean;
+            error_type?: string;
+            final?: boolean;
         };
         OperationFilterBody: {
             group?: string;
@@ -1888,8 +1695,7 @@ export interface components {
             from?: string;
             /** Format: date-time */
             to?: string;
-            /** @default false */
-            dry_run: boolean;
+            dry_run?: boolean;
         } | unknown | unknown | unknown | unknown | unknown | unknown;
         FailAllRequest: {
             agent?: string;
@@ -1898,8 +1704,7 @@ export interface components {
             from?: string;
             /** Format: date-time */
             to?: string;
-            /** @default false */
-            dry_run: boolean;
+            dry_run?: boolean;
         } | unknown | unknown | unknown | unknown;
         OperationListBody: {
             items: components["schemas"]["OperationBody"][];
@@ -1952,7 +1757,7 @@ export interface components {
                 no_process: number;
                 budget: number;
             };
-            items: (components["schemas"]["WaitingTimerBody"] | components["schemas"]["OpenGroupBody"] | components["schemas"]["WaitingExecutionBody"])[];
+            items: components["schemas"]["WaitBody"][];
             pagination: components["schemas"]["NextPageBody"];
         };
         OpenGroupBody: {
@@ -2019,12 +1824,10 @@ export interface components {
         };
         RunRequest: {
             agent_name: string;
-            /** @default {} */
-            inputs: {
+            inputs?: {
                 [key: string]: unknown;
             };
-            /** @default false */
-            async_run: boolean;
+            async_run?: boolean;
             deadline?: string;
         };
         RunBody: {
@@ -2074,6 +1877,36 @@ export interface components {
             usage?: components["schemas"]["UsageBody"];
             index: number;
         };
+        ItemsBatchRequest: {
+            agent_name: string;
+            static_inputs?: {
+                [key: string]: unknown;
+            };
+            input_mapping?: {
+                [key: string]: string;
+            };
+            parallel?: boolean;
+            max_workers?: number;
+            delimiter?: string;
+            row_key?: string;
+            batch_inputs: {
+                [key: string]: unknown;
+            }[];
+        };
+        CsvBatchRequest: {
+            agent_name: string;
+            static_inputs?: {
+                [key: string]: unknown;
+            };
+            input_mapping?: {
+                [key: string]: string;
+            };
+            parallel?: boolean;
+            max_workers?: number;
+            delimiter?: string;
+            row_key?: string;
+            batch_inputs: string;
+        };
         UploadedBatchRequest: {
             agent_name: string;
             static_inputs?: {
@@ -2082,32 +1915,10 @@ export interface components {
             input_mapping?: {
                 [key: string]: string;
             };
-            /** @default true */
-            parallel: boolean;
-            /** @default 5 */
-            max_workers: number;
-            /** @default , */
-            delimiter: string;
+            parallel?: boolean;
+            max_workers?: number;
+            delimiter?: string;
             row_key?: string;
-        };
-        BatchRequest: {
-            agent_name: string;
-            static_inputs?: {
-                [key: string]: unknown;
-            };
-            input_mapping?: {
-                [key: string]: string;
-            };
-            /** @default true */
-            parallel: boolean;
-            /** @default 5 */
-            max_workers: number;
-            /** @default , */
-            delimiter: string;
-            row_key?: string;
-            batch_inputs: {
-                [key: string]: unknown;
-            }[] | string;
         };
         BatchBody: {
             batch_id: string;
@@ -2161,55 +1972,26 @@ export interface components {
         };
         ChangelogEntryBody: {
             seq: number;
-            /** @enum {string} */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             event_type: "artifact_published";
             /** Format: uuid */
             artifact_id: string;
             artifact_type: string;
             produced_by: string;
             correlation_id: string;
-            visibility: {
-                /** @enum {string} */
-                kind: "Public";
-            } | {
-                /** @enum {string} */
-                kind: "Private";
-                agents: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Labelled";
-                required_labels: string[];
-            } | {
-                /** @enum {string} */
-                kind: "Tenant";
-                tenant_id: string | null;
-            } | {
-                /** @enum {string} */
-                kind: "After";
-                ttl: string;
-                then?: {
-                    /** @enum {string} */
-                    kind: "Public";
-                } | {
-                    /** @enum {string} */
-                    kind: "Private";
-                    agents: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Labelled";
-                    required_labels: string[];
-                } | {
-                    /** @enum {string} */
-                    kind: "Tenant";
-                    tenant_id: string | null;
-                };
-            };
+            visibility: components["schemas"]["Visibility"];
             /** Format: date-time */
             timestamp: string;
         };
         ChangelogGapBody: {
             seq: number;
-            /** @enum {string} */
+            /**
+             * @description discriminator enum property added by openapi-typescript
+             * @enum {string}
+             */
             event_type: "gap";
             to_seq: number;
         };
@@ -2220,7 +2002,7 @@ export interface components {
             has_more: boolean;
         };
         ChangelogEventsBody: {
-            items: (components["schemas"]["ChangelogEntryBody"] | components["schemas"]["ChangelogGapBody"])[];
+            items: components["schemas"]["ChangelogItemBody"][];
             pagination: components["schemas"]["ChangelogPaginationBody"];
         };
         DeliveryBody: {
@@ -2295,11 +2077,11 @@ export interface components {
         JsonRpcMessage: {
             /** @enum {string} */
             jsonrpc: "2.0";
-            id?: string | number;
+            id?: components["schemas"]["JsonRpcId"];
             method: string;
             params?: {
                 _meta?: {
-                    progressToken?: string | number;
+                    progressToken?: components["schemas"]["JsonRpcId"];
                     "io.modelcontextprotocol/related-task"?: {
                         taskId: string;
                     };
@@ -2313,7 +2095,7 @@ export interface components {
         JsonRpcAnswer: {
             /** @enum {string} */
             jsonrpc: "2.0";
-            id: string | number;
+            id: components["schemas"]["JsonRpcId"];
             result?: {
                 [key: string]: unknown;
             };
@@ -2369,6 +2151,55 @@ export interface components {
         };
         ErrorBody: {
             detail: string;
+        };
+        PublicVisibility: {
+            /** @enum {string} */
+            kind: "Public";
+        };
+        PrivateVisibility: {
+            /** @enum {string} */
+            kind: "Private";
+            agents: string[];
+        };
+        LabelledVisibility: {
+            /** @enum {string} */
+            kind: "Labelled";
+            required_labels: string[];
+        };
+        TenantVisibility: {
+            /** @enum {string} */
+            kind: "Tenant";
+            tenant_id: string | null;
+        };
+        LastingVisibility: components["schemas"]["PublicVisibility"] | components["schemas"]["PrivateVisibility"] | components["schemas"]["LabelledVisibility"] | components["schemas"]["TenantVisibility"];
+        AfterVisibility: {
+            /** @enum {string} */
+            kind: "After";
+            ttl: string;
+            then?: components["schemas"]["LastingVisibility"];
+        };
+        Visibility: components["schemas"]["PublicVisibility"] | components["schemas"]["PrivateVisibility"] | components["schemas"]["LabelledVisibility"] | components["schemas"]["TenantVisibility"] | components["schemas"]["AfterVisibility"];
+        BatchRequest: components["schemas"]["ItemsBatchRequest"] | components["schemas"]["CsvBatchRequest"];
+        ChangelogItemBody: components["schemas"]["ChangelogEntryBody"] | components["schemas"]["ChangelogGapBody"];
+        CompleteRequest: components["schemas"]["CompleteWithOutputs"] | components["schemas"]["CompleteWithOutput"] | components["schemas"]["CompleteWithPayloads"];
+        JsonRpcTextId: string;
+        JsonRpcNumberId: number;
+        JsonRpcId: components["schemas"]["JsonRpcTextId"] | components["schemas"]["JsonRpcNumberId"];
+        StartedBody: components["schemas"]["OperationBody"] | components["schemas"]["MatchedBody"];
+        WaitBody: components["schemas"]["WaitingTimerBody"] | components["schemas"]["OpenGroupBody"] | components["schemas"]["WaitingExecutionBody"];
+        WorkflowErrorPayload: {
+            failed_agent: string;
+            error_type: string;
+            error_message: string;
+            /** Format: date-time */
+            timestamp: string;
+            /** Format: uuid */
+            execution_id: string | null;
+            attempts: number;
+            input_artifact_ids: string[];
+        };
+        Payload: {
+            [key: string]: unknown;
         };
     };
     responses: never;
@@ -3105,7 +2936,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OperationBody"] | components["schemas"]["MatchedBody"];
+                    "application/json": components["schemas"]["StartedBody"];
                 };
             };
         };
@@ -3130,7 +2961,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["OperationBody"] | components["schemas"]["MatchedBody"];
+                    "application/json": components["schemas"]["StartedBody"];
                 };
             };
         };

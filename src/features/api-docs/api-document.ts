@@ -1,5 +1,6 @@
 import type { INestApplication } from '@nestjs/common';
 
+import type { Catalog } from '../../catalog/catalog.js';
 import type { Settings } from '../../config/settings.js';
 import { buildOpenApi } from './openapi.js';
 
@@ -8,7 +9,10 @@ export class ApiDocument {
   private json: Buffer | undefined;
   private application: INestApplication | undefined;
 
-  constructor(private readonly settings: Settings) {}
+  constructor(
+    private readonly settings: Settings,
+    private readonly catalog: Catalog,
+  ) {}
 
   get title(): string {
     return this.settings.serverName;
@@ -22,7 +26,7 @@ export class ApiDocument {
   /** Returns the document as JSON. Every answer sends the same buffer, so that slow readers cost no further memory. */
   get(): Buffer {
     if (!this.application) throw new Error('ApiDocument.describes() must be called before the document is requested');
-    this.json ??= Buffer.from(JSON.stringify(buildOpenApi(this.application, this.settings)));
+    this.json ??= Buffer.from(JSON.stringify(buildOpenApi(this.application, this.settings, this.catalog)));
     return this.json;
   }
 }

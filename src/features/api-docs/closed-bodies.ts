@@ -2,9 +2,11 @@ import type { OpenAPIObject } from '@nestjs/swagger';
 
 type Schemas = Record<string, object>;
 
-/** Sets `additionalProperties: false` on the request bodies under `/api/v1` and on their nested objects. */
-export function closeBodies({ paths, components }: OpenAPIObject): void {
-  const schemas = (components?.schemas ?? {}) as Schemas;
+/**
+ * Sets `additionalProperties: false` on the request bodies under `/api/v1` and on their nested objects. Changes `schemas`,
+ * the components of the document.
+ */
+export function closeBodies(paths: OpenAPIObject['paths'], schemas: Schemas): void {
   const closed = new Set<string>();
   for (const [path, { post }] of Object.entries(paths)) {
     if (path.startsWith('/api/v1/') && post?.requestBody) closeAll(post.requestBody, schemas, closed);
@@ -20,8 +22,9 @@ function closeAll(part: object, schemas: Schemas, closed: Set<string>): void {
 }
 
 function close(name: string, schemas: Schemas, closed: Set<string>): void {
-  if (closed.has(name)) return;
+  const schema = schemas[name];
+  if (!schema || closed.has(name)) return;
   closed.add(name);
-  schemas[name] = { ...schemas[name], additionalProperties: false };
-  closeAll(schemas[name], schemas, closed);
+  schemas[name] = 'properties' in schema ? { ...schema, additionalProperties: false } : schema;
+  closeAll(schema, schemas, closed);
 }

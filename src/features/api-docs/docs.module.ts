@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 
+import { Catalog } from '../../catalog/catalog.js';
 import { Settings } from '../../config/settings.js';
 import { ApiDocument } from './api-document.js';
 import { DocsController } from './docs.controller.js';
@@ -7,7 +8,11 @@ import { DocsController } from './docs.controller.js';
 @Module({
   controllers: [DocsController],
   providers: [
-    { provide: ApiDocument, useFactory: (settings: Settings) => new ApiDocument(settings), inject: [Settings] },
+    {
+      provide: ApiDocument,
+      useFactory: (settings: Settings, catalog: Catalog) => new ApiDocument(settings, catalog),
+      inject: [Settings, Catalog],
+    },
   ],
 })
 export class DocsModule {}

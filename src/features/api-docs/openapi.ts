@@ -1,13 +1,17 @@
 import type { INestApplication } from '@nestjs/common';
 import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
 
+import type { Catalog } from '../../catalog/catalog.js';
 import { VERSION } from '../../common/version.js';
 import type { Settings } from '../../config/settings.js';
 import { PATH_DOES_NOT_DECODE } from '../../http/middleware/path-check.js';
-import { placeForm, schemaParts } from '../../http/openapi/additions.js';
+import { placeForm, schemaParts, schemasByName } from '../../http/openapi/additions.js';
 import { describeError, ErrorBody, type ErrorStatus } from '../../http/openapi/api-errors.js';
 import { closeBodies } from './closed-bodies.js';
 import { configuredBounds } from './configured-bounds.js';
+import { withDescribedDefaults } from './described-defaults.js';
+import { withOwnExamples } from './own-examples.js';
+import { addPayloads, type Components } from './payload-components.js';
 
 type Operation = NonNullable<OpenAPIObject['paths'][string]['get']>;
 type Answer = Exclude<Operation['responses'][string], { $ref: string } | undefined>;
@@ -51,7 +55,7 @@ const DESCRIBED_REQUEST_ID = {
   example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
 };
 
-export function buildOpenApi(application: INestApplication, settings: Settings): OpenAPIObject {
+export function buildOpenApi(application: INestApplication, settings: Settings, catalog: Catalog): OpenAPIObject {
   const introduction = `${DESCRIPTION}\n\n${configuredBounds(settings)}`;
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')
@@ -66,11 +70,14 @@ export function buildOpenApi(application: INestApplication, settings: Settings):
   for (const path of Object.values(document.paths)) {
     for (const method of METHODS) if (path[method]) complete(path[method], method);
   }
-  for (const [name, part] of schemaParts()) Object.assign(document.components?.schemas?.[name] ?? {}, part);
-  closeBodies(document);
-  const components = { ...document.components, headers: { [REQUEST_ID]: DESCRIBED_REQUEST_ID } };
+  const given: Record<string, object> = { ...document.components?.schemas, ...Object.fromEntries(schemasByName()) };
+  for (const [name, part] of schemaParts()) if (given[name]) given[name] = { ...given[name], ...part };
+  const schemas = withDescribedDefaults(given) as Components;
+  closeBodies(document.paths, schemas);
+  addPayloads(schemas, catalog.types);
+  const components = { ...document.components, schemas, headers: { [REQUEST_ID]: DESCRIBED_REQUEST_ID } };
   // The API has no authentication (docs/security.md); an empty list says so.
-  return { ...document, components, security: [] };
+  return withOwnExamples({ ...document, components, security: [] } as OpenAPIObject, catalog);
 }
 
 /** Maps `ArtifactsController.list` to `artifactsList`. Generated clients name their functions after it. */

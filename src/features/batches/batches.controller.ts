@@ -11,15 +11,7 @@ import {
   Req,
   UseInterceptors,
 } from '@nestjs/common';
-import {
-  ApiBody,
-  ApiExtraModels,
-  ApiOkResponse,
-  ApiOperation,
-  ApiParam,
-  ApiTags,
-  getSchemaPath,
-} from '@nestjs/swagger';
+import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 
 import type { TextInParts } from '../../common/text-in-parts.js';
@@ -39,7 +31,7 @@ import {
 } from './dto/batch-body.js';
 import { BATCH_FAILURES_EXAMPLE, BatchFailuresBody } from './dto/batch-failures-body.js';
 import { BATCH_LIST_EXAMPLE, BatchListBody, BatchListQuery } from './dto/batch-list.js';
-import { ApiUpload, BATCH_REQUEST_EXAMPLES, BatchRequest } from './dto/batch-request.js';
+import { ApiBatch, BatchRequest } from './dto/batch-request.js';
 import { BatchBodyInterceptor, type BatchSource, batchSource } from './import/batch-body.interceptor.js';
 import type { ResultsFormat } from './results-text.js';
 
@@ -82,8 +74,7 @@ export class BatchesController {
       'The inputs are a list, a CSV file on the server, or an uploaded CSV file. Answers when all rows are checked ' +
       'and stored. Rows become runs as slots become free.',
   })
-  @ApiBody({ type: BatchRequest, examples: BATCH_REQUEST_EXAMPLES })
-  @ApiUpload()
+  @ApiBatch()
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: STARTING_EXAMPLE, headers: IDEMPOTENCY_HEADERS })
   @ApiErrors([400, 'batch_inputs: line 50000 has 3 fields and the header 4'], [404, 'Agent not found: classifer'], 503)
   create(

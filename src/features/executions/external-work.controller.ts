@@ -19,7 +19,7 @@ import {
   RELEASED_EXAMPLE,
 } from './dto/held-execution-body.js';
 import {
-  COMPLETE_EXAMPLE,
+  ApiCompletion,
   CompleteRequest,
   FAIL_EXAMPLE,
   FailRequest,
@@ -130,7 +130,7 @@ export class ExternalWorkController {
       'corrected request can follow. Completing again with the same lease token changes nothing.',
   })
   @ApiExecutionId()
-  @ApiBody({ type: CompleteRequest, examples: { complete: { value: COMPLETE_EXAMPLE } } })
+  @ApiCompletion()
   @ApiOkResponse({ type: ExecutionBody, description: 'The completed execution', example: COMPLETED_EXAMPLE })
   @ApiErrors(
     [400, 'outputs[0]: Approval refuses its payload: payload.approved: must be boolean'],

@@ -1,6 +1,7 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
 import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 
+import { namedSchema } from '../../http/openapi/additions.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
@@ -19,11 +20,15 @@ import { OperationsService } from './operations.service.js';
 
 const NOT_FOUND = `Operation not found: ${OPERATION_EXAMPLE.operation_id}`;
 
+const STARTED = namedSchema('StartedBody', {
+  anyOf: [{ $ref: getSchemaPath(OperationBody) }, { $ref: getSchemaPath(MatchedBody) }],
+});
+
 /** Documents the answer to a request that starts an operation or is a dry run. */
 const ApiStarted = (): MethodDecorator =>
   ApiOkResponse({
     description: 'The operation; for a dry run only the number of executions that match',
-    schema: { anyOf: [{ $ref: getSchemaPath(OperationBody) }, { $ref: getSchemaPath(MatchedBody) }] },
+    schema: STARTED,
     example: { ...OPERATION_EXAMPLE, done: 0 },
     headers: IDEMPOTENCY_HEADERS,
   });

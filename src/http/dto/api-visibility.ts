@@ -2,6 +2,7 @@ import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 
 import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
 import { ISO_DURATION_PATTERN } from '../../common/units.js';
+import { namedSchema } from '../openapi/additions.js';
 import { SHORT_TEXT_SCHEMA } from '../validation/text-rules.js';
 
 /** There is no `format: duration`, because in JSON Schema it excludes weeks combined with days, and fractions. */
@@ -14,14 +15,21 @@ const names = (minItems: number) => ({
   items: SHORT_TEXT_SCHEMA,
 });
 
-const kindSchema = (kind: string, properties: object = {}, required: string[] = []) => ({
-  type: 'object' as const,
-  required: ['kind', ...required],
-  properties: { kind: { type: 'string', enum: [kind] }, ...properties },
-  additionalProperties: false,
-});
+const kindSchema = (kind: string, properties: object = {}, required: string[] = []): { $ref: string } =>
+  namedSchema(`${kind}Visibility`, {
+    type: 'object',
+    required: ['kind', ...required],
+    properties: { kind: { type: 'string', enum: [kind] }, ...properties },
+    additionalProperties: false,
+  });
 
-const lastingSchemas = [
+/**
+ * One of the kinds. There is no `discriminator`: the texts of `kind` tell the kinds apart, and openapi-typescript would take
+ * `kind` from what refers to them.
+ */
+const oneOfKinds = (name: string, kinds: { $ref: string }[]): { $ref: string } => namedSchema(name, { oneOf: kinds });
+
+const lastingKinds = [
   kindSchema('Public'),
   kindSchema('Private', { agents: names(0) }, ['agents']),
   kindSchema('Labelled', { required_labels: names(1) }, ['required_labels']),
@@ -30,9 +38,11 @@ const lastingSchemas = [
 
 const after = kindSchema(
   'After',
-  { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1H' }, then: { oneOf: lastingSchemas } },
+  { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1H' }, then: oneOfKinds('LastingVisibility', lastingKinds) },
   ['ttl'],
 );
+
+const VISIBILITY = oneOfKinds('Visibility', [...lastingKinds, after]);
 
 /** A visibility object in the OpenAPI document. */
 export const ApiVisibility = (options: ApiPropertyOptions = {}): PropertyDecorator =>
@@ -42,5 +52,5 @@ export const ApiVisibility = (options: ApiPropertyOptions = {}): PropertyDecorat
       'tenant (`Tenant`; null: all), or none until `ttl` (at most `max_ttl`) after its creation and then those that `then` selects (`After`).',
     example: { kind: 'Public' },
     ...options,
-    oneOf: [...lastingSchemas, after],
+    allOf: [VISIBILITY],
   } as ApiPropertyOptions);

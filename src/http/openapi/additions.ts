@@ -1,4 +1,4 @@
-import { ApiExtension } from '@nestjs/swagger';
+import { ApiExtension, getSchemaPath } from '@nestjs/swagger';
 
 const FORM = 'x-form';
 
@@ -36,6 +36,20 @@ export const SchemaPart =
   (rules: SchemaRules): ClassDecorator =>
   ({ name }) =>
     void partsByName.set(name, rules);
+
+const namedSchemas = new Map<string, object>();
+
+/**
+ * Names a schema that no class stands for, and returns a reference to it. Generators make one type of it, where an inlined
+ * schema would become a type with a made-up name at each of its places.
+ */
+export function namedSchema(name: string, schema: object): { $ref: string } {
+  namedSchemas.set(name, schema);
+  return { $ref: getSchemaPath(name) };
+}
+
+/** Named schemas by name. */
+export const schemasByName = (): ReadonlyMap<string, object> => namedSchemas;
 
 /** Schema rules by class name. */
 export const schemaParts = (): ReadonlyMap<string, SchemaRules> => partsByName;

@@ -1,10 +1,11 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { maxLength, ValidateBy } from 'class-validator';
 
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
 import { unknownFields } from '../../../common/names-in-messages.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ArtifactBody, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { PAYLOAD } from '../../../http/dto/payload.js';
 import { Opaque } from '../../../http/validation/field-rules.js';
 
 const MAX_INPUTS = 1_000;
@@ -18,7 +19,7 @@ export class AgentInput {
   })
   type!: string;
 
-  @ApiProperty({ type: 'object', additionalProperties: true, example: { text: 'My card has not arrived yet' } })
+  @ApiProperty({ allOf: [{ $ref: getSchemaPath(PAYLOAD) }], example: { text: 'My card has not arrived yet' } })
   payload!: JsonObject;
 }
 

@@ -1,5 +1,5 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
 import {
   ArrayMaxSize,
@@ -18,6 +18,7 @@ import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } from '../../../common/webhook-secret.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { Deadline } from '../../../http/dto/deadline.js';
+import { PAYLOAD } from '../../../http/dto/payload.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 import { LONGEST_URL } from '../../../http-client/address-rules.js';
@@ -83,11 +84,9 @@ export class PublishRequest {
   type!: string;
 
   @ApiProperty({
-    description: "The artifact's data; it must match the JSON Schema of the type",
-    type: 'object',
-    additionalProperties: true,
-    selfRequired: false,
-    default: {},
+    description: "The artifact's data; it must match the JSON Schema of the type. `{}` if absent",
+    allOf: [{ $ref: getSchemaPath(PAYLOAD) }],
+    required: false,
     example: { text: 'My card has not arrived yet' },
   })
   @IfGiven()
@@ -120,7 +119,7 @@ export class PublishRequest {
   @IsShortText()
   partition_key?: string | null;
 
-  @ApiVisibility({ required: false, default: { kind: 'Public' } })
+  @ApiVisibility({ required: false })
   @IfGiven()
   @IsVisibility()
   visibility?: JsonObject;

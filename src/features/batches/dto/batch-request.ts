@@ -1,10 +1,10 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
+import { ApiBody, ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { IsBoolean, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
-import { ApiForm, SchemaPart } from '../../../http/openapi/additions.js';
+import { ApiForm, namedSchema, SchemaPart } from '../../../http/openapi/additions.js';
 import { IfGiven, IgnoresUnknownFields, Opaque } from '../../../http/validation/field-rules.js';
 
 export const DEFAULT_WORKERS = 5;
@@ -142,18 +142,31 @@ export class UploadedBatchRequest {
   row_key?: string;
 }
 
+/** Body of a batch over a list, in the OpenAPI document. */
+export class ItemsBatchRequest extends UploadedBatchRequest {
+  @ApiProperty({
+    description: 'A list of objects of up to 1 MiB (`body_limit`), one for each run',
+    type: 'array',
+    minItems: 1,
+    maxItems: MOST_ITEMS,
+    items: { type: 'object', additionalProperties: true },
+    example: [{ text: 'My card has not arrived yet' }],
+  })
+  batch_inputs!: JsonObject[];
+}
+
+/** Body of a batch over a file on the server, in the OpenAPI document. */
+export class CsvBatchRequest extends UploadedBatchRequest {
+  @ApiProperty({
+    description: 'Path of a .csv, .tsv or .txt file in the folder `csv_root`',
+    pattern: CSV_PATH_PATTERN,
+    example: 'messages.csv',
+  })
+  batch_inputs!: string;
+}
+
 /** Body of a batch. With an upload it has no `batch_inputs`. */
 export class BatchRequest extends UploadedBatchRequest {
-  @ApiProperty({
-    description:
-      'A list of objects of up to 1 MiB (`body_limit`), one for each run, or the path of a .csv, .tsv or .txt file ' +
-      'in the folder `csv_root`',
-    oneOf: [
-      { type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: { type: 'object', additionalProperties: true } },
-      { type: 'string', pattern: CSV_PATH_PATTERN },
-    ],
-    example: [{ text: 'My card has not arrived yet' }],
-  } as never)
   @IfGiven()
   @Opaque()
   @ValidateBy({
@@ -175,10 +188,16 @@ export const BATCH_REQUEST_EXAMPLES = {
   },
 };
 
-/** Documents the form of a batch with an uploaded file. */
-export const ApiUpload = (): MethodDecorator =>
+/** Documents the JSON bodies of a batch, and the form of one with an uploaded file. */
+export const ApiBatch = (): MethodDecorator =>
   applyDecorators(
-    ApiExtraModels(UploadedBatchRequest),
+    ApiExtraModels(ItemsBatchRequest, CsvBatchRequest, UploadedBatchRequest),
+    ApiBody({
+      schema: namedSchema('BatchRequest', {
+        anyOf: [ItemsBatchRequest, CsvBatchRequest].map((body) => ({ $ref: getSchemaPath(body) })),
+      }),
+      examples: BATCH_REQUEST_EXAMPLES,
+    }),
     ApiForm({
       schema: {
         type: 'object',

@@ -2,6 +2,7 @@ import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 
 import type { Visibility } from '../../../catalog/visibility.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
+import { namedSchema } from '../../../http/openapi/additions.js';
 import type { GapEntry, PublishedEntry } from '../entry.js';
 
 export class ChangelogEntryBody implements PublishedEntry {
@@ -58,11 +59,19 @@ export class ChangelogPaginationBody {
   has_more!: boolean;
 }
 
+const ITEM = namedSchema('ChangelogItemBody', {
+  oneOf: [ChangelogEntryBody, ChangelogGapBody].map((body) => ({ $ref: getSchemaPath(body) })),
+  discriminator: {
+    propertyName: 'event_type',
+    mapping: { artifact_published: getSchemaPath(ChangelogEntryBody), gap: getSchemaPath(ChangelogGapBody) },
+  },
+});
+
 @ApiExtraModels(ChangelogEntryBody, ChangelogGapBody)
 export class ChangelogEventsBody {
   @ApiProperty({
     type: 'array',
-    items: { oneOf: [{ $ref: getSchemaPath(ChangelogEntryBody) }, { $ref: getSchemaPath(ChangelogGapBody) }] },
+    items: ITEM,
   })
   items!: (ChangelogEntryBody | ChangelogGapBody)[];
 

@@ -1,11 +1,13 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { applyDecorators } from '@nestjs/common';
+import { ApiBody, ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { IsArray, IsBoolean, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
 
 import { MAX_OUTPUTS, MAX_TAGS } from '../../../blackboard/execution/outputs.js';
 import type { JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
-import { SchemaPart } from '../../../http/openapi/additions.js';
+import { PAYLOAD } from '../../../http/dto/payload.js';
+import { namedSchema } from '../../../http/openapi/additions.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
 import { SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 
@@ -37,8 +39,7 @@ export class OutputBody {
 
   @ApiProperty({
     description: 'Must match the JSON Schema of the type',
-    type: 'object',
-    additionalProperties: true,
+    allOf: [{ $ref: getSchemaPath(PAYLOAD) }],
     example: { approved: true },
   })
   payload!: object;
@@ -73,35 +74,68 @@ const OneOfBoth = (): PropertyDecorator =>
     },
   });
 
-/** Body of a completion: `outputs` or `output`. */
-@SchemaPart({ oneOf: [{ required: ['outputs'] }, { required: ['output'] }] })
-export class CompleteRequest extends LeaseRequest {
+/** Body of a completion with `outputs`, in the OpenAPI document. */
+export class CompleteWithOutputs extends LeaseRequest {
   @ApiProperty({
     description: 'Artifacts to publish; an empty list publishes nothing',
     type: [OutputBody],
     maxItems: MAX_OUTPUTS,
-    required: false,
   })
+  outputs!: OutputBody[];
+}
+
+const ONE_PAYLOAD = { type: 'object', additionalProperties: true } as const;
+
+/** Body of a completion with one payload or none, in the OpenAPI document. */
+export class CompleteWithOutput extends LeaseRequest {
+  @ApiProperty({
+    description:
+      'The short form instead of `outputs`. An agent with one type: its payload. An agent with several types: an ' +
+      'object keyed by type name. Null publishes nothing',
+    ...ONE_PAYLOAD,
+    nullable: true,
+    example: { approved: true },
+  })
+  output!: object | null;
+}
+
+/** Body of a completion with several payloads of one type, in the OpenAPI document. */
+export class CompleteWithPayloads extends LeaseRequest {
+  @ApiProperty({
+    description: 'The short form instead of `outputs`, for an agent with one type: a list of its payloads',
+    type: 'array',
+    maxItems: MAX_OUTPUTS,
+    items: ONE_PAYLOAD,
+    example: [{ approved: true }],
+  })
+  output!: object[];
+}
+
+const COMPLETIONS = [CompleteWithOutputs, CompleteWithOutput, CompleteWithPayloads];
+
+/** Body of a completion: `outputs` or `output`. */
+export class CompleteRequest extends LeaseRequest {
   @IfGiven()
   @IsArray()
   @Opaque()
   outputs?: unknown[];
 
-  @ApiProperty({
-    description:
-      'The short form instead of `outputs`. An agent with one type: its payload, or a list of payloads. ' +
-      'An agent with several types: an object keyed by type name. Null publishes nothing',
-    required: false,
-    oneOf: [
-      { type: 'object', nullable: true, additionalProperties: true },
-      { type: 'array', maxItems: MAX_OUTPUTS, items: { type: 'object', additionalProperties: true } },
-    ],
-    example: { approved: true },
-  })
   @Opaque()
   @OneOfBoth()
   output?: JsonValue;
 }
+
+/** Documents the body of a completion. A generator makes one type of each of its forms. */
+export const ApiCompletion = (): MethodDecorator =>
+  applyDecorators(
+    ApiExtraModels(...COMPLETIONS),
+    ApiBody({
+      schema: namedSchema('CompleteRequest', {
+        oneOf: COMPLETIONS.map((body) => ({ $ref: getSchemaPath(body) })),
+      }),
+      examples: { complete: { value: COMPLETE_EXAMPLE } },
+    }),
+  );
 
 export const COMPLETE_EXAMPLE = {
   lease_token: LEASE_TOKEN_EXAMPLE,

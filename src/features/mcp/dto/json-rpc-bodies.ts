@@ -1,13 +1,19 @@
 import { ApiHeader, ApiProperty } from '@nestjs/swagger';
 
+import { namedSchema } from '../../../http/openapi/additions.js';
+
 const WHOLE_NUMBER = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 
-const ID = { oneOf: [{ type: 'string' }, WHOLE_NUMBER], description: 'Id of the request, which the response repeats' };
+const TEXT_ID = namedSchema('JsonRpcTextId', { type: 'string' });
+const NUMBER_ID = namedSchema('JsonRpcNumberId', WHOLE_NUMBER);
+const ID_SCHEMA = namedSchema('JsonRpcId', { oneOf: [TEXT_ID, NUMBER_ID] });
+
+const ID = { allOf: [ID_SCHEMA], description: 'Id of the request, which the response repeats' };
 
 const META = {
   type: 'object',
   properties: {
-    progressToken: { oneOf: [{ type: 'string' }, WHOLE_NUMBER] },
+    progressToken: ID_SCHEMA,
     'io.modelcontextprotocol/related-task': {
       type: 'object',
       required: ['taskId'],

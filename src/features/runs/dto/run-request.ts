@@ -21,11 +21,10 @@ export class RunRequest {
   @ApiProperty({
     description:
       'Input of the agent, which must fit one of its subscriptions: the payload if that has one type, an object ' +
-      'keyed by type name if it has several',
+      'keyed by type name if it has several. `{}` if absent',
     type: 'object',
     additionalProperties: true,
     selfRequired: false,
-    default: {},
     example: { text: 'My card has not arrived yet' },
   })
   @IfGiven()

@@ -11,6 +11,7 @@ import {
 } from '../../../blackboard/waits/waits.js';
 import type { CorrelationState } from '../../../database/schema.js';
 import { NextPageBody } from '../../../http/dto/page.js';
+import { namedSchema } from '../../../http/openapi/additions.js';
 import { OpenGroupBody } from './waiting-group-body.js';
 
 const CORRELATION_STATES = ['active', 'completed', 'failed', 'cancelled'] as const satisfies CorrelationState[];
@@ -94,6 +95,10 @@ export class WaitingTimerBody implements WaitingTimer {
   until!: string;
 }
 
+const WAIT = namedSchema('WaitBody', {
+  oneOf: [WaitingTimerBody, OpenGroupBody, WaitingExecutionBody].map((body) => ({ $ref: getSchemaPath(body) })),
+});
+
 @ApiExtraModels(WaitingExecutionBody, WaitingTimerBody)
 export class CorrelationWaitingBody implements Omit<WaitsPage, 'next'> {
   @ApiProperty()
@@ -112,9 +117,7 @@ export class CorrelationWaitingBody implements Omit<WaitsPage, 'next'> {
 
   @ApiProperty({
     type: 'array',
-    items: {
-      oneOf: [WaitingTimerBody, OpenGroupBody, WaitingExecutionBody].map((body) => ({ $ref: getSchemaPath(body) })),
-    },
+    items: WAIT,
     description: 'First the deadline, then releases by time, joins and batch windows, and executions, oldest first',
   })
   items!: Wait[];
