@@ -24,6 +24,7 @@ COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 COPY bin ./bin
+COPY clients ./clients
 COPY examples ./examples
 # The service may write only to this folder. A volume gets the owner of the folder on which it is mounted.
 RUN mkdir data && chown node:node data

@@ -76,6 +76,18 @@ export function buildProgram(): Command {
     ),
   );
 
+  program
+    .command('client')
+    .description('write a client in TypeScript or Python, with a method and types for each artifact type')
+    .requiredOption('--lang <language>', 'ts or python')
+    .option('--out <folder>', 'folder for the file', '.')
+    .option(CONFIG_OPTION, CONFIG_DESCRIPTION)
+    .action(
+      failing(async (options: { lang: string; out: string; config?: string }) =>
+        (await import('./typed-client/generate-client.js')).generateClient(options),
+      ),
+    );
+
   addClientCommands(program);
 
   return program;
