@@ -62,6 +62,26 @@ export const waitingPlaces = (artifacts: number): number[] =>
     (_, place) => (place * artifacts) / WAITING_CORRELATIONS + 2 * PER_CORRELATION,
   );
 
+/** The first indices of as many correlations that ended in a state that few end in. */
+const rarePlaces = (artifacts: number, behind: number): number[] =>
+  waitingPlaces(artifacts).map((first) => first + behind * PER_CORRELATION);
+
+type RareState = 'failed' | 'cancelled';
+
+const RARE_STATES: RareState[] = ['failed', 'cancelled'];
+
+const rareStateOf = (first: number, artifacts: number): RareState | undefined =>
+  RARE_STATES.find((_, number) => rarePlaces(artifacts, number + 1).includes(first));
+
+/** How many correlations lie between one that waits and the one whose agent is seldom. */
+const SELDOM_BEHIND = 4;
+
+/** The agent of the execution of ten correlations. */
+export const SELDOM_AGENT = 'seldom';
+/** The assignee of ten executions. */
+export const ASSIGNEE = 'anna';
+export const SELDOM_ERROR = 'SeldomError';
+
 /** The id of the join group of a correlation that waits. */
 export const groupOf = (first: number): string => `019b76da-a800-7000-8000-${first.toString(16).padStart(12, '0')}`;
 
@@ -72,31 +92,51 @@ const FAR_AWAY = Date.UTC(2200, 0, 1);
 /** Groups of failed executions. Their number does not depend on the history. */
 const FAILURE_GROUPS = 100;
 
-/** Every second correlation that does not wait has a failed execution. */
-const hasFailed = (first: number, waits: boolean): boolean => !waits && (first / PER_CORRELATION) % 2 === 1;
+const groupAtPlace = (place: number): string => place.toString(16).padStart(32, '0');
 
-function failureAt(first: number) {
+/** One of them. */
+export const FAILURE_GROUP = groupAtPlace(0);
+
+/** Every second correlation that does not wait has a failed execution, and so do those that failed. */
+const hasFailed = (first: number, artifacts: number): boolean =>
+  !waitsAt(first, artifacts) && ((first / PER_CORRELATION) % 2 === 1 || rareStateOf(first, artifacts) === 'failed');
+
+const waitsAt = (first: number, artifacts: number): boolean => waitingPlaces(artifacts).includes(first);
+
+const agentAt = (first: number, artifacts: number): string =>
+  rarePlaces(artifacts, SELDOM_BEHIND).includes(first) ? SELDOM_AGENT : JOINING.agent;
+
+function failureAt(first: number, artifacts: number) {
+  if (rareStateOf(first, artifacts) === 'failed') return SELDOM_FAILURE;
   const place = ((first / PER_CORRELATION - 1) / 2) % FAILURE_GROUPS;
   return {
-    failure_group: place.toString(16).padStart(32, '0'),
+    failure_group: groupAtPlace(place),
     error_type: 'Error',
     message: `there is no parcel at place ${place}`,
   };
 }
 
-const failureChangeAt = (first: number) => ({
-  ...failureAt(first),
+export const SELDOM_FAILURE_GROUP = 'f'.repeat(32);
+const SELDOM_FAILURE = {
+  failure_group: SELDOM_FAILURE_GROUP,
+  error_type: SELDOM_ERROR,
+  message: 'this happens seldom',
+};
+
+const failureChangeAt = (first: number, artifacts: number) => ({
+  ...failureAt(first, artifacts),
   change: 1,
-  agent: JOINING.agent,
+  agent: agentAt(first, artifacts),
   failed_at: createdAt(first + 1),
 });
 
 /** Returns the execution of a correlation. It has ended, unless the correlation waits. */
-function executionAt(first: number, waits: boolean) {
-  const failure = hasFailed(first, waits) ? failureAt(first) : null;
+function executionAt(first: number, artifacts: number) {
+  const waits = waitsAt(first, artifacts);
+  const failure = hasFailed(first, artifacts) ? failureAt(first, artifacts) : null;
   return {
     id: v7({ msecs: createdAt(first) }),
-    agent: 'joiner',
+    agent: agentAt(first, artifacts),
     subscription: 0,
     correlation_id: correlationOf(first),
     generation: 1,
@@ -112,6 +152,7 @@ function executionAt(first: number, waits: boolean) {
     error_type: failure?.error_type ?? null,
     error_message: failure?.message ?? null,
     failure_group: failure?.failure_group ?? null,
+    assignee: rarePlaces(artifacts, SELDOM_BEHIND).includes(first) ? ASSIGNEE : null,
   };
 }
 
@@ -169,13 +210,14 @@ const arrivalAt = (first: number) => ({
 });
 
 /** Returns the correlation that begins at an index. */
-function correlationAt(first: number, waits: boolean) {
+function correlationAt(first: number, artifacts: number) {
+  const waits = waitsAt(first, artifacts);
   const members = Array.from({ length: PER_CORRELATION }, (_, place) => first + place);
   const ended = createdAt(members.at(-1)!);
   return {
     seq: numberOf(first),
     id: correlationOf(first),
-    state: waits ? 'active' : 'completed',
+    state: waits ? 'active' : (rareStateOf(first, artifacts) ?? 'completed'),
     closed: 0,
     generation: 1,
     pending: waits ? 2 : 0,
@@ -217,10 +259,12 @@ export function partOf(artifacts: number, from: number, to: number): Rows {
   return {
     artifacts: indices.map((index) => artifactAt(index, artifacts)),
     artifact_tags: indices.map((index) => tagAt(index, artifacts)),
-    correlations: firsts.map((index) => correlationAt(index, places.includes(index))),
-    executions: firsts.map((index) => executionAt(index, places.includes(index))),
+    correlations: firsts.map((index) => correlationAt(index, artifacts)),
+    executions: firsts.map((index) => executionAt(index, artifacts)),
     activity: firsts.filter((index) => !places.includes(index)).map(activityAt),
-    failure_changes: firsts.filter((index) => hasFailed(index, places.includes(index))).map(failureChangeAt),
+    failure_changes: firsts
+      .filter((index) => hasFailed(index, artifacts))
+      .map((index) => failureChangeAt(index, artifacts)),
     timers: waiting.map(releaseAt),
     subscriptions: from === 0 ? [{ agent: JOINING.agent, number: JOINING.subscription, identity }] : [],
     join_groups: waiting.map(groupAt),

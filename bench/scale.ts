@@ -1,18 +1,23 @@
 import type { LoadGenerator, Server } from './children.ts';
 import {
   ACTIVE_AGENT,
+  ASSIGNEE,
   correlationOf,
   createdAt,
+  FAILURE_GROUP,
   groupOf,
   PER_CORRELATION,
   PER_TAG,
   PRODUCERS,
+  SELDOM_AGENT,
+  SELDOM_ERROR,
+  SELDOM_FAILURE_GROUP,
   tagOf,
   TYPES,
   VISIBILITIES,
   waitingPlaces,
 } from './history.ts';
-import { get, type LoadRequest } from './load.ts';
+import { get, type LoadRequest, post } from './load.ts';
 import { CONNECTIONS } from './requests.ts';
 import { milliseconds, printCells, type Row } from './row.ts';
 import { median } from './statistics.ts';
@@ -124,22 +129,79 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
   }
   const lists: Record<string, string[]> = {
     'no filter': [''],
-    state: ['state=completed'],
-    agent: ['agent=joiner'],
+    'state of nearly all': ['state=completed'],
+    'state (10 match)': ['active', 'failed', 'cancelled'].map((state) => `state=${state}`),
+    'agent of nearly all': ['agent=joiner'],
+    'agent (10 match)': [`agent=${SELDOM_AGENT}`],
     type: TYPES.map((type) => `type=${type}`),
     [`tag (${PER_TAG} match)`]: tags.map((tag) => `tag=${tag}`),
     [`from and to (${PER_TAG / PER_CORRELATION} match)`]: ranges,
+    from: places.map((place) => `from=${iso(place)}`),
+    to: places.map((place) => `to=${iso(place)}`),
     'state and type': TYPES.map((type) => `state=completed&type=${type}`),
+    'state of nearly all and agent (10 match)': [`state=completed&agent=${SELDOM_AGENT}`],
+    'type and state (10 match)': TYPES.map((type) => `type=${type}&state=failed`),
     // The last tenth of the numbers has the most digits, so that each of these is the beginning of one id only.
     'prefix (1 matches)': places.map((place) => `id_prefix=${correlationOf(artifacts - artifacts / 10 + place / 10)}`),
     'prefix of all': ['id_prefix=order-'],
+    'prefix of all and agent (10 match)': [`id_prefix=order-&agent=${SELDOM_AGENT}`],
   };
-  for (const [name, queryStrings] of Object.entries(lists)) {
-    queries.set(
-      `correlations, ${name}`,
-      queryStrings.map((query) => get(`/api/v1/correlations?${query}`)),
-    );
-  }
+  const executions: Record<string, string[]> = {
+    'no filter': [''],
+    'state of many': ['completed', 'failed'].map((state) => `state=${state}`),
+    'state (10 match)': ['state=pending'],
+    'agent of nearly all': ['agent=joiner'],
+    'agent (10 match)': [`agent=${SELDOM_AGENT}`],
+    'state of many and agent (10 match)': [`state=completed&agent=${SELDOM_AGENT}`],
+    correlation: correlations.map((id) => `correlation_id=${id}`),
+    'assignee (10 match)': [`assignee=${ASSIGNEE}`],
+    'failure group': [`failure_group=${FAILURE_GROUP}`],
+    'without an agent': ['without_agent=true'],
+    external: ['external=true'],
+  };
+  const failures: Record<string, string[]> = {
+    'no filter': [''],
+    'agent of nearly all': ['agent=joiner'],
+    'agent of none': [`agent=${ACTIVE_AGENT}`],
+    'error type (1 matches)': [`error_type=${SELDOM_ERROR}`],
+    from: places.map((place) => `from=${iso(place)}`),
+    to: places.map((place) => `to=${iso(place)}`),
+  };
+  const activity: Record<string, string[]> = {
+    '1 hour': ['window=1h'],
+    '24 hours': ['window=24h'],
+    '7 days': ['window=7d'],
+    'an agent': [`window=24h&agent=${ACTIVE_AGENT}`],
+    'steps of 1 hour': ['window=24h&step=1h'],
+  };
+  const routes = { correlations: lists, executions, 'executions/failures': failures, activity };
+  for (const [path, filtered] of Object.entries(routes))
+    for (const [name, queryStrings] of Object.entries(filtered))
+      queries.set(
+        `${path}, ${name}`,
+        queryStrings.map((query) => get(`/api/v1/${path}?${query}`)),
+      );
+  queries.set('executions/retry, dry run (10 match)', [
+    post('/api/v1/executions/retry', { failure_group: SELDOM_FAILURE_GROUP, dry_run: true }),
+  ]);
+  queries.set('changelog, newest first', [get('/api/v1/changelog/events?order=desc')]);
+  queries.set(
+    'correlation trace',
+    correlations.map((id) => get(`/api/v1/correlations/${id}/trace`)),
+  );
+  for (const path of [
+    'api/v1/agents',
+    `api/v1/agents/${ACTIVE_AGENT}/history-summary`,
+    'api/v1/artifact-types',
+    'api/v1/batches',
+    'api/v1/operations',
+    'api/v1/processes',
+    'api/v1/runs',
+    'api/v1/webhooks/deliveries',
+    'api/v1/webhooks/targets',
+    'metrics',
+  ])
+    queries.set(path, [get(`/${path}`)]);
   queries.set(
     'correlation status',
     correlations.map((id) => get(`/api/v1/correlations/${id}/status`)),
@@ -157,13 +219,6 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
   queries.set(
     'waiting group',
     waiting.map((place) => get(`/api/v1/waiting/${groupOf(place)}`)),
-  );
-  queries.set('failures', [get('/api/v1/executions/failures'), get('/api/v1/executions/failures?agent=joiner')]);
-  queries.set(
-    'activity',
-    ['window=1h', 'window=24h', 'window=7d', `window=24h&agent=${ACTIVE_AGENT}`].map((query) =>
-      get(`/api/v1/activity?${query}`),
-    ),
   );
   return queries;
 }
