@@ -3,7 +3,7 @@ ARG NODE_IMAGE=node:24.21.0-slim
 
 FROM ${NODE_IMAGE} AS build
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY .npmrc package.json package-lock.json ./
 COPY stubs ./stubs
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json ./
@@ -13,9 +13,11 @@ RUN npm run build
 
 FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
-COPY package.json package-lock.json ./
+COPY .npmrc package.json package-lock.json ./
 COPY stubs ./stubs
-RUN npm ci --omit=dev
+# The second command installs the packages that only some configurations need, in the versions of the lock file.
+RUN npm ci --omit=dev && \
+    npm install --no-save --omit=dev $(node -p "const { peerDependencies, devDependencies } = require('./package.json'); Object.keys(peerDependencies).map((name) => name + '@' + devDependencies[name]).join(' ')")
 
 FROM ${NODE_IMAGE}
 ENV NODE_ENV=production

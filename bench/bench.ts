@@ -5,6 +5,7 @@ import { cpus, totalmem } from 'node:os';
 import { LoadGenerator } from './children.ts';
 import { dashboardRows } from './dashboard.ts';
 import { postgresHistoryRows, sqliteHistoryRows } from './history-queries.ts';
+import { installRows } from './installs.ts';
 import { postgresRows } from './postgres.ts';
 import { report } from './report.ts';
 import { printTable } from './row.ts';
@@ -17,6 +18,7 @@ const PARTS = {
   'sqlite-history': { title: 'A long history, on SQLite', rowsOf: sqliteHistoryRows },
   'postgres-history': { title: 'A long history, on Postgres', rowsOf: postgresHistoryRows },
   dashboard: { title: 'The dashboard, on SQLite', rowsOf: dashboardRows },
+  install: { title: 'Installations and starts', rowsOf: (_: LoadGenerator, folder: string) => installRows(folder) },
 };
 
 await inWorkspace(bench);

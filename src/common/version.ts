@@ -1,6 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { MANIFEST } from './manifest.js';
 
-/** The program's version from package.json. The relative path is the same from `src` and from `dist`. */
-export const VERSION = (
-  JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
-).version;
+/** The program's version from package.json. */
+export const VERSION = MANIFEST.version;

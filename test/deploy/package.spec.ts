@@ -11,6 +11,8 @@ interface Manifest {
   version: string;
   bin?: Record<string, string>;
   dependencies: Record<string, string>;
+  peerDependencies: Record<string, string>;
+  peerDependenciesMeta: Record<string, object>;
   devDependencies: Record<string, string>;
   scripts?: Record<string, string>;
 }
@@ -29,27 +31,48 @@ describe('the package', () => {
     expect(readMarkdown('docs/nest.md')).toContain(`${name}-${version}.tgz`);
   });
 
-  it('bundles every package that would install a telemetry reporter, with an empty package in its place', async () => {
+  it('bundles the package that would install a telemetry reporter, with an empty package in its place', async () => {
     // npm fails if another test builds the program meanwhile.
     await builtProgram();
-    const stub = read<Manifest>('node_modules/@scarf/scarf/package.json');
-    expect([stub.name, stub.scripts, read<Manifest>('stubs/scarf/package.json')]).toEqual([
-      '@scarf/scarf',
-      undefined,
-      stub,
-    ]);
+    const stub = read<Manifest>('stubs/swagger-ui-dist/package.json');
+    expect(read<Manifest>('node_modules/swagger-ui-dist/package.json')).toEqual(stub);
+    expect([stub.scripts, stub.dependencies]).toEqual([undefined, undefined]);
     // Dependents would not accept another version, and npm would fetch the real one.
-    expect(read<Manifest>('node_modules/swagger-ui-dist/package.json').dependencies).toEqual({
-      '@scarf/scarf': `=${stub.version}`,
-    });
+    expect(read<Manifest>('node_modules/@nestjs/swagger/package.json').dependencies['swagger-ui-dist']).toBe(
+      stub.version,
+    );
 
-    const [{ bundled, files }] = npm('pack', '--dry-run', '--json', '--ignore-scripts') as [
-      { bundled: string[]; files: { path: string }[] },
+    const [{ bundled, files, unpackedSize }] = npm('pack', '--dry-run', '--json', '--ignore-scripts') as [
+      { bundled: string[]; files: { path: string }[]; unpackedSize: number },
     ];
-    expect(bundled).toEqual(expect.arrayContaining(['@nestjs/swagger', 'swagger-ui-dist', '@scarf/scarf']));
-    expect(files.map(({ path }) => path).filter((path) => path.startsWith('node_modules/@scarf/'))).toEqual([
-      'node_modules/@scarf/scarf/package.json',
+    // The web app with its compressed forms takes 2 MB of it.
+    expect(unpackedSize).toBeLessThan(20e6);
+    const paths = files.map(({ path }) => path);
+    expect(bundled).toEqual(expect.arrayContaining(['@nestjs/swagger', 'swagger-ui-dist']));
+    expect(paths.filter((path) => /node_modules\/(swagger-ui|@scarf)/.test(path))).toEqual([
+      'node_modules/swagger-ui-dist/package.json',
     ]);
+    expect(paths.filter((path) => /^dist\/.*\.js\.map$/.test(path))).toEqual([]);
+  });
+
+  it('has the licenses of the files that it serves to browsers', () => {
+    const packages = readdirSync('dist/page-files');
+    expect(packages).toEqual(['redoc', 'swagger-ui-files']);
+    for (const name of packages) {
+      const files = globSync('**/*.*', { cwd: `dist/page-files/${name}` });
+      expect(readdirSync(`dist/page-files/${name}`)).toContain('LICENSE');
+      for (const file of files.filter((path) => path.endsWith('.js'))) expect(files).toContain(`${file}.LICENSE.txt`);
+    }
+  });
+
+  it('asks for packages that only some configurations need, in the versions that the tests use', () => {
+    const { peerDependencies, peerDependenciesMeta, devDependencies } = read<Manifest>('package.json');
+    for (const [name, range] of Object.entries(peerDependencies))
+      expect([name, range, peerDependenciesMeta[name]]).toEqual([
+        name,
+        `^${devDependencies[name]}`,
+        { optional: true },
+      ]);
   });
 
   it('installs no package that only the web app uses', () => {

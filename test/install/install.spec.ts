@@ -1,6 +1,6 @@
 // Installs the packed package in an empty folder and starts it on several versions of Node.js, which npx installs. Needs a registry of npm.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -11,12 +11,24 @@ const VERSIONS = (process.env['STARLING_NODE_VERSIONS'] ?? '20,22,24').split(','
 const OLDER = VERSIONS.filter((version) => Number(version) < 24);
 const { version: VERSION } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
 
+const WITH_MODEL = `
+types:
+  Question: { schema: { type: object } }
+  Answer: { schema: { type: object } }
+agents:
+  writer:
+    consumes: [{ types: [Question] }]
+    publishes: [{ type: Answer }]
+    engine: { kind: llm, model: anthropic/claude-sonnet-4-5, instructions: Answer. }
+`;
+
 /** The environment without what `npm test` adds; a proxy and its certificates stay. */
 const OWN = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$/.test(name)));
 
 describe('an installed package', () => {
   let folder: string;
   let app: string;
+  let archive: string;
   // Without the folder of the checkout's own Node.js, which npm adds to PATH.
   const PATH = (process.env['PATH'] ?? '')
     .split(':')
@@ -46,8 +58,8 @@ describe('an installed package', () => {
     await run(`npm pack --ignore-scripts --pack-destination ${folder} && mkdir ${app}`, process.cwd());
     writeFileSync(join(app, 'package.json'), '{ "private": true, "type": "module" }');
     writeFileSync(join(app, 'main.js'), "import { serve } from 'starling-agents';\nconsole.log(typeof serve);\n");
-    const packed = readdirSync(folder).find((name) => name.endsWith('.tgz'))!;
-    const { code, stderr } = await run(`npm install --no-audit --no-fund ../${packed}`);
+    archive = `../${readdirSync(folder).find((name) => name.endsWith('.tgz'))}`;
+    const { code, stderr } = await run(`npm install --no-audit --no-fund ${archive}`);
     expect([code, code === 0 ? '' : stderr]).toEqual([0, '']);
   }, 600_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -81,6 +93,42 @@ describe('an installed package', () => {
     },
     300_000,
   );
+
+  test('is found, with its types, by programs that are ES modules', async () => {
+    expect(await run(`npx --yes -p @arethetypeswrong/cli@0.18.5 attw --profile esm-only ${archive}`)).toMatchObject({
+      code: 0,
+    });
+  }, 300_000);
+
+  test('takes less than 120 MB in fewer than 220 packages', () => {
+    const files = readdirSync(join(app, 'node_modules'), { recursive: true, withFileTypes: true });
+    const bytes = files
+      .filter((entry) => entry.isFile())
+      .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+    const { packages } = JSON.parse(readFileSync(join(app, 'node_modules/.package-lock.json'), 'utf8')) as {
+      packages: object;
+    };
+    const count = Object.keys(packages).length;
+    console.log(`installed: ${(bytes / 1e6).toFixed(1)} MB in ${count} packages`);
+    expect(bytes).toBeLessThan(120e6);
+    expect(count).toBeLessThan(220);
+  });
+
+  test('says which packages a model and traces need, and works once they are installed', async () => {
+    writeFileSync(join(app, 'starling.yaml'), WITH_MODEL);
+    const check = 'npx starling check starling.yaml';
+    expect(await on('24', check)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(
+        'agents.writer.engine.model: the provider anthropic needs the packages ai and @ai-sdk/anthropic: run npm install ai@7 @ai-sdk/anthropic@4',
+      ),
+    });
+    expect(
+      await on('24', `OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9 ANTHROPIC_API_KEY=x npx starling serve --port 0`),
+    ).toMatchObject({ code: 1, stderr: expect.stringContaining('run npm install @opentelemetry/core@3') });
+    expect(await run('npm install --no-audit --no-fund ai@7 @ai-sdk/anthropic@4')).toMatchObject({ code: 0 });
+    expect(await on('24', `ANTHROPIC_API_KEY=x ${check}`)).toMatchObject({ code: 0 });
+  }, 300_000);
 
   test('starts on Node.js 24 under both names, and programs can import it', async () => {
     for (const name of ['starling', 'starling-agents'])

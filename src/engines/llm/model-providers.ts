@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url';
 import type { LanguageModel } from 'ai';
 
 import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { isInstalled, missingPackages, needs } from '../../common/optional-packages.js';
 import type { Environment } from '../../config/environment.js';
 import { EngineFailure } from '../engine-answers.js';
 
@@ -34,21 +35,28 @@ interface ProviderSettings {
 }
 
 interface KnownProvider {
+  package: string;
   keyVariable: string;
   create(settings: ProviderSettings): Promise<MakeModel>;
 }
 
+const SDK = 'ai';
+const COMPATIBLE = '@ai-sdk/openai-compatible';
+
 /** Imported when their first model is prepared, so that a catalog without them does not pay for them. */
 const KNOWN: Record<string, KnownProvider> = {
   openai: {
+    package: '@ai-sdk/openai',
     keyVariable: 'OPENAI_API_KEY',
     create: async (settings) => (await import('@ai-sdk/openai')).createOpenAI(settings),
   },
   anthropic: {
+    package: '@ai-sdk/anthropic',
     keyVariable: 'ANTHROPIC_API_KEY',
     create: async (settings) => (await import('@ai-sdk/anthropic')).createAnthropic(settings),
   },
   google: {
+    package: '@ai-sdk/google',
     keyVariable: 'GOOGLE_GENERATIVE_AI_API_KEY',
     create: async (settings) => (await import('@ai-sdk/google')).createGoogleGenerativeAI(settings),
   },
@@ -75,9 +83,10 @@ export async function providerProblem(
   { provider, baseUrl }: ModelSource,
   baseDirectory: string,
 ): Promise<string | null> {
-  if (KNOWN[provider] || baseUrl !== undefined) return null;
+  const own = KNOWN[provider]?.package ?? (baseUrl === undefined ? null : COMPATIBLE);
+  if (own !== null) return missingPackages(`the provider ${provider}`, [SDK, own]);
   const found = await installedProvider(provider, baseDirectory);
-  return 'problem' in found ? found.problem : null;
+  return 'problem' in found ? found.problem : missingPackages(`the provider ${provider}`, [SDK]);
 }
 
 /**
@@ -134,10 +143,12 @@ type Installed = { create: (settings: ProviderSettings) => MakeModel } | { probl
  */
 async function installedProvider(provider: string, baseDirectory: string): Promise<Installed> {
   const name = `@ai-sdk/${provider.toLowerCase()}`;
-  const missing = `the provider ${provider} needs the package ${name}: run npm install ${name}, or set base_url to an OpenAI-compatible server`;
   const manifest =
     findPackage(name, join(resolve(baseDirectory), 'starling.yaml')) ?? findPackage(name, import.meta.filename);
-  if (manifest === undefined) return { problem: missing };
+  if (manifest === undefined) {
+    const missing = isInstalled(SDK) ? [name] : [SDK, name];
+    return { problem: `${needs(`the provider ${provider}`, missing)}, or set base_url to an OpenAI-compatible server` };
+  }
   try {
     const entry = entryOf(JSON.parse(await readFile(manifest, 'utf8')) as JsonObject);
     const module = (await import(pathToFileURL(join(dirname(manifest), entry)).href)) as Record<string, unknown>;

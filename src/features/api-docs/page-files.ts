@@ -1,15 +1,19 @@
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
 
 export interface PageFile {
   contentType: string;
   content: string | Buffer;
 }
 
-const { resolve } = createRequire(import.meta.url);
+/**
+ * The build copies the files of other packages here, because those packages bring much more than what the pages load.
+ * The relative path is the same from `src` and from `dist`.
+ */
+const FOLDER = resolve(import.meta.dirname, '../../../dist/page-files');
 
 const script = (content: string | Buffer): PageFile => ({ contentType: 'text/javascript; charset=utf-8', content });
-const swaggerFile = (name: string): Buffer => readFileSync(resolve(`swagger-ui-dist/${name}`));
+const swaggerFile = (name: string): Buffer => readFileSync(join(FOLDER, 'swagger-ui-files', name));
 
 /** The files that the documentation pages load. Each is read on the first request for it. */
 const READERS: Record<string, () => PageFile> = {
@@ -18,7 +22,7 @@ const READERS: Record<string, () => PageFile> = {
   'favicon-32x32.png': () => ({ contentType: 'image/png', content: swaggerFile('favicon-32x32.png') }),
   'start-swagger-ui.js': () => script(START_SWAGGER_UI),
   'redoc.standalone.js': () =>
-    script(withoutRemoteLogo(readFileSync(resolve('redoc/bundles/redoc.standalone.js'), 'utf8'))),
+    script(withoutRemoteLogo(readFileSync(join(FOLDER, 'redoc/bundles/redoc.standalone.js'), 'utf8'))),
   'start-redoc.js': () => script(START_REDOC),
 };
 
