@@ -25,6 +25,8 @@ types:
   Note: {}
   OrderLine: { schema: { type: object, properties: { text: { type: string } } } }
   order-line: { schema: { type: object, properties: { n: { type: integer } } } }
+  3d: { schema: { type: object } }
+  订单: { schema: { type: object } }
 agents:
   quoter:
     description: Quotes a price
@@ -133,6 +135,8 @@ it('has the payload of each type as a component in the terms of OpenAPI 3.0', ()
       'OrderLinePayload',
       // The names of two types may differ only in what a component cannot have.
       'OrderLinePayload2',
+      'Type3dPayload',
+      'Payload2',
       'WorkflowErrorPayload',
       'AnyPayload',
     ].map((name) => ({ $ref: `#/components/schemas/${name}` })),

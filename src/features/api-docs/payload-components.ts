@@ -14,16 +14,18 @@ const OPEN = { type: 'object', additionalProperties: true };
  * any object if the configuration has no types. Parts of a schema that its references lead to are components too.
  */
 export function addPayloads(components: Components, types: readonly ArtifactType[]): void {
+  // A type whose name has no letter of the alphabet must not take this one.
+  components[PAYLOAD] = OPEN;
   const names = types.flatMap((type) => (type.schema ? [addPayload(components, type, type.schema)] : []));
   const isOpen = types.some(({ schema }) => schema === null);
   if (isOpen) names.push(add(components, 'AnyPayload', OPEN));
   const isConfigured = types.some(({ name }) => name !== WORKFLOW_ERROR);
-  components[PAYLOAD] = isConfigured ? { type: 'object', anyOf: names.map(reference) } : OPEN;
+  if (isConfigured) components[PAYLOAD] = { type: 'object', anyOf: names.map(reference) };
 }
 
 /** Adds a component for the payload of a type. Returns its name. */
 export function addPayload(components: Components, { name, description }: ArtifactType, schema: JsonObject): string {
-  const root = add(components, `${wordOf(name)}Payload`, {});
+  const root = add(components, `${wordOf(name).replace(/^(?=\d)/, 'Type')}Payload`, {});
   const known = new Map([['#', root]]);
   const refer = (pointer: string): JsonObject => {
     const named = known.get(pointer);

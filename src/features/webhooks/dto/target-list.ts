@@ -35,6 +35,8 @@ export class TargetBody {
   target_origin!: string;
 
   @ApiProperty({
+    // A generator for Go would call its values Client and Operator, and its client is a Client, too.
+    'x-enumNames': ['SetByClient', 'SetByOperator'],
     enum: ['client', 'operator'],
     description: '`operator`: the `webhook_url` of the settings; `client`: the `webhook` of a publish',
   })
