@@ -59,6 +59,17 @@ export function buildProgram(): Command {
   ).action(failing(async (options: ConfigFlags) => (await import('../main.js')).work(startOptions(options))));
 
   program
+    .command('init')
+    .description('write a project to start from: a configuration, an agent, a test and what an editor needs')
+    .argument('[template]', 'approvals, batch, hello, nest or support-desk', 'hello')
+    .option('--dir <folder>', 'the folder to write to', '.')
+    .action(
+      failing(async (template: string, { dir }: { dir: string }) =>
+        (await import('./init/create-project.js')).createProject(template, dir),
+      ),
+    );
+
+  program
     .command('check')
     .description('check a configuration file: print every error with its place; exit code 1 if there are any')
     .argument('<file>', 'configuration file')

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 
 interface Manifest {
+  name: string;
   version: string;
+  dependencies: Record<string, string>;
+  devDependencies: Record<string, string>;
   /** The packages that only some configurations need, and the range of their versions. */
   peerDependencies: Record<string, string>;
 }
