@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import type { ModuleMetadata } from '@nestjs/common';
 
 import type { Catalog } from './catalog/catalog.js';
+import { describeDiagnostic } from './catalog/diagnostics.js';
 import { configurationFile, missingFile, readConfiguration, refuseSplitRoles } from './cli/configuration.js';
 import { DEVELOPMENT_DEFAULTS } from './cli/dev/development-defaults.js';
 import { stopOnSignals } from './cli/graceful-stop.js';
@@ -74,7 +75,7 @@ async function start(
   refuseSplitRoles(settings, role);
   if (settings.errorStacks) Error.stackTraceLimit = FRAMES_OF_ERRORS;
   const logger = createLogger(settings, process.stdout, isReadable);
-  for (const warning of warnings) logger.warn(`${file}: ${warning}`);
+  for (const warning of warnings) logger.warn(`${file}: ${describeDiagnostic(warning)}`);
   endOnBugs(logger);
   const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);
   const bindable = await withAddress(settings);

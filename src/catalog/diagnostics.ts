@@ -10,8 +10,17 @@ export interface Diagnostic {
   message: string;
 }
 
+/** Finds the place of a value in the configuration file. */
+export type PlaceOf = (path: Path, offset?: number) => Place | undefined;
+
 export const describeDiagnostic = ({ path, line, column, message }: Diagnostic): string =>
   (line === undefined ? '' : `line ${line}, column ${column}: `) + (path === '' ? message : `${path}: ${message}`);
+
+/** The errors in a configuration file: a title, and a line for each. */
+export function describeDiagnostics(file: string, diagnostics: readonly Diagnostic[]): string {
+  const count = diagnostics.length === 1 ? '1 error' : `${diagnostics.length} errors`;
+  return `${file} has ${count}:\n${diagnostics.map((diagnostic) => `  ${describeDiagnostic(diagnostic)}`).join('\n')}`;
+}
 
 /** A position in the file. Line and column start at 1. */
 export interface Place {
@@ -19,18 +28,22 @@ export interface Place {
   column: number;
 }
 
+/** What further checks of the file need. */
+export interface ConfigurationSource {
+  /** The parts of the `server:` section with a valid form, so that their values can be checked in the same run. */
+  server: Record<string, unknown>;
+  placeOf: PlaceOf;
+}
+
 /** Carries all problems that prevent a configuration from being served. */
 export class CatalogError extends Error {
   constructor(
     readonly file: string,
     readonly diagnostics: readonly Diagnostic[],
-    /** The parts of the `server:` section with a valid form, so that their values can be checked in the same run. */
-    readonly server?: Record<string, unknown>,
+    /** Absent if the file is not readable. */
+    readonly source?: ConfigurationSource,
   ) {
-    const count = diagnostics.length === 1 ? '1 error' : `${diagnostics.length} errors`;
-    super(
-      `${file} has ${count}:\n${diagnostics.map((diagnostic) => `  ${describeDiagnostic(diagnostic)}`).join('\n')}`,
-    );
+    super(describeDiagnostics(file, diagnostics));
     this.name = 'CatalogError';
   }
 }
@@ -75,15 +88,19 @@ export class Diagnostics {
   }
 
   /** Sorted by position. Problems that are not in the file come last. */
-  toDiagnostics(placeOf: (path: Path, offset?: number) => Place | undefined): Diagnostic[] {
-    return this.found
-      .map(({ path, message, within }) => {
+  toDiagnostics(placeOf: PlaceOf): Diagnostic[] {
+    return inOrder(
+      this.found.map(({ path, message, within }) => {
         const place = within && 'line' in within ? within : placeOf(path, within?.offset);
         return { path: formatPath(path), ...place, message };
-      })
-      .sort((a, b) => order(a.line, b.line) || order(a.column, b.column));
+      }),
+    );
   }
 }
+
+/** Sorts by position. What is not in the file comes last. */
+export const inOrder = (diagnostics: readonly Diagnostic[]): Diagnostic[] =>
+  diagnostics.toSorted((a, b) => order(a.line, b.line) || order(a.column, b.column));
 
 const order = (one = Number.MAX_SAFE_INTEGER, other = Number.MAX_SAFE_INTEGER): number => one - other;
 

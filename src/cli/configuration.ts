@@ -1,15 +1,19 @@
 import { existsSync } from 'node:fs';
 
 import type { LoadedCatalog } from '../catalog/configuration-file/load-catalog.js';
-import { CatalogError } from '../catalog/diagnostics.js';
+import { CatalogError, type ConfigurationSource, type Diagnostic, inOrder } from '../catalog/diagnostics.js';
 import type { Role } from '../common/role.js';
 import { readEnvironment } from '../config/environment.js';
-import { resolveSettings } from '../config/resolve-settings.js';
+import {
+  resolveSettings,
+  type SettingProblem,
+  SettingsError,
+  type SettingsSources,
+} from '../config/resolve-settings.js';
 import type { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
 import type { AgentClass } from '../engines/engine.js';
 import { loadConfiguration } from '../engines/load-configuration.js';
-import { describeFailure } from './failures.js';
 
 const USUAL_FILE = 'starling.yaml';
 
@@ -37,16 +41,48 @@ export async function readConfiguration(
 ): Promise<Configuration> {
   const environment = readEnvironment();
   const loading = loadConfiguration(file, environment, agentClasses, flags, text);
-  const section = loading.catch((error: unknown) => (error instanceof CatalogError ? error : Promise.reject(error)));
-  const resolving = section.then(({ server }) => resolveSettings({ flags, environment, file, server, defaults }));
-  const [loaded, settings] = await Promise.allSettled([loading, resolving]);
-  if (loaded.status === 'fulfilled' && settings.status === 'fulfilled')
-    return { ...loaded.value, settings: settings.value };
-  throw new AggregateError(
-    new Set(
-      [loaded, settings].flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : [])),
-    ),
+  const loaded = await loading.catch((error: unknown) =>
+    error instanceof CatalogError ? error : Promise.reject(error),
   );
+  const source = loaded instanceof CatalogError ? loaded.source : loaded;
+  const settings = settingsOrError({ flags, environment, file, server: source?.server, defaults });
+  if (loaded instanceof CatalogError || settings instanceof SettingsError)
+    throw new AggregateError(problemsIn(file, loaded, settings, source));
+  return { ...loaded, settings };
+}
+
+function settingsOrError(sources: SettingsSources): Settings | SettingsError {
+  try {
+    return resolveSettings(sources);
+  } catch (error) {
+    if (error instanceof SettingsError) return error;
+    throw error;
+  }
+}
+
+const IN_FILE = 'server.';
+
+/** Settings in the file are reported with the other problems of the file, and with their places. */
+function problemsIn(
+  file: string,
+  catalog: LoadedCatalog | CatalogError,
+  settings: Settings | SettingsError,
+  source: ConfigurationSource | undefined,
+): Error[] {
+  const inFile: Diagnostic[] = [];
+  const elsewhere: SettingProblem[] = [];
+  for (const problem of settings instanceof SettingsError ? settings.problems : []) {
+    const names = problem.about ?? (problem.source.startsWith(IN_FILE) ? [problem.source.slice(IN_FILE.length)] : []);
+    const name = names.find((each) => source && each in source.server);
+    const place = name === undefined ? undefined : source?.placeOf(['server', name]);
+    if (place) inFile.push({ path: problem.source, ...place, message: problem.message });
+    else elsewhere.push(problem);
+  }
+  const diagnostics = inOrder([...(catalog instanceof CatalogError ? catalog.diagnostics : []), ...inFile]);
+  return [
+    ...(diagnostics.length > 0 ? [new CatalogError(file, diagnostics, source)] : []),
+    ...(elsewhere.length > 0 ? [new SettingsError(elsewhere)] : []),
+  ];
 }
 
 /** The file that `--config` names, or the default file if it exists. */
@@ -63,15 +99,3 @@ export function refuseSplitRoles({ databaseUrl }: Settings, { api, worker }: Rol
 
 export const missingFile = (): StartError =>
   new StartError(`there is no ${USUAL_FILE} in this folder; name the configuration file with --config <file>`);
-
-/** Prints the errors that `serve` would report for this file, and the warnings. Sets the exit code. */
-export async function check(file: string): Promise<void> {
-  try {
-    const { warnings } = await readConfiguration(file, {});
-    for (const warning of warnings) console.log(`warning: ${warning}`);
-    console.log(`${file}: ok`);
-  } catch (error) {
-    console.log(describeFailure(error));
-    process.exitCode = 1;
-  }
-}

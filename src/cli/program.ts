@@ -1,9 +1,10 @@
 // Notes the parent process before the application is loaded.
 import './npx.js';
 
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 
 import { VERSION } from '../common/version.js';
+import type { Format } from './check/formats.js';
 import { addClientCommands } from './client/commands.js';
 import { failing } from './failures.js';
 import { addSettingOptions, hidePassword, settingFlags } from './setting-options.js';
@@ -73,7 +74,19 @@ export function buildProgram(): Command {
     .command('check')
     .description('check a configuration file: print every error with its place; exit code 1 if there are any')
     .argument('<file>', 'configuration file')
-    .action(failing(async (file: string) => (await import('./configuration.js')).check(file)));
+    .option('--watch', 'check again after each change of the file and of the modules that it names, until Ctrl-C')
+    .addOption(
+      new Option('--format <format>', 'text, a JSON document, or annotations for GitHub Actions')
+        .choices(['text', 'json', 'github'] satisfies Format[])
+        .default('text'),
+    )
+    .addOption(new Option('--json', 'the same as --format json').implies({ format: 'json' }).conflicts('format'))
+    .action(
+      failing(async (file: string, { watch, format }: CheckFlags) => {
+        if (watch) return (await import('./check/check-changes.js')).checkChanges(file, format);
+        if (!(await (await import('./check/check.js')).check(file, format))) process.exitCode = 1;
+      }),
+    );
 
   addSettingOptions(
     program
@@ -102,6 +115,11 @@ export function buildProgram(): Command {
   addClientCommands(program);
 
   return program;
+}
+
+interface CheckFlags {
+  watch?: boolean;
+  format: Format;
 }
 
 interface ConfigFlags extends Record<string, unknown> {

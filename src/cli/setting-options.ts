@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 
-import { SettingsError } from '../config/resolve-settings.js';
+import { type SettingProblem, SettingsError } from '../config/resolve-settings.js';
 import {
   commandFlagsOf,
   type Flag,
@@ -42,9 +42,12 @@ export function settingFlags(options: Record<string, unknown>): Record<string, u
 
 const isTaken = (setting: Setting, flag: Flag): boolean => commandFlagsOf(setting).some(({ key }) => key === flag.key);
 
-function problemOf(setting: Setting, flag: Flag): string {
+function problemOf(setting: Setting, flag: Flag): SettingProblem {
   const ways = [...commandFlagsOf(setting).map(({ name }) => name), ...variablesOf(setting)];
-  return `${flag.name}: a secret cannot be a flag, because the process list shows flags; use ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}`;
+  return {
+    source: flag.name,
+    message: `a secret cannot be a flag, because the process list shows flags; use ${ways.slice(0, -1).join(', ')} or ${ways.at(-1)!}`,
+  };
 }
 
 /**

@@ -34,12 +34,21 @@ export interface SettingsSources {
   defaults?: Readonly<Record<string, string>>;
 }
 
-/** All problems of the settings, one line each. A line names the source and the setting. */
+/** A problem of one setting. */
+export interface SettingProblem {
+  /** Where the value is from: a flag, a variable, or `server.<name>` in the configuration file. */
+  source: string;
+  message: string;
+  /** The names of the settings, if there are several. */
+  about?: readonly string[];
+}
+
+/** All problems of the settings. The message has one line for each, which names the source. */
 export class SettingsError extends Error {
   override readonly name = 'SettingsError';
 
-  constructor(readonly problems: readonly string[]) {
-    super(problems.join('\n'));
+  constructor(readonly problems: readonly SettingProblem[]) {
+    super(problems.map(({ source, message }) => `${source}: ${message}`).join('\n'));
   }
 }
 
@@ -72,11 +81,12 @@ export function resolveSettings(sources: SettingsSources): Settings {
 }
 
 /** Describes a contradiction between settings, because otherwise one of them would silently have no effect. */
-function contradictionIn({ clientWebhooks, clientWebhookHosts }: Settings): string | null {
+function contradictionIn({ clientWebhooks, clientWebhookHosts }: Settings): SettingProblem | null {
+  const about = ['client_webhook_hosts', 'client_webhooks'];
   if (clientWebhooks === 'list' && clientWebhookHosts.length === 0)
-    return 'client_webhook_hosts: must name at least one host if client_webhooks is list';
+    return { about, source: about[0]!, message: 'must name at least one host if client_webhooks is list' };
   if (clientWebhooks === 'public' && clientWebhookHosts.length > 0)
-    return 'client_webhooks: must be list if client_webhook_hosts is set (got "public")';
+    return { about, source: about[1]!, message: 'must be list if client_webhook_hosts is set (got "public")' };
   return null;
 }
 
@@ -115,25 +125,28 @@ function valueOfGroup(given: (Source & { raw: unknown })[], files: string[]): Gi
   return ['text' in read ? { source, raw: read.text } : { source, problem: read.problem }];
 }
 
-function firstOf(setting: Setting, given: Given[], problems: string[]): unknown {
+function firstOf(setting: Setting, given: Given[], problems: SettingProblem[]): unknown {
   const preset: Given[] = setting.default === null ? [] : [{ source: 'default', raw: setting.default }];
   const results = [...given, ...preset].map((one) => parseOf(setting, one, problems));
   const first = results[0];
   return first && 'value' in first ? first.value : null;
 }
 
-function parseOf({ type, secret }: Setting, given: Given, problems: string[]): ParseResult<unknown> {
+function parseOf({ type, secret }: Setting, given: Given, problems: SettingProblem[]): ParseResult<unknown> {
   if ('problem' in given) {
-    problems.push(`${given.source}: ${given.problem}`);
+    problems.push({ source: given.source, message: given.problem });
     return { wrong: null };
   }
   const result = type.parse(given.raw);
   if ('wrong' in result)
-    problems.push(`${given.source}: must be ${type.expected}${secret ? '' : ` (got ${show(result.wrong)})`}`);
+    problems.push({
+      source: given.source,
+      message: `must be ${type.expected}${secret ? '' : ` (got ${show(result.wrong)})`}`,
+    });
   return result;
 }
 
-function* unknownNames(sources: SettingsSources, server: Record<string, unknown>): Generator<string> {
+function* unknownNames(sources: SettingsSources, server: Record<string, unknown>): Generator<SettingProblem> {
   const settings = settingEntries.map(([, setting]) => setting);
   const variables = [...settings.flatMap(variablesOf), SERVER_URL_VARIABLE];
   for (const name of Object.keys(sources.environment)) {
@@ -141,7 +154,7 @@ function* unknownNames(sources: SettingsSources, server: Record<string, unknown>
     if (isOurVariable(name) && !variables.includes(name)) yield unknownName(name, variables);
   }
   if (sources.server != null && !isJsonObject(sources.server))
-    yield `server: must be an object (got ${show(sources.server)})`;
+    yield { source: 'server', message: `must be an object (got ${show(sources.server)})` };
   const keys = settings.map(({ name }) => name);
   for (const name of Object.keys(server)) {
     if (!keys.includes(name))
@@ -152,9 +165,9 @@ function* unknownNames(sources: SettingsSources, server: Record<string, unknown>
   }
 }
 
-function unknownName(name: string, known: string[]): string {
-  const nearest = nearestName(name, known);
-  return `${name}: there is no such setting${nearest ? `; did you mean ${nearest}?` : ''}`;
+function unknownName(source: string, known: string[]): SettingProblem {
+  const nearest = nearestName(source, known);
+  return { source, message: `there is no such setting${nearest ? `; did you mean ${nearest}?` : ''}` };
 }
 
 function show(value: unknown): string {
@@ -174,7 +187,8 @@ export function serverUrl(flag: string | undefined, environment: Environment): s
   const [source, raw] = flag !== undefined ? ['--url', flag] : [SERVER_URL_VARIABLE, variable ?? DEFAULT_SERVER_URL];
   const type = httpUrl();
   const result = type.parse(raw);
-  if ('wrong' in result) throw new SettingsError([`${source}: must be ${type.expected} (got ${JSON.stringify(raw)})`]);
+  if ('wrong' in result)
+    throw new SettingsError([{ source, message: `must be ${type.expected} (got ${JSON.stringify(raw)})` }]);
   return result.value.replace(/\/+$/, '');
 }
 

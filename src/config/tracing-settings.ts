@@ -39,7 +39,7 @@ export function readTracingSettings(environment: Environment): TracingSettings |
   const wrong = given.filter((name) => !isHttpUrl(environment[name]!));
   if (wrong.length > 0)
     throw new SettingsError(
-      wrong.map((name) => `${name}: must be an http or https URL, such as http://127.0.0.1:4318`),
+      wrong.map((source) => ({ source, message: 'must be an http or https URL, such as http://127.0.0.1:4318' })),
     );
   const ignored: string[] = [];
   return {

@@ -1,6 +1,6 @@
 import type { LoadedCatalog } from '../../src/catalog/configuration-file/load-catalog.js';
 import type { ArtifactType } from '../../src/catalog/definitions.js';
-import { CatalogError, type Diagnostic } from '../../src/catalog/diagnostics.js';
+import { CatalogError, describeDiagnostic, type Diagnostic } from '../../src/catalog/diagnostics.js';
 import { GrowthLimit } from '../../src/catalog/growth-limit.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
@@ -15,15 +15,19 @@ export interface Given {
   files?: Record<string, string>;
 }
 
+/** With its warnings as texts. */
+type Loaded = Omit<LoadedCatalog, 'warnings'> & { warnings: string[] };
+
 /** Loads a configuration text from a file on disk, with the engines and the settings of the service. */
 export async function load(
   text: string,
   { name = 'starling.yaml', environment = {}, classes = [], files = {} }: Given = {},
-): Promise<LoadedCatalog> {
+): Promise<Loaded> {
   const folder = new ConfigurationFolder();
   try {
     for (const [file, content] of Object.entries(files)) folder.write(file, content);
-    return await loadConfiguration(folder.write(name, text), environment, classes);
+    const loaded = await loadConfiguration(folder.write(name, text), environment, classes);
+    return { ...loaded, warnings: loaded.warnings.map(describeDiagnostic) };
   } finally {
     folder.remove();
   }

@@ -24,7 +24,7 @@ function problemsOf(sources: Partial<SettingsSources>): readonly string[] {
   try {
     from(sources);
   } catch (error) {
-    if (error instanceof SettingsError) return error.problems;
+    if (error instanceof SettingsError) return error.message.split('\n');
     throw error;
   }
   throw new Error('the settings were accepted');

@@ -63,7 +63,10 @@ describe("OpenTelemetry's variables", () => {
       const refused = () => readTracingSettings({ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: endpoint });
       expect(refused).toThrow(
         new SettingsError([
-          'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: must be an http or https URL, such as http://127.0.0.1:4318',
+          {
+            source: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',
+            message: 'must be an http or https URL, such as http://127.0.0.1:4318',
+          },
         ]),
       );
     },

@@ -7,7 +7,7 @@ import type { Settings } from '../../config/settings.js';
 import type { ConfigurationOptions } from '../agent-options.js';
 import { Catalog } from '../catalog.js';
 import { defineBudget, defineModels } from '../costs.js';
-import { CatalogError, describeDiagnostic, type Diagnostics, Report } from '../diagnostics.js';
+import { CatalogError, type ConfigurationSource, type Diagnostic, type Diagnostics, Report } from '../diagnostics.js';
 import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
@@ -36,12 +36,9 @@ export interface CatalogSources {
   classAgents?: readonly ClassAgent[];
 }
 
-export interface LoadedCatalog {
+export interface LoadedCatalog extends ConfigurationSource {
   catalog: Catalog;
-  /** One line each, with its position. */
-  warnings: string[];
-  /** The `server:` section of the file. */
-  server: Record<string, unknown>;
+  warnings: Diagnostic[];
   /** Absolute path of the configuration file's folder, where relative module paths start. */
   baseDirectory: string;
 }
@@ -52,7 +49,8 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const { errors, warnings } = report;
   const baseDirectory = dirname(resolve(sources.file));
   const source = parseYamlSource(sources.text ?? (await readText(sources.file)), sources.environment, errors);
-  if (!source.readable) throw new CatalogError(sources.file, errors.toDiagnostics(source.placeOf));
+  const { placeOf } = source;
+  if (!source.readable) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf));
 
   const schema = configurationSchema(sources.engines, sources.serverSchema);
   const configuration = validateSchema<ConfigurationOptions>(source.value, schema, [], errors);
@@ -73,10 +71,10 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const catalog = new Catalog(types, agents, baseDirectory, further);
   checkSubscriptionTypes(catalog, parsed, report);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
-  if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(source.placeOf), server);
+  if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
 
   addCatalogWarnings(catalog, parsed, warnings);
-  return { catalog, warnings: warnings.toDiagnostics(source.placeOf).map(describeDiagnostic), server, baseDirectory };
+  return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory };
 }
 
 async function readText(file: string): Promise<string> {

@@ -2,7 +2,7 @@ import type { Document, Node, Pair, Scalar, YAMLError, YAMLMap } from 'yaml';
 import { isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 
 import type { Environment } from '../../config/environment.js';
-import type { Diagnostics, Path, Place } from '../diagnostics.js';
+import type { Diagnostics, Path, PlaceOf } from '../diagnostics.js';
 import { Interpolation, readPlainScalar } from './interpolation.js';
 import { YamlPlaces } from './yaml-places.js';
 import { yamlProblem } from './yaml-problem.js';
@@ -18,7 +18,7 @@ export interface YamlSource {
    * Returns the place of the key or list item at `path`, or of the nearest one around it; with `offset`, that of a
    * character of the text at `path`. Undefined if it is not in the file.
    */
-  placeOf(path: Path, offset?: number): Place | undefined;
+  placeOf: PlaceOf;
 }
 
 type Ancestors = readonly (Document | Node | Pair)[];
@@ -31,7 +31,7 @@ export function parseYamlSource(text: string, environment: Environment, errors: 
   const parsed = interpolation.setAside(text);
   const document = parseDocument(parsed, options);
   const places = new YamlPlaces(parsed, lines, interpolation);
-  const placeOf: YamlSource['placeOf'] = (path, offset) => places.of(path, offset, document);
+  const placeOf: PlaceOf = (path, offset) => places.of(path, offset, document);
   const unreadable: YamlSource = { value: null, spelled: null, readable: false, placeOf };
 
   const [first, ...others]: YAMLError[] = [...document.errors, ...document.warnings];

@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 
-import { Child } from './child.js';
-import { FileChanges } from './file-changes.js';
-import type { Order } from './orders.js';
+import { Child } from '../watch/child.js';
+import type { ServeOrder } from '../watch/orders.js';
+import { WatchedConfiguration } from '../watch/watched-configuration.js';
+import { DEVELOPMENT_DEFAULTS } from './development-defaults.js';
 
 /**
  * Serves a configuration in a separate process, and replaces it when the configuration file or a module changes. Each change is
@@ -11,24 +12,24 @@ import type { Order } from './orders.js';
  * next process finds it.
  */
 export class Supervisor {
-  private readonly changes = new FileChanges();
+  private readonly configuration: WatchedConfiguration;
   private readonly stopping = Promise.withResolvers<null>();
   private isStopping = false;
-  private checking: Child | null = null;
   private service: Child | null = null;
   /** The one that a newer one replaces. */
   private replaced: Child | null = null;
   /** The configuration file's text with which the service last started. */
   private lastGood: string | null = null;
 
-  constructor(private readonly order: Omit<Order, 'does' | 'text'>) {}
+  constructor(private readonly order: Omit<ServeOrder, 'does' | 'text'>) {
+    this.configuration = new WatchedConfiguration({ ...order, defaults: DEVELOPMENT_DEFAULTS, format: null });
+  }
 
   /** Resolves when it was stopped and no process is left. */
   async run(): Promise<void> {
-    await this.changes.follow([this.order.config]);
     await this.load();
     while (!this.isStopping) {
-      const changed = await Promise.race([this.changes.next(), this.stopping.promise]);
+      const changed = await Promise.race([this.configuration.changed(), this.stopping.promise]);
       if (changed === null) break;
       say(`${changed.map((file) => relative('.', file)).join(', ')} changed`);
       await this.load();
@@ -38,7 +39,7 @@ export class Supervisor {
 
   /** The first signal stops the service gracefully, a second one ends it immediately. */
   stop(signal: NodeJS.Signals): void {
-    this.checking?.kill('SIGKILL');
+    this.configuration.stop();
     if (this.isStopping) return this.service?.kill(signal);
     this.isStopping = true;
     this.stopping.resolve(null);
@@ -46,7 +47,7 @@ export class Supervisor {
   }
 
   private async load(): Promise<void> {
-    const isGood = await this.check();
+    const isGood = await this.configuration.check();
     if (this.isStopping) return;
     if (!isGood) return say(`${this.service ? 'the last good configuration continues; ' : ''}waiting for a change`);
     const text = await readFile(this.order.config, 'utf8');
@@ -63,18 +64,6 @@ export class Supervisor {
     if (this.isStopping) return;
     say('going back to the last good configuration');
     if (!(await this.start(text)) && !this.isStopping) say('waiting for a change');
-  }
-
-  /** Prints the errors of the configuration. Returns whether there are none. */
-  private async check(): Promise<boolean> {
-    let files: string[] = [];
-    this.checking = new Child({ ...this.order, does: 'check' }, (answer) => {
-      if (typeof answer === 'object') ({ files } = answer);
-    });
-    const code = await this.checking.ended;
-    this.checking = null;
-    await this.changes.follow(files);
-    return code === 0;
   }
 
   /** Resolves with whether it serves. */

@@ -65,13 +65,13 @@ type ImportedModule = { run: AgentFunction } | { problem: string };
  */
 async function importAgentModule(module: string, baseDirectory: string): Promise<ImportedModule> {
   const path = resolve(baseDirectory, module);
-  if (!(await isFile(path))) return { problem: `the file ${path} does not exist` };
   const { href } = pathToFileURL(path);
   try {
     const { default: run } = (await import(href)) as { default?: unknown };
     if (typeof run === 'function') return { run: run as AgentFunction };
     return { problem: `${module} must have a default export of the form async (inputs, context) => output` };
   } catch (error) {
+    if (!(await isFile(path))) return { problem: `the file ${path} does not exist` };
     return { problem: `${module} cannot be loaded: ${await loadProblem(error, href, new UserFrames(baseDirectory))}` };
   }
 }

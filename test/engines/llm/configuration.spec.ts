@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-import { CatalogError } from '../../../src/catalog/diagnostics.js';
+import { CatalogError, describeDiagnostic } from '../../../src/catalog/diagnostics.js';
 import { loadConfiguration } from '../../../src/engines/load-configuration.js';
 import { Board } from '../../e2e/board.js';
 import { ConfigurationFolder } from '../../support/configuration-folder.js';
@@ -17,8 +17,10 @@ describe('an llm agent', () => {
   });
   afterEach(() => folder.remove());
 
-  const load = (text: string, environment: Record<string, string> = { OPENAI_API_KEY: 'sk' }) =>
-    loadConfiguration(folder.write('starling.yaml', text), environment);
+  const load = async (text: string, environment: Record<string, string> = { OPENAI_API_KEY: 'sk' }) => {
+    const { warnings } = await loadConfiguration(folder.write('starling.yaml', text), environment);
+    return { warnings: warnings.map(describeDiagnostic) };
+  };
   const problems = async (text: string): Promise<string[]> => {
     const error = await load(text).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(CatalogError);

@@ -1,13 +1,17 @@
+import { existsSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { fileURLToPath } from 'node:url';
 
-import type { UserFrames } from '../../engines/user-frames.js';
+import { UserFrames } from '../../engines/user-frames.js';
 
 /**
  * Records from now on which of the user's modules this process imports, and which it does not find. Returns a function that lists their
- * absolute paths.
+ * absolute paths. `folder`: the configuration file's.
  */
-export function recordUsedModules(frames: UserFrames): () => string[] {
+export function recordUsedModules(folder: string): () => string[] {
+  // The configuration file is missing, too.
+  if (!existsSync(folder)) return () => [];
+  const frames = new UserFrames(folder);
   const used = new Set<string>();
   const record = (url: string): void => {
     if (url.startsWith('file:') && frames.pathOf(url) !== null) used.add(fileURLToPath(url));

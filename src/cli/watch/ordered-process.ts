@@ -1,18 +1,19 @@
-// The entry point of the processes that `starling dev` starts (child.ts).
+// The entry point of the processes that follow changes of files (child.ts).
 import { dirname } from 'node:path';
 
-import { UserFrames } from '../../engines/user-frames.js';
-import { readConfiguration } from '../configuration.js';
-import { describeFailure, failing } from '../failures.js';
-import { DEVELOPMENT_DEFAULTS } from './development-defaults.js';
-import type { Answer, Order, Stop } from './orders.js';
+import { print } from '../check/check.js';
+import { findingsOf, hasErrors } from '../check/findings.js';
+import { FORMATS } from '../check/formats.js';
+import { failing } from '../failures.js';
+import type { Answer, CheckOrder, Order, ServeOrder, Stop } from './orders.js';
 import { recordUsedModules } from './used-modules.js';
 
 let isStopping = false;
 
 process.on('message', (message: Order | Stop) => {
   if ('stop' in message) stop(message.stop);
-  else void failing(message.does === 'check' ? check : serve)(message);
+  else if (message.does === 'check') void failing(check)(message);
+  else void failing(serve)(message);
 });
 // The supervisor has ended, perhaps by SIGKILL. The port and the database must become free.
 process.once('disconnect', () => stop('SIGTERM'));
@@ -25,24 +26,18 @@ function stop(signal: NodeJS.Signals): void {
 
 const answer = (what: Answer): Promise<void> => new Promise((resolve) => process.send!(what, () => resolve()));
 
-/** Prints the errors. The exit code is 1 if there are any. */
-async function check({ config, flags }: Order): Promise<void> {
-  const usedModules = recordUsedModules(new UserFrames(dirname(config)));
-  let files = [config];
-  let code = 0;
-  try {
-    const { settings } = await readConfiguration(config, flags, { defaults: DEVELOPMENT_DEFAULTS });
-    files = settings.configurationFiles;
-  } catch (error) {
-    console.error(describeFailure(error));
-    code = 1;
-  }
-  await answer({ files: [...files, ...usedModules()] });
+/** The exit code is 1 if there are errors. */
+async function check({ config, flags, defaults, format }: CheckOrder): Promise<void> {
+  const usedModules = recordUsedModules(dirname(config));
+  const found = await findingsOf(config, flags, { defaults });
+  if (format !== null) print(found, format);
+  else if (hasErrors(found)) console.error(FORMATS.text(found));
+  await answer({ files: [...found.files, ...usedModules()] });
   // A module may have begun something that would keep the process alive.
-  process.exit(code);
+  process.exit(hasErrors(found) ? 1 : 0);
 }
 
-async function serve({ config, flags, text }: Order): Promise<void> {
+async function serve({ config, flags, text }: ServeOrder): Promise<void> {
   const { develop } = await import('../../main.js');
   await develop({ config, flags, text });
   for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => (isStopping = true));

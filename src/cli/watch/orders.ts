@@ -1,0 +1,33 @@
+import type { Format } from '../check/formats.js';
+
+/** The first message to a process. */
+export type Order = CheckOrder | ServeOrder;
+
+export interface CheckOrder extends Configured {
+  does: 'check';
+  /** Other defaults of settings, by name. */
+  defaults?: Readonly<Record<string, string>>;
+  /** How everything is printed to standard output; null prints only errors, as text to standard error. */
+  format: Format | null;
+}
+
+export interface ServeOrder extends Configured {
+  does: 'serve';
+  /** Used instead of the file's content. */
+  text?: string;
+}
+
+interface Configured {
+  /** The configuration file. */
+  config: string;
+  /** Settings from the command line, by name. */
+  flags: Record<string, unknown>;
+}
+
+/** A later message to a process: end gracefully, as on this signal. */
+export interface Stop {
+  stop: NodeJS.Signals;
+}
+
+/** A message from a process. A check lists the files that it depends on before it exits. */
+export type Answer = { files: string[] } | 'serving' | 'stopping';
