@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject, type JsonValue } from '../common/json.js';
 import { unknownFields } from '../common/names-in-messages.js';
 import { isShortText, SHORT_TEXT_RULE } from '../common/short-text.js';
-import { durationText, parseIsoDuration } from '../common/units.js';
+import { durationText, isoDurationText, parseDuration } from '../common/units.js';
 import type { LastingVisibility, Visibility } from './visibility.js';
 
 /** Maximum number of agents or labels in one visibility object. */
@@ -39,7 +39,7 @@ export function findVisibilityProblem(value: unknown): VisibilityProblem | null 
 
 /** Returns the problem if an otherwise valid `ttl` exceeds `max_ttl`, or null. */
 export function findTtlProblem(visibility: Visibility, maxTtlMs: number): VisibilityProblem | null {
-  if (visibility.kind !== 'After' || (parseIsoDuration(visibility.ttl) ?? 0) <= maxTtlMs) return null;
+  if (visibility.kind !== 'After' || (parseDuration(visibility.ttl) ?? Infinity) <= maxTtlMs) return null;
   return problemAt(['ttl'], `must be at most ${durationText(maxTtlMs)} (max_ttl)`);
 }
 
@@ -48,9 +48,9 @@ export const describeVisibilityProblem = ({ path, message }: VisibilityProblem):
   path.length > 0 ? `${path.join('.')} ${message}` : message;
 
 function durationProblem(ttl: JsonValue | undefined): VisibilityProblem | null {
-  const milliseconds = typeof ttl === 'string' ? parseIsoDuration(ttl) : null;
+  const milliseconds = typeof ttl === 'string' ? parseDuration(ttl) : null;
   if (milliseconds === null)
-    return problemAt(['ttl'], 'must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)');
+    return problemAt(['ttl'], 'must be a duration such as 30m, PT1H or P2D (without years or months)');
   return milliseconds > 0
     ? null
     : problemAt(['ttl'], 'must be at least one millisecond; for no delay, use the visibility in then directly');
@@ -100,8 +100,11 @@ const problemAt = (path: string[], message: string): VisibilityProblem => ({ pat
 export function toVisibility(value: JsonObject): Visibility {
   if (value['kind'] !== 'After') return toLasting(value);
   const then = value['then'] as JsonObject | null | undefined;
-  return { kind: 'After', ttl: value['ttl'] as string, ...(then && { then: toLasting(then) }) };
+  return { kind: 'After', ttl: isoDuration(value['ttl'] as string), ...(then && { then: toLasting(then) }) };
 }
+
+/** Clients, and processes of earlier versions, know only ISO 8601. */
+const isoDuration = (ttl: string): string => (ttl.startsWith('P') ? ttl : isoDurationText(parseDuration(ttl)!));
 
 function toLasting(value: JsonObject): LastingVisibility {
   const { kind } = value as { kind: LastingVisibility['kind'] };

@@ -9,14 +9,18 @@ export const unknownType = (name: string, catalog: Catalog): string =>
 export const typeNotFound = (name: string, catalog: Catalog): string =>
   `Artifact type not found: ${adviceOn(name, catalog)}`;
 
-function adviceOn(name: string, catalog: Catalog): string {
+const adviceOn = (name: string, { types }: Catalog): string =>
+  shown(name) + (meant(name, types) ?? '; GET /api/v1/artifact-types lists the known ones');
+
+/** DomainError `not_found`. `known` are the agents to choose from. */
+export const unknownAgent = (name: string, known: readonly { name: string }[]): DomainError =>
+  new DomainError('not_found', `Agent not found: ${shown(name)}${meant(name, known) ?? ''}`);
+
+/** The nearest of the known names, to be appended to a message; undefined if none is close. */
+export function meant(name: string, known: readonly { name: string }[]): string | undefined {
   const nearest = nearestName(
     name,
-    catalog.types.map((type) => type.name),
+    known.map((each) => each.name),
   );
-  return `${shown(name)}${nearest === undefined ? '; GET /api/v1/artifact-types lists the known ones' : `; did you mean ${nearest}?`}`;
+  return nearest && `; did you mean ${nearest}?`;
 }
-
-/** DomainError `not_found`. The message has no suggestion and must not change (docs/api.md, "Errors"). */
-export const unknownAgent = (name: string): DomainError =>
-  new DomainError('not_found', `Agent not found: ${shown(name)}`);

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../common/json.js';
-import { parseDuration, parseSize } from '../common/units.js';
+import { DURATION_PATTERN, parseDuration, parseSize } from '../common/units.js';
 import { isWebhookSecret, WEBHOOK_SECRET_RULE } from '../common/webhook-secret.js';
 
 /** `wrong` is the part of the given value that is not valid. */
@@ -100,7 +100,7 @@ export function duration(bounds: { min: string; max: string }): SettingType<numb
   return {
     placeholder: 'duration',
     expected: `a duration from ${bounds.min} to ${bounds.max}, such as 500ms, 30s or 5m`,
-    schema: { type: 'string', pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$' },
+    schema: { type: 'string', pattern: DURATION_PATTERN },
     parse: (raw) => {
       const value = typeof raw === 'string' ? parseDuration(raw) : null;
       return fits(raw, value !== null && isWithin(value, limits) ? value : null);

@@ -2,7 +2,7 @@ import type { Catalog } from '../catalog/catalog.js';
 import type { Server } from '../cli/client/server.js';
 import type { JsonObject } from '../common/json.js';
 import { toTimestamp } from '../common/timestamp.js';
-import { parseDuration, parseIsoDuration } from '../common/units.js';
+import { parseDuration } from '../common/units.js';
 import { type Answer, type Answers, requireAgent } from './agent-answers.js';
 import type { ClaimedWork, ExternalWork } from './claimed-work.js';
 import type { ManualClock } from './manual-clock.js';
@@ -120,7 +120,7 @@ export class RunningTestKit implements TestKit {
 }
 
 function milliseconds(duration: string | number): number {
-  const found = typeof duration === 'number' ? duration : (parseDuration(duration) ?? parseIsoDuration(duration));
+  const found = typeof duration === 'number' ? duration : parseDuration(duration);
   if (found === null || !(found >= 0))
     throw new Error(`advance: must be a duration such as 500ms, 30s, 48h or PT48H (got ${JSON.stringify(duration)})`);
   return found;

@@ -72,11 +72,28 @@ describe('the published schema of the configuration file', () => {
     ).toBe(false);
   });
 
-  test.each(['500ms', '1.5s', '30s', '5m', '2h', '30d', '', '30', 's', '-1s', '1 s', '1w', 'PT1H', '1.s', '1s\n'])(
-    'accepts %j as a duration exactly if the loader does',
-    (timeout) => {
-      const agent = { consumes: [{ types: ['T'] }], engine: { kind: 'expression', expression: 'payload' }, timeout };
-      expect(validate({ agents: { agent } })).toBe(parseDuration(timeout) !== null);
-    },
-  );
+  test.each([
+    '500ms',
+    '1.5s',
+    '30s',
+    '5m',
+    '2h',
+    '30d',
+    '',
+    '30',
+    's',
+    '-1s',
+    '1 s',
+    '1w',
+    '1h30m',
+    '30m1h',
+    'PT1H',
+    '1hPT1H',
+    'P1Y',
+    '1.s',
+    '1s\n',
+  ])('accepts %j as a duration exactly if the loader does', (timeout) => {
+    const agent = { consumes: [{ types: ['T'] }], engine: { kind: 'expression', expression: 'payload' }, timeout };
+    expect(validate({ agents: { agent } })).toBe(parseDuration(timeout) !== null);
+  });
 });

@@ -70,7 +70,7 @@ describe('starling retry', () => {
       oneLine(/^--agent: unknown agent prinrer; did you mean printer\?\n$/),
     );
     expect(await clients.run('retry', '--agent', 'printer', '--from', 'noon')).toEqual(
-      oneLine(/^--from: must be an ISO 8601 timestamp\n$/),
+      oneLine(/^--from: is not a time; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24\n$/),
     );
   });
 

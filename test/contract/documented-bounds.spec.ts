@@ -24,7 +24,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
     'the length of a duration',
     /(^visibility|\.visibility): ttl must be at (most 30d \(max_ttl\)|least one millisecond; .*)$/,
   ],
-  ['the length of a duration', /^deadline: must be an ISO 8601 duration above zero and of at most 100 years/],
+  ['the length of a duration', /^deadline: must be a duration above zero and of at most 100 years/],
   [
     'an address and a port that the operator allows',
     /^webhook\.url: must (be a URL such as|point to a public address|have a port)/,

@@ -122,7 +122,12 @@ describe('Interface A', () => {
         { run_id: uuid, status: expect.stringMatching(/^(starting|running)$/) as string },
       ],
       ['ignores unknown body fields', () => pick({ inputs: { n: 1 }, colour: 'red' }), 200, completed({ n: 1 })],
-      ['refuses an unknown agent', () => run({ agent_name: 'piker' }), 404, detail('Agent not found: piker')],
+      [
+        'refuses an unknown agent',
+        () => run({ agent_name: 'piker' }),
+        404,
+        detail('Agent not found: piker; did you mean picker?'),
+      ],
       ['refuses a payload that its schema refuses', () => pick({ inputs: {} }), 400, detail(/^inputs: .*n/)],
       [
         'refuses a keyed payload that its schema refuses',
@@ -214,7 +219,7 @@ describe('Interface A', () => {
         'refuses an unknown agent',
         () => batch({ agent_name: 'piker', batch_inputs: [{}] }),
         404,
-        detail('Agent not found: piker'),
+        detail('Agent not found: piker; did you mean picker?'),
       ],
       ['refuses an empty list', () => pickAll({ batch_inputs: [] }), 400, detail('batch_inputs: must not be empty')],
       [
@@ -467,7 +472,12 @@ describe('Interface A', () => {
         400,
         detail('status: must be one of starting, running, completed, failed, cancelled'),
       ],
-      ['refuse an unreadable time', () => get('/api/v1/runs?from=yesterday'), 400, detail('Invalid from: yesterday')],
+      [
+        'refuse an unreadable time',
+        () => get('/api/v1/runs?from=yesterday'),
+        400,
+        detail('Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
+      ],
       ['refuse a limit beyond 500', () => get('/api/v1/batches?limit=501'), 400, detail(/^limit/)],
       [
         'are empty if nothing matches',

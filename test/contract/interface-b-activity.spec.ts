@@ -46,6 +46,7 @@ describeInterfaceB(({ get }) => {
       ['', '1h', '1m'],
       ['window=24h', '24h', '15m'],
       ['window=7d', '7d', '1h'],
+      ['window=P1D&step=60m', '24h', '1h'],
       ['window=24h&step=1h', '24h', '1h'],
     ])('with "%s" has a window of %s in steps of %s', async (query, window, step) => {
       const { status, body } = await activity(query);

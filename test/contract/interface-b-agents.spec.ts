@@ -183,7 +183,12 @@ describeInterfaceB(({ get, items, post }) => {
 
     check([
       ['does not know an unknown agent', () => history('nobody'), 404, detail('Agent not found: nobody')],
-      ['refuses an unreadable time', () => history('router', 'to=later'), 400, detail('Invalid to: later')],
+      [
+        'refuses an unreadable time',
+        () => history('router', 'to=later'),
+        400,
+        detail('Invalid to: later; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
+      ],
       [
         'is empty for an agent without matching executions',
         () => history('router', 'correlation_id=unknown'),

@@ -66,8 +66,18 @@ describeInterfaceB(({ get, items }) => {
         400,
         detail('offset: must be a whole number of at least 0'),
       ],
-      ['refuses an unreadable from', () => list('from=yesterday'), 400, detail('Invalid from: yesterday')],
-      ['refuses an unreadable to', () => list('to=2026-13-01'), 400, detail('Invalid to: 2026-13-01')],
+      [
+        'refuses an unreadable from',
+        () => list('from=yesterday'),
+        400,
+        detail('Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
+      ],
+      [
+        'refuses an unreadable to',
+        () => list('to=2026-13-01'),
+        400,
+        detail('Invalid to: 2026-13-01; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
+      ],
       ['refuses an unknown order', () => list('order=up'), 400, detail('order: must be one of asc, desc')],
       ['refuses embed_meta=maybe', () => list('embed_meta=maybe'), 400, detail('embed_meta: must be true or false')],
       [
@@ -252,7 +262,12 @@ describeInterfaceB(({ get, items }) => {
           },
         },
       ],
-      ['refuses an unreadable time', () => summarize('from=soon'), 400, detail('Invalid from: soon')],
+      [
+        'refuses an unreadable time',
+        () => summarize('from=soon'),
+        400,
+        detail('Invalid from: soon; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
+      ],
     ]);
   });
 

@@ -71,7 +71,12 @@ describeInterfaceB(({ get, publish, publishSync }) => {
         400,
         detail('after: must be next of an earlier page with the same filters (got "order-2")'),
       ],
-      ['refuses a time that is none', () => list('from=yesterday'), 400, detail('Invalid from: yesterday')],
+      [
+        'refuses a time that is none',
+        () => list('from=yesterday'),
+        400,
+        detail('Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
+      ],
     ]);
 
     it('goes from page to page', async () => {

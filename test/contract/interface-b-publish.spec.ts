@@ -146,9 +146,9 @@ describeInterfaceB((api) => {
       ],
       [
         'refuses an unreadable ttl',
-        () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: '1h' } }),
+        () => publish({ type: 'Alarm', visibility: { kind: 'After', ttl: 'an hour' } }),
         400,
-        detail('visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)'),
+        detail('visibility: ttl must be a duration such as 30m, PT1H or P2D (without years or months)'),
       ],
       [
         'refuses a ttl that no clock reaches',

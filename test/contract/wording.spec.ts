@@ -137,7 +137,7 @@ describe('Interface B to the letter', () => {
     [
       'After without a ttl',
       seen({ kind: 'After' }),
-      'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)',
+      'visibility: ttl must be a duration such as 30m, PT1H or P2D (without years or months)',
     ],
     [
       'After more than max_ttl',
@@ -147,12 +147,12 @@ describe('Interface B to the letter', () => {
     [
       'After months',
       seen({ kind: 'After', ttl: 'P1M' }),
-      'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)',
+      'visibility: ttl must be a duration such as 30m, PT1H or P2D (without years or months)',
     ],
     [
       'After seconds as a number',
       seen({ kind: 'After', ttl: 3_600 }),
-      'visibility: ttl must be an ISO 8601 duration, such as PT30M, PT1H or P2D (without years or months)',
+      'visibility: ttl must be a duration such as 30m, PT1H or P2D (without years or months)',
     ],
     [
       'After with a wrong then',
@@ -270,6 +270,13 @@ describe('Interface B to the letter', () => {
     const { body } = await app.http.get('/api/v1/artifacts').query(query).expect(200);
     expect(body).toMatchObject({ items: [{ visibility_kind: visibility.kind, partition_key: null, tags: [] }] });
     expect((body as { items: { visibility: object }[] }).items[0]!.visibility).toEqual(visibility);
+  });
+
+  it('returns a ttl in ISO 8601, however it was sent', async () => {
+    const visibility = { kind: 'After', ttl: '1d1h0.5s' };
+    const { headers } = await publish({ type: 'Declared', visibility }).expect(200);
+    const { body } = await app.http.get('/api/v1/artifacts').query({ correlation_id: headers['x-correlation-id'] });
+    expect(body).toMatchObject({ items: [{ visibility: { kind: 'After', ttl: 'P1DT1H0.5S' } }] });
   });
 
   it('names the execution that consumed an artifact, the same as its WorkflowError names', async () => {

@@ -297,8 +297,16 @@ describe('operations over many executions', () => {
       ['retry', {}, 'The body needs a filter: group, agent, error_type, correlation_id, from or to'],
       ['retry', { dry_run: true }, 'The body needs a filter: group, agent, error_type, correlation_id, from or to'],
       ['retry', { agent: '' }, 'agent: must be 1 to 255 characters of text, without NUL'],
-      ['retry', { agent: 'packer', from: 'soon' }, 'from: must be an ISO 8601 timestamp'],
-      ['retry', { agent: 'packer', to: 7 }, 'to: must be an ISO 8601 timestamp'],
+      [
+        'retry',
+        { agent: 'packer', from: 'soon' },
+        'from: is not a time; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24',
+      ],
+      [
+        'retry',
+        { agent: 'packer', to: 7 },
+        'to: is not a time; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24',
+      ],
       ['retry', { agent: 'packer', dry_run: 'yes' }, 'dry_run: must be a boolean value'],
       ['fail', {}, 'The body needs a filter: agent, correlation_id, from or to'],
       ['fail', { error_type: 'Error' }, 'error_type: is not a known field'],

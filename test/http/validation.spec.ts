@@ -127,8 +127,14 @@ describe('queries', () => {
     ['?limit=1&limit=2', 'limit: must be given once'],
     ['?from=2026-01-01&from=2026-01-02', 'from: must be given once'],
     ['?embed_meta=maybe', 'embed_meta: must be true or false'],
-    ['?from=yesterday', 'Invalid from: yesterday'],
-    ['?from=2026-02-30', 'Invalid from: 2026-02-30'],
+    [
+      '?from=yesterday',
+      'Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24',
+    ],
+    [
+      '?from=2026-02-30',
+      'Invalid from: 2026-02-30; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24',
+    ],
     ['?order=up', 'order: must be one of asc, desc'],
     ['?limit=x&embed_meta=y', 'embed_meta: must be true or false; limit: must be a whole number from 1 to 500'],
   ])('%s is refused: %s', async (text, detail) => {

@@ -1,10 +1,10 @@
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { type LastingVisibility, PUBLIC, type Visibility } from '../../catalog/visibility.js';
-import { parseIsoDuration } from '../../common/units.js';
+import { parseDuration } from '../../common/units.js';
 
 /** When an `After` artifact is released (epoch ms); null for the other kinds, which apply from the start. */
 export function releaseTime(visibility: Visibility, createdAt: number): number | null {
-  return visibility.kind === 'After' ? createdAt + (parseIsoDuration(visibility.ttl) ?? 0) : null;
+  return visibility.kind === 'After' ? createdAt + (parseDuration(visibility.ttl) ?? 0) : null;
 }
 
 /**

@@ -67,7 +67,7 @@ export class ExternalClaims {
   check(agents: readonly string[], what: string): void {
     for (const name of agents) {
       const agent = this.catalog.agent(name);
-      if (!agent) throw unknownAgent(name);
+      if (!agent) throw unknownAgent(name, this.catalog.agents);
       if (!isExternal(agent))
         throw new DomainError('invalid', `${what}: ${name} is not an external agent; its executions cannot be claimed`);
     }

@@ -41,7 +41,8 @@ export class AgentRemoval {
       );
     }
     // An agent with ended executions is not an error: the client may have sent the request twice.
-    if (!(await isStored(this.unitOfWork.reader, agent))) throw unknownAgent(agent);
+    // What other agents wait for must not be proposed for removal.
+    if (!(await isStored(this.unitOfWork.reader, agent))) throw unknownAgent(agent, []);
   }
 
   /** Counts executions and groups. */

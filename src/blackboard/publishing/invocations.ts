@@ -107,7 +107,7 @@ export class Invocations {
 
   private agent(name: string): AgentDefinition {
     const agent = this.catalog.agent(name);
-    if (!agent) throw unknownAgent(name);
+    if (!agent) throw unknownAgent(name, this.catalog.agents);
     return agent;
   }
 

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -17,6 +18,7 @@ export const claimLockKey = (agent: string): string => `claim ${agent}`;
 @Injectable()
 export class AgentPauses {
   constructor(
+    private readonly catalog: Catalog,
     private readonly processes: Processes,
     private readonly clock: Clock,
     private readonly signals: Signals,
@@ -46,6 +48,6 @@ export class AgentPauses {
   }
 
   private async refuseUnknown({ db }: Transaction, agent: string): Promise<void> {
-    if (!(await this.processes.isConfigured(db, agent))) throw unknownAgent(agent);
+    if (!(await this.processes.isConfigured(db, agent))) throw unknownAgent(agent, this.catalog.agents);
   }
 }

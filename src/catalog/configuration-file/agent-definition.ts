@@ -1,3 +1,4 @@
+import type { JsonObject } from '../../common/json.js';
 import { parseDuration } from '../../common/units.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
 import { defineBudget } from '../costs.js';
@@ -8,7 +9,8 @@ import {
   type RetryPolicy,
   type Subscription,
 } from '../definitions.js';
-import { PUBLIC, type Visibility } from '../visibility.js';
+import { findVisibilityProblem, toVisibility } from '../parse-visibility.js';
+import { PUBLIC } from '../visibility.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_CONCURRENCY = 10;
@@ -61,7 +63,9 @@ function defineSubscription(agent: string, index: number, options: Remaining<Sub
 }
 
 function defineOutput(type: string, options: Remaining<OutputOptions>): Output {
-  return { type, visibility: (options.visibility as Visibility | undefined) ?? PUBLIC, tags: present(options.tags) };
+  const given = options.visibility;
+  const isValid = given !== undefined && findVisibilityProblem(given) === null;
+  return { type, visibility: isValid ? toVisibility(given as JsonObject) : PUBLIC, tags: present(options.tags) };
 }
 
 function defineRetry(options: Remaining<NonNullable<AgentOptions['retry']>>): RetryPolicy {

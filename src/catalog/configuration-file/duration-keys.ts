@@ -1,12 +1,12 @@
 import type { JsonObject } from '../../common/json.js';
-import { parseDuration } from '../../common/units.js';
+import { DURATION_PATTERN, parseDuration } from '../../common/units.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
 
 /** The schema of a key whose value is a duration. */
 export const durationSchema = (description: string, fallback?: string): JsonObject => ({
   description,
   type: 'string',
-  pattern: '^\\d+(\\.\\d+)?(ms|s|m|h|d)$',
+  pattern: DURATION_PATTERN,
   errorMessage: 'must be a duration such as 500ms, 30s, 5m, 2h or 30d',
   ...(fallback === undefined ? {} : { default: fallback }),
 });

@@ -50,7 +50,7 @@ export const visibilitySchema: JsonObject = {
     kind(
       'After',
       {
-        ttl: { description: 'How long it is hidden from agents: an ISO 8601 duration such as PT1H', type: 'string' },
+        ttl: { description: 'How long it is hidden from agents: a duration such as 1h or PT1H', type: 'string' },
         then: {
           description: 'Which agents may see it after that; default: all',
           if: { not: { type: 'null' } },

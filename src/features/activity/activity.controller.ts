@@ -19,7 +19,10 @@ export class ActivityController {
       'time in the queue, for each agent and for all together.',
   })
   @ApiOkResponse({ type: ActivityBody, description: 'Counts for each step', example: ACTIVITY_EXAMPLE })
-  @ApiErrors([400, 'step: must be at least 1h in a window of 7d'], [404, 'Agent not found: classifer'])
+  @ApiErrors(
+    [400, 'step: must be at least 1h in a window of 7d'],
+    [404, 'Agent not found: classifer; did you mean classifier?'],
+  )
   read(@Query() query: ActivityQuery): Promise<ActivityBody> {
     return this.activity.read(query);
   }

@@ -29,7 +29,7 @@ export class ActivityService {
     const { window, agent = null } = query;
     const step = stepOf(query);
     const stepMs = STEPS[step];
-    if (agent !== null && !this.catalog.agent(agent)) throw unknownAgent(agent);
+    if (agent !== null && !this.catalog.agent(agent)) throw unknownAgent(agent, this.catalog.agents);
     const since = await this.since.get();
     const now = this.clock.now();
     const from = startOfStep(Math.max(now - WINDOWS[window], Math.min(since, now)), stepMs);

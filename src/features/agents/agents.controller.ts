@@ -40,7 +40,7 @@ export class AgentsController {
   @ApiOkResponse({ type: RunAgentBody, description: 'The artifacts that the agent published', example: RUN_EXAMPLE })
   @ApiErrors(
     [400, 'inputs: classifier takes one CustomerMessage (got Intent)'],
-    [404, 'Agent not found: classifer'],
+    [404, 'Agent not found: classifer; did you mean classifier?'],
     [500, 'Agent classifier failed: the model could not be read'],
     503,
   )
@@ -64,7 +64,7 @@ export class AgentsController {
   })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The paused agent', example: PAUSED_EXAMPLE })
-  @ApiErrors([404, 'Agent not found: classifer'], 503)
+  @ApiErrors([404, 'Agent not found: classifer; did you mean classifier?'], 503)
   pause(@Param('agent_name') name: string): Promise<AgentPauseBody> {
     return this.agents.pause(name);
   }
@@ -78,7 +78,7 @@ export class AgentsController {
   })
   @ApiAgentName()
   @ApiOkResponse({ type: AgentPauseBody, description: 'The resumed agent', example: RESUMED_EXAMPLE })
-  @ApiErrors([404, 'Agent not found: classifer'], 503)
+  @ApiErrors([404, 'Agent not found: classifer; did you mean classifier?'], 503)
   resume(@Param('agent_name') name: string): Promise<AgentPauseBody> {
     return this.agents.resume(name);
   }
@@ -93,7 +93,10 @@ export class AgentsController {
   @ApiParam({ name: 'agent_id', description: "The agent's name", schema: { type: 'string', example: 'classifier' } })
   @ApiExtraModels(HourBody)
   @ApiOkResponse({ type: HistoryBody, description: 'Totals, and counts for each hour', example: HISTORY_EXAMPLE })
-  @ApiErrors([400, 'Invalid from: yesterday'], [404, 'Agent not found: classifer'])
+  @ApiErrors(
+    [400, 'Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'],
+    [404, 'Agent not found: classifer; did you mean classifier?'],
+  )
   summarizeHistory(@Param('agent_id') name: string, @Query() query: ArtifactFilterQuery): Promise<HistoryBody> {
     return this.agents.summarizeHistory(name, query);
   }

@@ -67,7 +67,7 @@ export class AgentsService {
   }
 
   async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
-    if (!this.catalog.agent(name)) throw unknownAgent(name);
+    if (!this.catalog.agent(name)) throw unknownAgent(name, this.catalog.agents);
     const [hours, used] = await Promise.all([
       this.history.hoursOf(name, toArtifactFilter(query)),
       this.history.usageOf(name),

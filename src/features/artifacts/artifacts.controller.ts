@@ -95,7 +95,7 @@ export class ArtifactsController {
     description: 'Lists artifacts in the order of publishing. An artifact must match all filters.',
   })
   @ApiOkResponse({ type: ArtifactListBody, description: 'One page', example: LIST_EXAMPLE })
-  @ApiErrors([400, 'Invalid from: yesterday'])
+  @ApiErrors([400, 'Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'])
   list(@Query() query: ArtifactListQuery): Promise<TextInParts> {
     return this.queries.list(query);
   }
@@ -107,7 +107,7 @@ export class ArtifactsController {
     description: 'Counts by type, producer, visibility kind and tag. Takes the same filters as the list.',
   })
   @ApiOkResponse({ type: SummaryBody, description: 'Counts', example: SUMMARY_EXAMPLE })
-  @ApiErrors([400, 'Invalid to: tomorrow'])
+  @ApiErrors([400, 'Invalid to: tomorrow; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'])
   summarize(@Query() query: ArtifactFilterQuery): Promise<SummaryBody> {
     return this.queries.summarize(query);
   }

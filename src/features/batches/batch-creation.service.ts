@@ -32,7 +32,7 @@ export class BatchCreationService {
    */
   async create(request: BatchRequest, id: string, source: BatchSource | undefined): Promise<BatchBody> {
     await this.admission.refuseWhenBusy();
-    if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name);
+    if (!this.catalog.agent(request.agent_name)) throw unknownAgent(request.agent_name, this.catalog.agents);
     const { reader } = this.unitOfWork;
     // A request that is repeated with its idempotency key after a crash finds the batch that it created.
     const made = await this.batches.find(reader, id);

@@ -76,7 +76,11 @@ export class BatchesController {
   })
   @ApiBatch()
   @ApiOkResponse({ type: BatchBody, description: 'The batch', example: STARTING_EXAMPLE, headers: IDEMPOTENCY_HEADERS })
-  @ApiErrors([400, 'batch_inputs: line 50000 has 3 fields and the header 4'], [404, 'Agent not found: classifer'], 503)
+  @ApiErrors(
+    [400, 'batch_inputs: line 50000 has 3 fields and the header 4'],
+    [404, 'Agent not found: classifer; did you mean classifier?'],
+    503,
+  )
   create(
     @Body() request: BatchRequest,
     @Ids() { madeId: id }: RequestIds,

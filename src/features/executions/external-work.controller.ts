@@ -49,7 +49,7 @@ export class ExternalWorkController {
   @ApiOkResponse({ type: ClaimBody, description: 'The claimed executions', example: { executions: [HELD_EXAMPLE] } })
   @ApiErrors(
     [400, 'assignee: must name an assignee, because the configuration assigns the executions of approver (to anna)'],
-    [404, 'Agent not found: aprover'],
+    [404, 'Agent not found: aprover; did you mean approver?'],
     503,
   )
   claim(

@@ -39,7 +39,7 @@ export const WORK_ARGUMENTS: JsonObject = {
     default: DEFAULT_TIMEOUT_SECONDS,
     description: 'Maximum wait in seconds; the work continues afterwards',
   },
-  deadline: text('ISO 8601 duration, such as PT5M; work that has not ended by then is cancelled'),
+  deadline: text('Duration such as PT5M; work that has not ended by then is cancelled'),
   correlation_id: {
     type: 'string',
     minLength: 1,

@@ -46,7 +46,7 @@ export class RunsController {
   })
   @ApiErrors(
     [400, 'inputs: CustomerMessage refuses its payload: text is missing'],
-    [404, 'Agent not found: classifer'],
+    [404, 'Agent not found: classifer; did you mean classifier?'],
     [409, 'Correlation order-4711 exists already; send another X-Correlation-ID, or none'],
     503,
   )

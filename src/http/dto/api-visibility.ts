@@ -1,12 +1,12 @@
 import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
 
 import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
-import { ISO_DURATION_PATTERN } from '../../common/units.js';
+import { DURATION_PATTERN } from '../../common/units.js';
 import { namedSchema } from '../openapi/additions.js';
 import { SHORT_TEXT_SCHEMA } from '../validation/text-rules.js';
 
-/** There is no `format: duration`, because in JSON Schema it excludes weeks combined with days, and fractions. */
-export const ISO_DURATION_SCHEMA = { type: 'string', pattern: ISO_DURATION_PATTERN } as const;
+/** There is no `format: duration`, because in JSON Schema it excludes `1h`, weeks combined with days, and fractions. */
+export const DURATION_SCHEMA = { type: 'string', pattern: DURATION_PATTERN } as const;
 
 const names = (minItems: number) => ({
   type: 'array',
@@ -38,7 +38,7 @@ const lastingKinds = [
 
 const after = kindSchema(
   'After',
-  { ttl: { ...ISO_DURATION_SCHEMA, example: 'PT1H' }, then: oneOfKinds('LastingVisibility', lastingKinds) },
+  { ttl: { ...DURATION_SCHEMA, example: 'PT1H' }, then: oneOfKinds('LastingVisibility', lastingKinds) },
   ['ttl'],
 );
 

@@ -2,9 +2,9 @@ import { applyDecorators } from '@nestjs/common';
 import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 
-import { parseIsoDuration } from '../../common/units.js';
+import { parseDuration } from '../../common/units.js';
 import { IfGiven } from '../validation/field-rules.js';
-import { ISO_DURATION_SCHEMA } from './api-visibility.js';
+import { DURATION_SCHEMA } from './api-visibility.js';
 
 // The same limit as for the `ttl` of an `After` visibility.
 const MAX_MS = 36_525 * 86_400_000;
@@ -14,8 +14,8 @@ export const Deadline = (): PropertyDecorator =>
   applyDecorators(
     ApiProperty({
       description:
-        'ISO 8601 duration of at most 100 years. Work that has not ended by then is cancelled. If one generation of a correlation has several, the earliest applies.',
-      ...ISO_DURATION_SCHEMA,
+        'A duration of at most 100 years, such as PT5M or 5m. Work that has not ended by then is cancelled. If one generation of a correlation has several, the earliest applies.',
+      ...DURATION_SCHEMA,
       required: false,
       example: 'PT5M',
     }),
@@ -23,8 +23,8 @@ export const Deadline = (): PropertyDecorator =>
     ValidateBy({
       name: 'isDeadline',
       validator: {
-        validate: (value) => typeof value === 'string' && isDeadline(parseIsoDuration(value)),
-        defaultMessage: () => 'must be an ISO 8601 duration above zero and of at most 100 years, such as PT5M',
+        validate: (value) => typeof value === 'string' && isDeadline(parseDuration(value)),
+        defaultMessage: () => 'must be a duration above zero and of at most 100 years, such as 5m or PT5M',
       },
     }),
   );
@@ -33,4 +33,4 @@ const isDeadline = (ms: number | null): boolean => ms !== null && ms > 0 && ms <
 
 /** Milliseconds of a validated deadline. */
 export const deadlineMs = (deadline: string | undefined): number | null =>
-  deadline === undefined ? null : parseIsoDuration(deadline);
+  deadline === undefined ? null : parseDuration(deadline);

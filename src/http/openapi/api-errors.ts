@@ -20,7 +20,7 @@ const ERRORS = {
     'Refused host or origin',
     'Requests from Origin https://example.com are not allowed; add the origin to cors_origins',
   ],
-  404: ['Not found', 'Agent not found: classifer'],
+  404: ['Not found', 'Agent not found: classifer; did you mean classifier?'],
   409: ['In conflict with the current state of the resource', 'Correlation order-4711 is closed'],
   408: ['The body did not arrive in time, or arrived too slowly', 'The body did not arrive within 60 s'],
   413: ['The body is larger than the limit', 'The body is larger than 1048576 bytes'],

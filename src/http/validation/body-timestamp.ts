@@ -3,7 +3,7 @@ import { ApiProperty } from '@nestjs/swagger';
 import { ValidateBy } from 'class-validator';
 
 import { IfGiven } from './field-rules.js';
-import { parseTimestamp } from './query.js';
+import { parseTimestamp, TIMESTAMP_RULE } from './query.js';
 
 /** An optional body field with an ISO 8601 timestamp, which `parseTimestamp` reads. */
 export const BodyTimestamp = (documentation: { description: string; example: string }): PropertyDecorator =>
@@ -14,7 +14,7 @@ export const BodyTimestamp = (documentation: { description: string; example: str
       name: 'isTimestamp',
       validator: {
         validate: (value) => typeof value === 'string' && value.length <= 64 && parseTimestamp(value) !== undefined,
-        defaultMessage: () => 'must be an ISO 8601 timestamp',
+        defaultMessage: () => `is not a time; ${TIMESTAMP_RULE}`,
       },
     }),
   );

@@ -4,6 +4,7 @@ import { Expose, Transform } from 'class-transformer';
 import { ArrayMaxSize, ValidateBy, type ValidationArguments } from 'class-validator';
 
 import { shown } from '../../common/short-text.js';
+import { parseDuration } from '../../common/units.js';
 import { IfGiven } from './field-rules.js';
 import { isVisibleAscii, visibleAsciiRule } from './text-rules.js';
 
@@ -89,13 +90,17 @@ export function QueryBoolean(options: Documentation & { default: boolean }): Pro
   );
 }
 
+/** What `parseTimestamp` accepts, for messages. */
+export const TIMESTAMP_RULE = 'give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24';
+
 /** Epoch milliseconds of an ISO 8601 timestamp. Without a time zone it is UTC. */
 export function QueryTimestamp(options: Documentation): PropertyDecorator {
   return applyDecorators(
     optional(options, { type: 'string', format: 'date-time' }),
     scalar({
       read: parseTimestamp,
-      complaint: ({ property, value }) => `Invalid ${property}: ${shown((value as Unreadable).text)}`,
+      complaint: ({ property, value }) =>
+        `Invalid ${property}: ${shown((value as Unreadable).text)}; ${TIMESTAMP_RULE}`,
     }),
   );
 }
@@ -131,6 +136,21 @@ export function QueryChoice(
       complaint: `must be one of ${choices.join(', ')}`,
       default: fallback,
     }),
+  );
+}
+
+/** One of these durations, in any notation: `PT60M` is `1h`. */
+export function QueryDuration(
+  options: Documentation & { choices: readonly string[]; default?: string },
+): PropertyDecorator {
+  const { choices, default: fallback } = options;
+  const read = (text: string): string | undefined => {
+    const length = parseDuration(text);
+    return length === null ? undefined : choices.find((choice) => parseDuration(choice) === length);
+  };
+  return applyDecorators(
+    optional(options, { type: 'string', enum: [...choices], default: fallback }),
+    scalar({ read, complaint: `must be one of ${choices.join(', ')}`, default: fallback }),
   );
 }
 

@@ -48,7 +48,12 @@ describeDashboard('the view Artifacts', { config: CONFIG }, (dashboard) => {
   it("shows the server's answer to a wrong filter", async () => {
     const { page } = await dashboard.open();
     await page.goto(`${dashboard.app.url}/dashboard/artifacts?from=yesterday`);
-    await page.getByRole('alert').filter({ hasText: 'Invalid from: yesterday' }).waitFor();
+    await page
+      .getByRole('alert')
+      .filter({
+        hasText: 'Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24',
+      })
+      .waitFor();
   });
 
   it('reads further pages while it is scrolled, and has few rows at any time', async () => {

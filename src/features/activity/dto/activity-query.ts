@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../common/time-steps.js';
-import { QueryChoice, QueryText } from '../../../http/validation/query.js';
+import { QueryDuration, QueryText } from '../../../http/validation/query.js';
 
 /** Lengths of windows (ms). */
 export const WINDOWS = { '1h': HOUR_MS, '24h': DAY_MS, '7d': 7 * DAY_MS } as const;
@@ -28,7 +28,7 @@ export const FINEST: Record<WindowName, { ofAll: StepName; ofOne: StepName }> = 
 };
 
 export class ActivityQuery {
-  @QueryChoice({
+  @QueryDuration({
     description: 'How far back the answer goes',
     example: '24h',
     choices: Object.keys(WINDOWS),
@@ -36,7 +36,7 @@ export class ActivityQuery {
   })
   window!: WindowName;
 
-  @QueryChoice({
+  @QueryDuration({
     description:
       'Length of the steps, shorter than the window. By default 1m in a window of 1h, 15m in 24h, and 1h in 7d, which ' +
       'are also the shortest; with `agent`, a window of 24h may have steps of 1m',
