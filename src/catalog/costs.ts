@@ -22,7 +22,7 @@ export const budgetSchema = (description: string): JsonObject => ({
   type: 'object',
   additionalProperties: false,
   minProperties: 1,
-  errorMessage: 'must be an object with tokens, cost or both',
+  objectMessage: 'must be an object with tokens, cost or both',
   properties: {
     tokens: { description: 'Input and output tokens together', type: 'integer', minimum: 1 },
     cost: { description: 'In the currency of the prices under models', type: 'number', exclusiveMinimum: 0 },

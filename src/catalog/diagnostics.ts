@@ -28,7 +28,7 @@ export interface Place {
   column: number;
 }
 
-/** What further checks of the file need. */
+/** The input of further checks of the file. */
 export interface ConfigurationSource {
   /** The parts of the `server:` section with a valid form, so that their values can be checked in the same run. */
   server: Record<string, unknown>;

@@ -80,9 +80,10 @@ export function buildProgram(): Command {
         .choices(['text', 'json', 'github'] satisfies Format[])
         .default('text'),
     )
-    .addOption(new Option('--json', 'the same as --format json').implies({ format: 'json' }).conflicts('format'))
+    .addOption(new Option('--json', 'the same as --format json').conflicts('format'))
     .action(
-      failing(async (file: string, { watch, format }: CheckFlags) => {
+      failing(async (file: string, { watch, json, ...options }: CheckFlags) => {
+        const format = json ? 'json' : options.format;
         if (watch) return (await import('./check/check-changes.js')).checkChanges(file, format);
         if (!(await (await import('./check/check.js')).check(file, format))) process.exitCode = 1;
       }),
@@ -119,6 +120,7 @@ export function buildProgram(): Command {
 
 interface CheckFlags {
   watch?: boolean;
+  json?: boolean;
   format: Format;
 }
 

@@ -36,7 +36,7 @@ export interface SettingsSources {
 
 /** A problem of one setting. */
 export interface SettingProblem {
-  /** Where the value is from: a flag, a variable, or `server.<name>` in the configuration file. */
+  /** The place of the value: a flag, a variable, or `server.<name>` in the configuration file. */
   source: string;
   message: string;
   /** The names of the settings, if there are several. */

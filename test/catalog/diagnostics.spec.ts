@@ -109,7 +109,7 @@ agents:
       'agents.a.engine: must be an object such as { kind: function, module: ./agent.ts }',
     ],
     ['several documents', 'agents: {}\n---\nagents: {}', ': the file contains several YAML documents; keep one'],
-    ['an alias without its anchor', 'agents: *nowhere', /^: .*nowhere/],
+    ['an alias without its anchor', 'agents: *nowhere', /^: \*nowhere names no anchor/],
     ['an unknown YAML tag', 'agents: !what {}', /^: .*!what/],
     ['an agent without an engine', 'agents: { a: { consumes: [{ types: [T] }] } }', 'agents.a.engine: is required'],
     [
@@ -300,7 +300,7 @@ agents:
     [
       'a reference to another document',
       'types: { T: { schema: { $ref: "https://example.com/t.json" } } }',
-      /^types\.T\.schema: refers to https:\/\/example\.com\/t\.json.*nothing is fetched/,
+      /^types\.T\.schema\.\$ref: refers to https:\/\/example\.com\/t\.json.*nothing is fetched/,
     ],
     [
       'an unknown draft',

@@ -42,7 +42,7 @@ agents:
 `;
 
 describe('the published schema of the configuration file', () => {
-  const validate = new Ajv({ strict: false, allErrors: true }).compile(JSON.parse(published) as object);
+  const validate = new Ajv({ strict: false, allErrors: true, verbose: true }).compile(JSON.parse(published) as object);
 
   test('is the schema that the loader checks with', () => {
     if (published !== current)
@@ -59,6 +59,52 @@ describe('the published schema of the configuration file', () => {
   test('accepts the support desk', () => {
     validate(parse(readFileSync(new URL('../../examples/support-desk/starling.yaml', import.meta.url), 'utf8')));
     expect(validate.errors).toBeNull();
+  });
+
+  /** The YAML support of VS Code shows `errorMessage` of a schema for every rule in it that a value breaks. */
+  const shownInEditors = (configuration: string): unknown[] => {
+    validate(parse(configuration));
+    return (validate.errors ?? []).map(
+      ({ parentSchema, params }) => (parentSchema as { errorMessage?: string }).errorMessage ?? params,
+    );
+  };
+
+  test.each([
+    ['agents: { a: { descripton: x, consumes: [{ types: [T] }], engine: { kind: external } } }', 'descripton'],
+    ['agents: { a: { consumes: [{ types: [T], were: x }], engine: { kind: external } } }', 'were'],
+    ['agents: { a: { consumes: [{ types: [T], batch: { sise: 2 } }], engine: { kind: external } } }', 'sise'],
+    [
+      'agents: { a: { consumes: [{ types: [T] }], publishes: [{ type: U, tag: x }], engine: { kind: external } } }',
+      'tag',
+    ],
+    ['agents: { a: { consumes: [{ types: [T] }], engine: { kind: external, assigne: x } } }', 'assigne'],
+    [
+      'agents: { a: { consumes: [{ types: [T] }], engine: { kind: external, due: { after: 1h, then: fail, so: x } } } }',
+      'so',
+    ],
+    ['agent: {}', 'agent'],
+    ['server: { prot: 80 }', 'prot'],
+    ['budget: { token: 80 }', 'token'],
+  ])('lets editors name the unknown key in %s', (configuration, additionalProperty) => {
+    expect(shownInEditors(configuration)).toContainEqual({ additionalProperty });
+  });
+
+  test('lets editors name a missing key', () => {
+    expect(shownInEditors('agents: { a: { consumes: [{ types: [T] }] } }')).toContainEqual({
+      missingProperty: 'engine',
+    });
+  });
+
+  test('has no errorMessage where it would hide which key is wrong', () => {
+    const hiding = JSON.stringify(JSON.parse(published), (_, value: unknown) =>
+      typeof value === 'object' &&
+      value !== null &&
+      'errorMessage' in value &&
+      ('properties' in value || 'required' in value)
+        ? 'HIDES'
+        : value,
+    );
+    expect(hiding).not.toContain('HIDES');
   });
 
   test('refuses unknown keys and unknown engines', () => {

@@ -60,7 +60,7 @@ test('JSON is one document on a line, with every finding and its place', async (
   expect(JSON.parse(checked.stdout)).toMatchObject({
     file: doubtful,
     valid: true,
-    findings: [{ severity: 'warning', line: 2, column: 3, path: 'agents.speaker' }],
+    findings: [{ severity: 'warning', line: 2, column: 56, path: 'agents.speaker.consumes[0].from_agents[0]' }],
   });
 });
 
@@ -80,7 +80,9 @@ test('annotations for GitHub name the file from the root of the repository, and 
   folder.write('a, b.yaml', DOUBTFUL);
   const checked = await runProgram(['check', 'a, b.yaml', '--format', 'github'], { cwd: folder.path });
   expect(checked.code).toBe(0);
-  expect(checked.stdout).toMatch(/^::warning file=a%2C b\.yaml,line=2,col=3::agents\.speaker: [^\n]*\n$/);
+  expect(checked.stdout).toMatch(
+    /^::warning file=a%2C b\.yaml,line=2,col=56::agents\.speaker\.consumes\[0\]\.from_agents\[0\]: [^\n]*\n$/,
+  );
 
   const refused = await runProgram(['check', 'wrong.yaml', '--json', '--format', 'github']);
   expect(refused.code).toBe(1);

@@ -194,6 +194,7 @@ describe('starling check', () => {
       'one.mjs': 'export const one = 1;\n',
       'below.mjs': 'import two from "./two.mjs";\nexport default two;\n',
       'two.mjs': 'const one = 1;\nconst one = 2;\n',
+      'named.ts': 'export const named = () => null;\n',
       'early.ts': 'const text: string | undefined = undefined;\nexport default text!.trim();\n',
     };
     for (const [name, text] of Object.entries(files)) folder.write(name, text);
@@ -201,7 +202,7 @@ describe('starling check', () => {
       `  ${module.replace('.', '-')}: { consumes: [{ types: [Number] }], publishes: [{ type: Never }], engine: { kind: function, module: ./${module} } }\n`;
     const file = folder.write(
       'modules.yaml',
-      `${GOOD}${['typo.ts', 'missing.mjs', 'below.mjs', 'early.ts'].map(agent).join('')}`,
+      `${GOOD}${['typo.ts', 'missing.mjs', 'below.mjs', 'early.ts', 'named.ts'].map(agent).join('')}`,
     );
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
@@ -210,6 +211,7 @@ describe('starling check', () => {
       "./missing.mjs cannot be loaded: The requested module './one.mjs' does not provide an export named 'two' (missing.mjs:1:10)",
       "./below.mjs cannot be loaded: Identifier 'one' has already been declared (two.mjs:2:7)",
       "./early.ts cannot be loaded: Cannot read properties of undefined (reading 'trim') (early.ts:2:22)",
+      './named.ts must have a default export of the form async (inputs, context) => output',
     ]);
   });
 

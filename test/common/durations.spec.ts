@@ -36,7 +36,7 @@ test.each([
   '1w',
   'PT1H1h',
   '1h\n',
-])('%j is no duration', (text) => expect(parseDuration(text)).toBeNull());
+])('%j is not a duration', (text) => expect(parseDuration(text)).toBeNull());
 
 test.each([
   [0, 'PT0S'],

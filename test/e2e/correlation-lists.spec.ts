@@ -154,7 +154,10 @@ describe('the list of correlations', () => {
     [{ id_prefix: '' }, 'id_prefix: must be 1 to 200 visible ASCII characters'],
     [{ id_prefix: 'an id' }, 'id_prefix: must be 1 to 200 visible ASCII characters'],
     [{ id_prefix: 'x'.repeat(201) }, 'id_prefix: must be 1 to 200 visible ASCII characters'],
-    [{ from: 'yesterday' }, 'Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'],
+    [
+      { from: 'yesterday' },
+      'Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24',
+    ],
     [{ limit: 501 }, 'limit: must be a whole number from 1 to 500'],
     [{ agent: ['first', 'second'] }, 'agent: must be given once'],
   ])('refuses %j', async (query, detail) => {

@@ -357,7 +357,11 @@ describe('the service as an MCP server', () => {
     ],
     ['get_artifact_type', { type: 'Z'.repeat(256) }, 'type: must be shorter than or equal to 255 characters'],
     ['get_run', { run_id: 'Z'.repeat(256) }, 'run_id: must be shorter than or equal to 255 characters'],
-    ['list_artifacts', { from: 'Z'.repeat(1_000) }, `Invalid from: ${'Z'.repeat(200)}...; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24`],
+    [
+      'list_artifacts',
+      { from: 'Z'.repeat(1_000) },
+      `Invalid from: ${'Z'.repeat(200)}...; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24`,
+    ],
     [
       'get_artifact_type',
       { type: 'Nothing' },

@@ -2187,6 +2187,9 @@ export interface components {
         JsonRpcId: components["schemas"]["JsonRpcTextId"] | components["schemas"]["JsonRpcNumberId"];
         StartedBody: components["schemas"]["OperationBody"] | components["schemas"]["MatchedBody"];
         WaitBody: components["schemas"]["WaitingTimerBody"] | components["schemas"]["OpenGroupBody"] | components["schemas"]["WaitingExecutionBody"];
+        Payload: {
+            [key: string]: unknown;
+        };
         WorkflowErrorPayload: {
             failed_agent: string;
             error_type: string;
@@ -2197,9 +2200,6 @@ export interface components {
             execution_id: string | null;
             attempts: number;
             input_artifact_ids: string[];
-        };
-        Payload: {
-            [key: string]: unknown;
         };
     };
     responses: never;

@@ -1,4 +1,5 @@
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
+import type { ExpressionFinding } from '../../cel/language/syntax-tree.js';
 import { isJsonObject } from '../../common/json.js';
 import { parseDuration } from '../../common/units.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
@@ -84,9 +85,12 @@ function checkSubscription(subscription: Checked, path: Path, report: Report): v
 function checkSource(source: string | undefined, path: Path, { errors, warnings }: Report): void {
   if (source === undefined) return;
   const problem = checkExpression(source);
-  if (problem !== null) errors.add(path, problem);
-  else for (const warning of expressionWarnings(source)) warnings.add(path, warning);
+  if (problem !== null) addFinding(problem, path, errors);
+  else for (const warning of expressionWarnings(source)) addFinding(warning, path, warnings);
 }
+
+const addFinding = ({ message, offset }: ExpressionFinding, path: Path, diagnostics: Diagnostics): void =>
+  diagnostics.add(path, message, offset === undefined ? undefined : { offset });
 
 function checkJoin({ join, types, mode, batch }: Checked, path: Path, errors: Diagnostics): void {
   if (!join) return;

@@ -5,7 +5,10 @@ import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
 import { visibilitySchema } from './visibility-schema.js';
 
-/** Editors and the loader show `errorMessage` instead of "must match pattern". */
+/**
+ * The loader shows `errorMessage` and, for the form of an object, `objectMessage` instead of "must match pattern".
+ * Editors know only the first, and in an object would show it for an unknown key too, instead of the key.
+ */
 const nameSchema: JsonObject = {
   type: 'string',
   maxLength: 200,
@@ -36,7 +39,7 @@ const subscriptionSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   required: ['types'],
-  errorMessage: 'must be an object such as { types: [CustomerMessage] }',
+  objectMessage: 'must be an object such as { types: [CustomerMessage] }',
   properties: {
     types: { ...texts('Artifact types'), items: nameSchema },
     mode: {
@@ -63,7 +66,7 @@ const subscriptionSchema: JsonObject = {
       type: 'object',
       additionalProperties: false,
       minProperties: 1,
-      errorMessage: 'must be an object with size, timeout or both',
+      objectMessage: 'must be an object with size, timeout or both',
       properties: {
         size: {
           description: 'Runs when the window has this many artifacts',
@@ -90,7 +93,7 @@ const outputSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   required: ['type'],
-  errorMessage: 'must be an object such as { type: Reply }',
+  objectMessage: 'must be an object such as { type: Reply }',
   properties: {
     type: nameSchema,
     visibility: { description: 'Which agents may see its outputs; default: all', ...visibilitySchema },
@@ -124,7 +127,7 @@ function agentSchema(own: JsonObject): JsonObject {
     type: 'object',
     additionalProperties: false,
     required: [...Object.keys(own), 'consumes'],
-    errorMessage: `must be an object with ${[...Object.keys(own), 'consumes'].join(' and ')}`,
+    objectMessage: `must be an object with ${[...Object.keys(own), 'consumes'].join(' and ')}`,
     properties: {
       ...own,
       description: { type: 'string' },
@@ -198,7 +201,7 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
     title: 'Starling configuration',
     type: 'object',
     additionalProperties: false,
-    errorMessage: 'must contain an object with agents, types and server',
+    objectMessage: 'must contain an object with agents, types and server',
     properties: {
       server: {
         description: 'Settings of the service; flags and environment variables take precedence',
@@ -232,7 +235,7 @@ function engineSchema(engines: readonly EngineKind[]): JsonObject {
     description: 'How the agent turns input artifacts into outputs',
     type: 'object',
     required: ['kind'],
-    errorMessage: 'must be an object such as { kind: function, module: ./agent.ts }',
+    objectMessage: 'must be an object such as { kind: function, module: ./agent.ts }',
     properties: { kind: { enum: engines.map(({ kind }) => kind) } },
     allOf: engines.map(({ kind, optionsSchema }) => ({
       if: { type: 'object', required: ['kind'], properties: { kind: { const: kind } } },

@@ -3,9 +3,10 @@ import { parseDuration } from '../../common/units.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
 import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import { type AgentDefinition, type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
-import type { Diagnostics, Path } from '../diagnostics.js';
+import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { GrowthLimit } from '../growth-limit.js';
 import { declaredType, openType, workflowErrorType } from '../schemas/artifact-type.js';
+import { authorProblems } from '../schemas/author-problems.js';
 import { compilePayloadSchema, type SchemaLookup } from '../schemas/payload-schema.js';
 import { SchemaDefaults } from '../schemas/schema-defaults.js';
 import type { SchemaError } from '../schemas/schema-errors.js';
@@ -22,12 +23,12 @@ export function artifactTypes(
   declarations: Declarations,
   agents: readonly AgentDefinition[],
   bodyLimitBytes: number | null,
-  errors: Diagnostics,
+  report: Report,
 ): ArtifactType[] {
   const types = new Map<string, ArtifactType>();
   const budget = new PatternBudget();
   for (const [name, declaration] of Object.entries(declarations))
-    types.set(name, declare(name, declaration ?? {}, { budget, bodyLimitBytes }, errors));
+    types.set(name, declare(name, declaration ?? {}, { budget, bodyLimitBytes }, report));
   if (!types.has(WORKFLOW_ERROR)) types.set(WORKFLOW_ERROR, workflowErrorType(null));
   for (const name of agents.flatMap(mentionedTypes)) {
     if (!types.has(name)) types.set(name, openType(name));
@@ -44,7 +45,7 @@ function declare(
   name: string,
   declaration: NonNullable<Declarations[string]>,
   { budget, bodyLimitBytes }: Limits,
-  errors: Diagnostics,
+  { errors, warnings }: Report,
 ): ArtifactType {
   const { version = 1, description = '', schema, retain, defaults: hasDefaults = false } = declaration;
   checkDuration(retain, ['types', name, 'retain'], errors);
@@ -60,6 +61,8 @@ function declare(
     addProblems(compiled.errors, at, errors);
     return openType(name, declared);
   }
+  for (const { path, message, warning } of authorProblems(schema, compiled.lookup))
+    (warning ? warnings : errors).add([...at, ...path], message);
   const defaults = hasDefaults ? new SchemaDefaults(schema, compiled.lookup) : null;
   if (defaults?.list.length === 0) errors.add(['types', name, 'defaults'], NO_DEFAULT);
   if (defaults && bodyLimitBytes !== null)

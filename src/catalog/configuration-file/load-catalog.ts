@@ -13,6 +13,7 @@ import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
 import { subscriptionFindings } from './expression-types.js';
+import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
 import { validateSchema } from './schema-validation.js';
 import { cycleWarnings, triggerWarnings } from './trigger-warnings.js';
@@ -67,13 +68,13 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
     budget: defineBudget(configuration.budget),
     digest,
   };
-  const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, errors);
+  const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, report);
   const catalog = new Catalog(types, agents, baseDirectory, further);
   checkSubscriptionTypes(catalog, parsed, report);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
 
-  addCatalogWarnings(catalog, parsed, warnings);
+  addCatalogWarnings(catalog, Object.keys(configuration.types ?? {}), parsed, warnings);
   return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory };
 }
 
@@ -125,9 +126,18 @@ function checkSubscriptionTypes(catalog: Catalog, parsed: readonly ParsedAgent[]
 /**
  * Runs only for a valid catalog. In an invalid one it would also warn about the parts that are missing because of it.
  */
-function addCatalogWarnings(catalog: Catalog, parsed: readonly ParsedAgent[], warnings: Diagnostics): void {
+function addCatalogWarnings(
+  catalog: Catalog,
+  declared: readonly string[],
+  parsed: readonly ParsedAgent[],
+  warnings: Diagnostics,
+): void {
   const pathOf = new Map(parsed.map(({ name, path }) => [name, path]));
-  for (const { agent, below, message } of [...triggerWarnings(catalog), ...cycleWarnings(catalog)]) {
+  for (const { agent, below, message } of [
+    ...misspeltTypes(catalog, declared),
+    ...triggerWarnings(catalog),
+    ...cycleWarnings(catalog),
+  ]) {
     warnings.add([...pathOf.get(agent)!, ...below], message);
   }
 }

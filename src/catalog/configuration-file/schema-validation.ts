@@ -1,9 +1,10 @@
 import { Ajv } from 'ajv';
 
-import type { JsonObject } from '../../common/json.js';
+import { isJsonObject, type JsonObject } from '../../common/json.js';
 import type { Remaining } from '../agent-options.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
-import { describeSchemaErrors } from '../schemas/schema-errors.js';
+import { describeSchemaErrors, type SchemaError } from '../schemas/schema-errors.js';
+import { singleCauses } from '../schemas/single-causes.js';
 
 /**
  * Checks `value` against a `schema` of this service and returns the valid parts. The checks that follow can then find
@@ -17,15 +18,29 @@ export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, 
     strictTypes: false,
     strictRequired: false,
   });
-  ajv.addVocabulary(['errorMessage']);
+  ajv.addVocabulary(['errorMessage', 'objectMessage']);
   const validate = ajv.compile(schema);
   validate(value);
-  const found = describeSchemaErrors(validate.errors ?? [], value);
+  const found = withoutOutdented(describeSchemaErrors(singleCauses(validate.errors ?? []), value), value);
   for (const { path, message } of found) {
     // An earlier problem at this path is the cause: a variable without a value is not a number either.
     if (!errors.has([...at, ...path])) errors.add([...at, ...path], message);
   }
   return found.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
+}
+
+/** `agents:` without a value, followed by the agents at the same indentation, is one problem. */
+function withoutOutdented(errors: SchemaError[], value: unknown): SchemaError[] {
+  if (!isJsonObject(value)) return errors;
+  const keys = Object.keys(value);
+  const isWrong = (key: string | undefined): boolean => errors.some(({ path }) => path.length === 1 && path[0] === key);
+  const empty = keys.find((key, at) => value[key] === null && isWrong(key) && isWrong(keys[at + 1]));
+  if (empty === undefined) return errors;
+  const message = `has no value; indent what belongs to it, such as ${keys[keys.indexOf(empty) + 1]}`;
+  return errors.flatMap((error) => {
+    if (error.path[0] === empty) return [{ ...error, message }];
+    return error.path.length === 1 && keys.indexOf(String(error.path[0])) > keys.indexOf(empty) ? [] : [error];
+  });
 }
 
 function take(value: unknown, path: Path): unknown {

@@ -2,9 +2,10 @@ import { stronglyConnected } from '../../common/strongly-connected.js';
 import type { Catalog } from '../catalog.js';
 import { type AgentDefinition, EXTERNAL, type Subscription } from '../definitions.js';
 import { needs, takesFrom, takesFromClients, TriggerGraph } from '../trigger-graph.js';
+import { meant } from '../unknown-names.js';
 
 /** A warning about one agent. `below` is the path inside the agent. */
-interface AgentWarning {
+export interface AgentWarning {
   agent: string;
   below: (string | number)[];
   message: string;
@@ -19,11 +20,10 @@ export function triggerWarnings(catalog: Catalog): AgentWarning[] {
   const canTrigger = (subscription: Subscription): boolean =>
     needs(subscription, (type) => takesFromClients(subscription, type) || graph.brings(subscription, type));
   return catalog.agents.flatMap((agent) => {
-    const warnings = [
-      ...agent.subscriptions.flatMap((subscription) => unknownProducers(subscription, catalog)),
-      ...unknownViewers(agent, catalog),
-    ];
-    if (agent.subscriptions.some(canTrigger)) return warnings;
+    const producers = agent.subscriptions.flatMap((subscription) => unknownProducers(subscription, catalog));
+    const warnings = [...producers, ...unknownViewers(agent, catalog)];
+    // An unknown producer is a reason why nothing triggers the agent.
+    if (producers.length > 0 || agent.subscriptions.some(canTrigger)) return warnings;
     const message =
       'no artifact can trigger this agent, so it runs only if a caller names it; check its from_agents, types and tags';
     return [...warnings, { agent: agent.name, below: [], message }];
@@ -37,7 +37,7 @@ function unknownProducers({ agent, index, fromAgents }: Subscription, catalog: C
       {
         agent,
         below: ['consumes', index, 'from_agents', position],
-        message: `no agent has the name ${name}, so it publishes nothing`,
+        message: `no agent has the name ${name}, so it publishes nothing${meant(name, [...catalog.agents, { name: EXTERNAL }]) ?? ''}`,
       },
     ];
   });
@@ -54,7 +54,7 @@ function unknownViewers({ name: agent, outputs }: AgentDefinition, catalog: Cata
         {
           agent,
           below: ['publishes', index, ...below, 'agents', position],
-          message: `no agent has the name ${name}, so this entry has no effect`,
+          message: `no agent has the name ${name}, so this entry has no effect${meant(name, catalog.agents) ?? ''}`,
         },
       ];
     });

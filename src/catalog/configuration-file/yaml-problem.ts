@@ -1,4 +1,4 @@
-import type { YAMLError } from 'yaml';
+import { type Document, visit, type YAMLError } from 'yaml';
 
 /** A problem of a text that is not YAML, with its position in the text. */
 export interface YamlProblem {
@@ -10,7 +10,7 @@ export interface YamlProblem {
  * The cause of everything that the parser reports: the first error, as all others may follow from it. CEL without
  * quotes is the most frequent one.
  */
-export function yamlProblem([first]: readonly [YAMLError, ...YAMLError[]], text: string): YamlProblem {
+export function yamlProblem(document: Document, first: YAMLError, text: string): YamlProblem {
   const [position] = first.pos;
   if (first.code === 'MULTIPLE_DOCS')
     return { message: 'the file contains several YAML documents; keep one', position };
@@ -20,7 +20,28 @@ export function yamlProblem([first]: readonly [YAMLError, ...YAMLError[]], text:
       message: `${expression.key} is CEL without quotes, which YAML reads in its own way; put the expression in quotes, or write \`${expression.key}: |\` and the expression in the next lines`,
       position: expression.position,
     };
-  return { message: first.message, position };
+  const quote = openQuote(document, position);
+  if (quote !== undefined)
+    return { message: `the text that begins here has no closing ${text[quote]}`, position: quote };
+  return { message: WORDS[first.code] ?? first.message, position };
+}
+
+/** Other words for messages of the parser that an author of a configuration may not understand. */
+const WORDS: Partial<Record<YAMLError['code'], string>> = {
+  BLOCK_AS_IMPLICIT_KEY:
+    'the value contains a further key; put a text that contains ": " in quotes, and begin a key where its neighbours begin',
+  TAB_AS_INDENT: 'a tab cannot indent; use spaces',
+};
+
+/** The start of a text in quotes that ends at `position`, where the parser misses its last quote. */
+function openQuote(document: Document, position: number): number | undefined {
+  let start: number | undefined;
+  visit(document, {
+    Scalar: (_, { type, range }) => {
+      if (type?.startsWith('QUOTE') && range?.[1] === position) [start] = range;
+    },
+  });
+  return start;
 }
 
 const EXPRESSION_KEY = /(?<=^|[\s{,])(?<key>where|by|expression):\s+(?![|>\s])/g;

@@ -1,11 +1,11 @@
-import type { Document, Node, Pair, Scalar, YAMLError, YAMLMap } from 'yaml';
+import type { Document, Node, Pair, Scalar, YAMLMap } from 'yaml';
 import { isPair, isScalar, isSeq, LineCounter, parseDocument, visit } from 'yaml';
 
 import type { Environment } from '../../config/environment.js';
 import type { Diagnostics, Path, PlaceOf } from '../diagnostics.js';
 import { Interpolation, readPlainScalar } from './interpolation.js';
 import { YamlPlaces } from './yaml-places.js';
-import { yamlProblem } from './yaml-problem.js';
+import { type YamlProblem, yamlProblem } from './yaml-problem.js';
 
 /** A parsed configuration file with the positions of its values. */
 export interface YamlSource {
@@ -34,9 +34,9 @@ export function parseYamlSource(text: string, environment: Environment, errors: 
   const placeOf: PlaceOf = (path, offset) => places.of(path, offset, document);
   const unreadable: YamlSource = { value: null, spelled: null, readable: false, placeOf };
 
-  const [first, ...others]: YAMLError[] = [...document.errors, ...document.warnings];
-  if (first) {
-    const problem = yamlProblem([first, ...others], parsed);
+  const [first] = [...document.errors, ...document.warnings];
+  const problem = first ? yamlProblem(document, first, parsed) : aliasProblem(document);
+  if (problem) {
     errors.add([], problem.message, places.at(problem.position));
     return unreadable;
   }
@@ -49,10 +49,24 @@ export function parseYamlSource(text: string, environment: Environment, errors: 
   try {
     return { value: document.toJS() as unknown, spelled: asSpelled(spelled, interpolation), readable: true, placeOf };
   } catch (error) {
-    // An alias without an anchor, or aliases that expand beyond the parser's limit.
+    // Aliases that expand beyond the parser's limit.
     errors.add([], (error as Error).message);
     return unreadable;
   }
+}
+
+/** The first alias without an anchor before it. */
+function aliasProblem(document: Document): YamlProblem | undefined {
+  let problem: YamlProblem | undefined;
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document)) return undefined;
+      const message = `*${alias.source} names no anchor before it; put the text in quotes, or write &${alias.source} before the value to repeat`;
+      problem = { message, position: alias.range?.[0] ?? 0 };
+      return visit.BREAK;
+    },
+  });
+  return problem;
 }
 
 function asSpelled(document: Document, interpolation: Interpolation): unknown {

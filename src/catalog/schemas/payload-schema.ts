@@ -6,7 +6,15 @@ import type { Path } from '../diagnostics.js';
 import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
 import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
-import { dynamicReferencesIn, patternPlacesIn, placesOf, pointerTo, protoNamesIn } from './schema-places.js';
+import {
+  dynamicReferencesIn,
+  patternPlacesIn,
+  placesOf,
+  pointerTo,
+  protoNamesIn,
+  subschemas,
+} from './schema-places.js';
+import { singleCauses } from './single-causes.js';
 import { UniqueItems } from './unique-items.js';
 
 /** Returns the problems of a payload. Empty if it is valid. */
@@ -57,7 +65,7 @@ function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
   const ajv = draftValidators.get(draft) ?? newAjv(draft, new Patterns(new PatternBudget()), { allErrors: true });
   draftValidators.set(draft, ajv);
   void ajv.validateSchema(schema);
-  return withoutRepetition(describeSchemaErrors(ajv.errors ?? [], schema));
+  return withoutRepetition(describeSchemaErrors(singleCauses(ajv.errors ?? []), schema));
 }
 
 /**
@@ -117,9 +125,14 @@ function compile(draft: Draft, schema: JsonObject, budget: PatternBudget): Compi
       },
     };
   } catch (error) {
-    return schemaError([], compileProblem(error as Error));
+    const places = error instanceof MissingRefError ? referencesTo(error.missingRef, schema) : [];
+    return schemaError(places[0] ?? [], compileProblem(error as Error));
   }
 }
+
+/** The places of this reference. None if an `$id` makes it another one than the schema shows. */
+const referencesTo = (reference: string, schema: JsonObject): Path[] =>
+  subschemas(schema).flatMap(({ path, schema: { $ref } }) => ($ref === reference ? [[...path, '$ref']] : []));
 
 function refusedPatterns({ refused }: Patterns, schema: JsonObject): SchemaError[] {
   return [...refused].flatMap(([pattern, why]) => {

@@ -22,6 +22,9 @@ export function describeSchemaErrors(errors: readonly ErrorObject[], root: unkno
   );
 }
 
+/** Payloads may have any text and schemas any number of values. */
+const LONGEST_COMPARED = 100;
+
 type Description = { below: Path; message: string };
 
 function describe(error: ErrorObject): Description {
@@ -32,7 +35,7 @@ function describe(error: ErrorObject): Description {
     case 'dependencies':
       return { below: [params.missingProperty!], message: 'is required' };
     case 'additionalProperties':
-      return { below: [params.additionalProperty!], message: unknownKey(params.additionalProperty!, error) };
+      return { below: [params.additionalProperty!], message: unknownKey(error) };
     case 'unevaluatedProperties':
       return { below: [params.unevaluatedProperty!], message: 'is not allowed' };
     case 'propertyNames':
@@ -43,7 +46,7 @@ function describe(error: ErrorObject): Description {
         message: `is the same as item ${Math.min(params.i!, params.j!)}; keep one`,
       };
     case 'enum':
-      return { below: [], message: `must be one of ${listValues(params.allowedValues!)}` };
+      return { below: [], message: `must be one of ${listValues(params.allowedValues!)}${meantValue(error)}` };
     case 'const':
       return { below: [], message: `must be ${listValues([params.allowedValue])}` };
     default:
@@ -51,15 +54,30 @@ function describe(error: ErrorObject): Description {
   }
 }
 
-/** Editors also support `errorMessage`, with which a schema can replace the default message. */
+/** Whether a schema has its own message, such as "must be an object with either command or url". */
+export const hasOwnMessage = (schema: unknown): boolean => ownMessage(schema) !== undefined;
+
+/** The message with which a schema replaces the default one. */
 function ownMessage(schema: unknown): string | undefined {
-  const message = (schema as { errorMessage?: unknown } | undefined)?.errorMessage;
+  const { errorMessage, objectMessage } = (schema ?? {}) as Record<string, unknown>;
+  const message = errorMessage ?? objectMessage;
   return typeof message === 'string' ? message : undefined;
 }
 
-function unknownKey(key: string, error: ErrorObject): string {
-  const known = Object.keys((error.parentSchema as { properties?: object } | undefined)?.properties ?? {});
-  const meant = nearestName(key, known);
+function meantValue({ data, params }: ErrorObject): string {
+  const allowed = (params['allowedValues'] as unknown[]).filter((value) => typeof value === 'string');
+  const meant = typeof data === 'string' && data.length < LONGEST_COMPARED ? nearestName(data, allowed) : undefined;
+  return meant === undefined ? '' : `; did you mean ${JSON.stringify(meant)}?`;
+}
+
+/** The known key that an unknown one is probably meant to be. */
+export function meantKey({ params, parentSchema }: ErrorObject): string | undefined {
+  const known = Object.keys((parentSchema as { properties?: object } | undefined)?.properties ?? {});
+  return nearestName(params['additionalProperty'] as string, known);
+}
+
+function unknownKey(error: ErrorObject): string {
+  const meant = meantKey(error);
   return meant === undefined ? 'is not a known key' : `is not a known key; did you mean ${meant}?`;
 }
 

@@ -47,7 +47,7 @@ export const pointerTo = (path: readonly (string | number)[]): string => ['#', .
 const asToken = (segment: string | number): string =>
   encodeURIComponent(String(segment).replaceAll('~', '~0').replaceAll('/', '~1'));
 
-interface Place {
+export interface Place {
   path: Path;
   schema: JsonObject;
 }
@@ -56,7 +56,7 @@ interface Place {
  * Returns a schema and all schemas in it. A value under an unknown keyword counts as a schema, because a reference may
  * lead to it.
  */
-function subschemas(schema: JsonObject, path: Path = []): Place[] {
+export function subschemas(schema: JsonObject, path: Path = []): Place[] {
   const inner = Object.entries(schema)
     .filter(([keyword]) => !DATA.has(keyword))
     .flatMap(([keyword, value]) =>

@@ -1,7 +1,7 @@
 import { unparse } from '@bufbuild/cel';
 
 import type { Parsed } from './language.js';
-import { type Call, type Expr, loopParts, parts } from './syntax-tree.js';
+import { type Call, type Expr, type ExpressionFinding, loopParts, parts, startOf } from './syntax-tree.js';
 import { VARIABLES } from './variable-uses.js';
 
 const OPERATIONS = new Set(['_+_', '_-_', '_*_', '_/_', '_%_']);
@@ -12,8 +12,8 @@ type Kind = 'integer' | 'double' | 'json' | 'unknown';
 type Scope = ReadonlyMap<string, Kind>;
 
 /** CEL has no arithmetic between doubles and integers. JSON numbers are doubles; `1` and `size(x)` are integers. */
-export function arithmeticWarnings(parsed: Parsed): string[] {
-  const warnings: string[] = [];
+export function arithmeticWarnings(parsed: Parsed): ExpressionFinding[] {
+  const warnings: ExpressionFinding[] = [];
   const text = (expr: Expr): string => unparse({ ...parsed, expr });
   visit(parsed.expr, new Map(VARIABLES.map((name) => [name, 'json'])));
   return warnings;
@@ -22,7 +22,10 @@ export function arithmeticWarnings(parsed: Parsed): string[] {
     const call = expr.exprKind.case === 'callExpr' ? unmixed(expr.exprKind.value, scope) : null;
     if (call) {
       const advice = text({ ...expr, exprKind: { case: 'callExpr', value: call } });
-      warnings.push(`${text(expr)} mixes a JSON number (a double) with an integer; write ${advice}`);
+      warnings.push({
+        message: `${text(expr)} mixes a JSON number (a double) with an integer; write ${advice}`,
+        offset: startOf(expr, parsed),
+      });
     }
     const inner = expr.exprKind.case === 'comprehensionExpr' ? loopParts(expr.exprKind.value) : [];
     for (const part of parts(expr)) visit(part, inner.includes(part) ? loopScope(expr, scope) : scope);

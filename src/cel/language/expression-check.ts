@@ -3,24 +3,39 @@ import { isCelError, plan } from '@bufbuild/cel';
 import { nearestName } from '../../common/names-in-messages.js';
 import { arithmeticWarnings } from './arithmetic-warnings.js';
 import { compiled } from './expression-program.js';
-import { language } from './language.js';
-import { type Call, type Expr, loopParts, parts, qualifiedName } from './syntax-tree.js';
+import { language, SyntaxProblem } from './language.js';
+import {
+  type Call,
+  type Expr,
+  type ExpressionFinding,
+  loopParts,
+  parts,
+  qualifiedName,
+  startOf,
+} from './syntax-tree.js';
 import { VARIABLES } from './variable-uses.js';
 
 /** Returns what is wrong with an expression and how to change it; null if it is valid. */
-export function checkExpression(source: string): string | null {
+export function checkExpression(source: string): ExpressionFinding | null {
   try {
-    const { expr } = compiled(source).parsed;
-    return nameProblem(expr) ?? literalProblem(expr);
+    const { parsed } = compiled(source);
+    const problem = nameProblem(parsed.expr) ?? literalProblem(parsed.expr);
+    return problem && { message: problem.message, offset: startOf(problem.at, parsed) };
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    if (error instanceof SyntaxProblem) return { message: error.message, offset: error.offset };
+    return { message: error instanceof Error ? error.message : String(error) };
   }
+}
+
+interface Problem {
+  message: string;
+  at: Expr;
 }
 
 /**
  * Warnings for a valid expression that will fail for most inputs: arithmetic that mixes payload numbers and integers.
  */
-export const expressionWarnings = (source: string): string[] => arithmeticWarnings(compiled(source).parsed);
+export const expressionWarnings = (source: string): ExpressionFinding[] => arithmeticWarnings(compiled(source).parsed);
 
 // Type names are values too, as in `type(payload.a) == string`.
 const TYPES = ['int', 'uint', 'double', 'bool', 'string', 'bytes', 'list', 'map', 'null_type', 'type'];
@@ -29,12 +44,11 @@ const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filt
 const FUNCTIONS = new Set(Array.from(language.funcs, ({ name }) => name));
 
 /** Describes the first unknown variable or function, or the first wrong call; null if there is none. */
-function nameProblem(expr: Expr, known: readonly string[] = VARIABLES): string | null {
+function nameProblem(expr: Expr, known: readonly string[] = VARIABLES): Problem | null {
   const { exprKind } = expr;
   if (isTypeName(expr)) return null;
-  if (exprKind.case === 'identExpr') return variableProblem(exprKind.value.name.replace(/^\./, ''), known);
-  const problem = exprKind.case === 'callExpr' ? callProblem(exprKind.value) : messageProblem(exprKind);
-  if (problem !== null) return problem;
+  const message = ownNameProblem(exprKind, known);
+  if (message !== null) return { message, at: expr };
   const inner = exprKind.case === 'comprehensionExpr' ? loopParts(exprKind.value) : [];
   const innerKnown =
     exprKind.case === 'comprehensionExpr' ? [...known, exprKind.value.iterVar, exprKind.value.accuVar] : known;
@@ -44,6 +58,11 @@ function nameProblem(expr: Expr, known: readonly string[] = VARIABLES): string |
     if (partProblem !== null) return partProblem;
   }
   return null;
+}
+
+function ownNameProblem(exprKind: Expr['exprKind'], known: readonly string[]): string | null {
+  if (exprKind.case === 'identExpr') return variableProblem(exprKind.value.name.replace(/^\./, ''), known);
+  return exprKind.case === 'callExpr' ? callProblem(exprKind.value) : messageProblem(exprKind);
 }
 
 function variableProblem(name: string, known: readonly string[]): string | null {
@@ -94,9 +113,9 @@ const isTypeName = (expr: Expr): boolean => language.registry.getMessage(qualifi
 const FROM_TEXT = new Set(['timestamp', 'duration', 'int', 'uint', 'bool']);
 
 /** Describes the first literal that can never work: an invalid pattern, time or integer. Null if all are valid. */
-function literalProblem(expr: Expr): string | null {
-  const problem = integerProblem(expr) ?? textProblem(expr);
-  if (problem !== null) return problem;
+function literalProblem(expr: Expr): Problem | null {
+  const message = integerProblem(expr) ?? textProblem(expr);
+  if (message !== null) return { message, at: expr };
   for (const part of parts(expr)) {
     const partProblem = literalProblem(part);
     if (partProblem !== null) return partProblem;

@@ -101,15 +101,36 @@ function parseText(source: string): Parsed {
     return parse(source);
   } catch (error) {
     if (error instanceof RangeError) throw tooDeep();
-    throw new Error(`is not valid CEL: ${syntaxMessage(error)}`);
+    throw syntaxError(error instanceof Error ? error.message : String(error), source);
   }
 }
 
-/** Rewrites `<input>:1:3: found b but expecting ...` without the long list of alternatives. */
-function syntaxMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
-  const place = /<input>:(\d+):(\d+): (.*?)( but expecting .*)?$/s.exec(message);
-  return place ? `line ${place[1]}, column ${place[2]}: ${place[3]}` : message;
+/** A text that is not CEL. `offset` is the position from which on it is not, in characters. */
+export class SyntaxProblem extends Error {
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+/** Reads the place from `<input>:1:3: found b but expecting ...`, which has a long list of alternatives. */
+function syntaxError(message: string, source: string): SyntaxProblem {
+  const [, line, column] = /<input>:(\d+):(\d+): /.exec(message) ?? [];
+  if (line === undefined) return new SyntaxProblem(`is not valid CEL: ${message}`, 0);
+  const before = source.split('\n').slice(0, Number(line) - 1);
+  const offset = before.reduce((length, text) => length + text.length + 1, Number(column) - 1);
+  const rest = source.slice(offset).trim();
+  if (rest === '') return new SyntaxProblem('is not valid CEL: it ends too early', offset);
+  return new SyntaxProblem(`is not valid CEL at \`${shortened(rest)}\``, offset);
+}
+
+const LONGEST_QUOTE = 40;
+
+function shortened(text: string): string {
+  const [line] = text.split('\n') as [string];
+  return line.length > LONGEST_QUOTE ? `${line.slice(0, LONGEST_QUOTE)}…` : line;
 }
 
 const tooDeep = (): Error => new Error(`must not nest deeper than ${DEEPEST_NESTING} operations`);

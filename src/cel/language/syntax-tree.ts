@@ -4,6 +4,13 @@ export type Expr = ReturnType<typeof parse>['expr'];
 export type Call = Extract<Expr['exprKind'], { case: 'callExpr' }>['value'];
 export type Comprehension = Extract<Expr['exprKind'], { case: 'comprehensionExpr' }>['value'];
 
+/** A problem of an expression, or a doubt. */
+export interface ExpressionFinding {
+  message: string;
+  /** The position in the source, in characters. Absent if it is about the whole. */
+  offset?: number;
+}
+
 /** The direct subexpressions. */
 export function parts(expr: Expr): Expr[] {
   const { exprKind } = expr;
@@ -25,6 +32,12 @@ export function parts(expr: Expr): Expr[] {
     default:
       return [];
   }
+}
+
+/** The position in the source at which an expression begins, in characters. */
+export function startOf(expr: Expr, parsed: ReturnType<typeof parse>): number {
+  const own = parsed.sourceInfo?.positions[String(expr.id)] ?? 0;
+  return Math.min(own, ...parts(expr).map((part) => startOf(part, parsed)));
 }
 
 /** The parts of a macro in which its variables are defined. */

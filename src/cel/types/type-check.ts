@@ -2,7 +2,7 @@ import type { JsonValue } from '../../common/json.js';
 import { nearestName } from '../../common/names-in-messages.js';
 import { compiled } from '../language/expression-program.js';
 import type { Parsed } from '../language/language.js';
-import { type Call, type Comprehension, type Expr, parts } from '../language/syntax-tree.js';
+import { type Call, type Comprehension, type Expr, startOf } from '../language/syntax-tree.js';
 import { resolve } from './overloads.js';
 import { TypeProblems } from './type-problems.js';
 import { ANY, inWords, isOnly, type Kind, listOf, mapOf, mayBe, oneOf, union, type ValueType } from './value-type.js';
@@ -216,8 +216,7 @@ class TypeCheck {
   }
 
   private startOf(expr: Expr): number {
-    const own = this.parsed.sourceInfo?.positions[String(expr.id)] ?? 0;
-    return Math.min(own, ...parts(expr).map((part) => this.startOf(part)));
+    return startOf(expr, this.parsed);
   }
 }
 

@@ -29,9 +29,9 @@ export class ExpressionEngine implements Engine {
     const source = sourceOf(agent);
     const path = ['expression'];
     const problem = checkExpression(source);
-    if (problem !== null) return [{ path, message: problem }];
+    if (problem !== null) return [{ path, ...problem }];
     return [
-      ...expressionWarnings(source).map((message) => ({ path, message, warning: true })),
+      ...expressionWarnings(source).map((warning) => ({ path, ...warning, warning: true })),
       ...answerFindings(source, agent, catalog).map((finding) => ({ path, ...finding })),
     ];
   }

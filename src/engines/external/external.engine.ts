@@ -28,7 +28,7 @@ export class ExternalEngine implements Engine {
         type: 'object',
         additionalProperties: false,
         required: ['after', 'then'],
-        errorMessage:
+        objectMessage:
           'must be an object such as { after: 48h, then: escalate, to: head-of-finance } or { after: 48h, then: fail }',
         properties: {
           after: durationSchema('Time since the execution was created'),

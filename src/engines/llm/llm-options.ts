@@ -79,14 +79,14 @@ const toolsSchema: JsonObject = {
   type: 'object',
   additionalProperties: false,
   required: ['mcp', 'allow'],
-  errorMessage: 'must be an object such as { mcp: { command: my-tools }, allow: [lookup] }',
+  objectMessage: 'must be an object such as { mcp: { command: my-tools }, allow: [lookup] }',
   properties: {
     mcp: {
       description:
         'An MCP server: a program that speaks over its standard input and output, or a URL that serves Streamable HTTP',
       type: 'object',
       oneOf: [{ required: ['command'] }, { required: ['url'] }],
-      errorMessage: 'must be an object with either command or url',
+      objectMessage: 'must be an object with either command or url',
       additionalProperties: false,
       properties: {
         command: { description: 'The program; it runs in the folder of this file', type: 'string', minLength: 1 },
@@ -139,7 +139,7 @@ export const llmOptionsSchema: JsonObject = {
       default: 'none',
       if: { type: 'string' },
       then: { enum: ['none', 'correlation'] },
-      else: { errorMessage: 'must be none, correlation, or a query such as { types: [Reply] }', ...querySchema },
+      else: { objectMessage: 'must be none, correlation, or a query such as { types: [Reply] }', ...querySchema },
     },
     context_tokens: {
       description:

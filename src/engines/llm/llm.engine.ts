@@ -1,6 +1,7 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import { type AgentDefinition, EXTERNAL } from '../../catalog/definitions.js';
+import { meant } from '../../catalog/unknown-names.js';
 import { AddressRules, urlProblem } from '../../http-client/address-rules.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
 import { LlmAgent } from './llm-agent.js';
@@ -72,21 +73,21 @@ export class LlmEngine implements Engine {
 function unknownInContext(context: ContextOption | undefined, catalog: Catalog): EngineFinding[] {
   if (typeof context !== 'object') return [];
   const { types = [], produced_by: producers = [] } = context;
-  const unknown = (names: string[], key: string, what: string, isKnown: (name: string) => boolean): EngineFinding[] =>
+  const unknown = (names: string[], key: string, what: string, known: readonly { name: string }[]): EngineFinding[] =>
     names.flatMap((name, index) =>
-      isKnown(name)
+      known.some((each) => each.name === name)
         ? []
         : [
             {
               path: ['context', key, index],
-              message: `no ${what} has the name ${name}, so the context contains none of it`,
+              message: `no ${what} has the name ${name}, so the context contains none of it${meant(name, known) ?? ''}`,
               warning: true,
             },
           ],
     );
   return [
-    ...unknown(types, 'types', 'artifact type', (name) => catalog.type(name) !== undefined),
-    ...unknown(producers, 'produced_by', 'agent', (name) => name === EXTERNAL || catalog.agent(name) !== undefined),
+    ...unknown(types, 'types', 'artifact type', catalog.types),
+    ...unknown(producers, 'produced_by', 'agent', [...catalog.agents, { name: EXTERNAL }]),
   ];
 }
 

@@ -90,7 +90,7 @@ export function QueryBoolean(options: Documentation & { default: boolean }): Pro
   );
 }
 
-/** What `parseTimestamp` accepts, for messages. */
+/** The times that `parseTimestamp` accepts, for messages. */
 export const TIMESTAMP_RULE = 'give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24';
 
 /** Epoch milliseconds of an ISO 8601 timestamp. Without a time zone it is UTC. */

@@ -17,8 +17,11 @@ const PACKAGES = [
  */
 export async function loadTracing(settings: TracingSettings | null, logger: Logger): Promise<Tracing> {
   if (!settings) return new NoTracing();
-  const missing = missingPackages('OTEL_EXPORTER_OTLP_ENDPOINT: tracing', PACKAGES);
-  if (missing !== null) throw new SettingsError([`${missing}, or set OTEL_SDK_DISABLED=true`]);
+  const missing = missingPackages('tracing', PACKAGES);
+  if (missing !== null) {
+    const message = `${missing}, or set OTEL_SDK_DISABLED=true`;
+    throw new SettingsError([{ source: 'OTEL_EXPORTER_OTLP_ENDPOINT', message }]);
+  }
   const { openTelemetry } = await import('./open-telemetry.js');
   return openTelemetry(settings, logger);
 }
