@@ -3,10 +3,13 @@ import type { Page } from 'playwright-core';
 
 import { eventually } from '../../support/eventually.js';
 import { describeDashboard, type OpenedPage, scrollsSideways } from '../../support/page-checks.js';
+import { answers, Receiver } from '../../support/receiver.js';
 
 const MARKUP = '<img src=x onerror=window.hostile=1><script>window.hostile=1</script>';
 /** Reverses the order of all text that follows. */
 const OVERRIDE = '\u202e';
+/** Hebrew, which is written from right to left. */
+const REVERSED_LETTERS = '\u05e9\u05dc\u05d5\u05dd';
 const MEGABYTE = 'A'.repeat(1_000_000);
 const LEVELS = 50;
 const NESTED = Array.from({ length: LEVELS }).reduce((inner) => ({ level: inner }), `the innermost ${MARKUP}`);
@@ -15,27 +18,49 @@ const NESTED = Array.from({ length: LEVELS }).reduce((inner) => ({ level: inner 
 const PAYLOAD = `{"markup": ${JSON.stringify(MARKUP)}, "__proto__": "a name", "${MARKUP}": 1, "${'k'.repeat(2_000)}": 2,
   "reversed": "${OVERRIDE}gpj.exe", "nested": ${JSON.stringify(NESTED)}, "long": "${MEGABYTE}"}`;
 
-const CONFIG = `
-types:
-  Order: { description: '${MARKUP}' }
-  Answer:
-    schema:
-      type: object
-      properties: { text: { type: string, title: '${MARKUP}', description: '${MARKUP}', enum: ['${MARKUP}', 'no'] } }
-agents:
-  echo:
-    description: '${MARKUP}'
-    consumes: [{ types: [Order] }]
-    publishes: [{ type: Echo }]
-    engine: { kind: expression, expression: payload }
-  broken:
-    consumes: [{ types: [Order] }]
-    engine: { kind: function, module: ./broken.ts }
-  person:
-    consumes: [{ types: [Order] }]
-    publishes: [{ type: Answer }]
-    engine: { kind: external, assignee: '${MARKUP}' }
-`;
+/** All that the configuration allows in a name: it refuses control characters, to which marks of direction belong. */
+const hostile = (name: string): string => `${name} "${MARKUP}'/../%2F?a=1&b#c${REVERSED_LETTERS}`;
+
+const ORDER = hostile('Order');
+const ECHO = hostile('echo');
+const BROKEN = hostile('broken');
+const PERSON = hostile('person');
+
+const CONFIG = JSON.stringify({
+  types: {
+    [ORDER]: { description: MARKUP },
+    [hostile('Answer')]: {
+      schema: {
+        type: 'object',
+        properties: { text: { type: 'string', title: MARKUP, description: MARKUP, enum: [MARKUP, 'no'] } },
+      },
+    },
+  },
+  agents: {
+    [ECHO]: {
+      description: MARKUP,
+      consumes: [{ types: [ORDER] }],
+      publishes: [{ type: hostile('Echo') }],
+      engine: { kind: 'expression', expression: 'payload' },
+    },
+    [BROKEN]: { consumes: [{ types: [ORDER] }], engine: { kind: 'function', module: './broken.ts' } },
+    [PERSON]: {
+      consumes: [{ types: [ORDER] }],
+      publishes: [{ type: hostile('Answer') }],
+      engine: { kind: 'external', assignee: MARKUP },
+    },
+    [hostile('joiner')]: {
+      consumes: [{ types: [ORDER, hostile('Never')], join: { by: 'payload.markup' } }],
+      publishes: [{ type: hostile('Joined') }],
+      engine: { kind: 'expression', expression: '{}' },
+    },
+    [hostile('window')]: {
+      consumes: [{ types: [ORDER], batch: { size: 9, timeout: '1h' } }],
+      publishes: [{ type: hostile('Ledger') }],
+      engine: { kind: 'expression', expression: '{}' },
+    },
+  },
+});
 
 const FILES = {
   'broken.ts': `export default () => {
@@ -48,43 +73,60 @@ const FILES = {
 /** No view is as high as a megabyte of text would be. */
 const MOST_HEIGHT_PX = 12_000;
 
+/** Cells with markup, a formula, a reversed name and a long text. */
+const csvOf = (length: number): string =>
+  `text,${MARKUP}\n${MARKUP},=HYPERLINK(1)\n${OVERRIDE}gpj.exe,${'B'.repeat(length)}\n`;
+
 const CORRELATION = `"><script>window.hostile=1</script>/..%2F?#`;
 
 describeDashboard(
   'hostile content',
-  { config: CONFIG, files: FILES, settings: { bodyLimitBytes: 4 * 2 ** 20 } },
+  {
+    config: CONFIG,
+    files: FILES,
+    settings: { bodyLimitBytes: 4 * 2 ** 20, outboundAllow: ['127.0.0.1/32'], webhookRetries: [3_600_000] },
+  },
   (dashboard) => {
+    let receiver: Receiver;
     let artifact: string;
     let batch: string;
     let task: string;
 
     beforeAll(async () => {
       const { http } = dashboard.app;
-      const body = `{"type": "Order", "tags": [${JSON.stringify(MARKUP)}, "a${OVERRIDE}b"], "payload": ${PAYLOAD}}`;
+      receiver = await Receiver.start();
+      const hook = `/${encodeURIComponent(MARKUP)}`;
+      receiver.on(hook, answers(503));
+      const body = `{"type": ${JSON.stringify(ORDER)}, "tags": [${JSON.stringify(MARKUP)}, "a${OVERRIDE}b"],
+        "payload": ${PAYLOAD}, "webhook": {"url": "${receiver.url(hook)}"}}`;
       await http
         .post('/api/v1/artifacts')
         .set('Content-Type', 'application/json')
         .set('X-Correlation-ID', CORRELATION)
         .send(body)
         .expect(200);
-      const csv = `text,other\n${MARKUP},=HYPERLINK(1)\n${OVERRIDE}gpj.exe,${'B'.repeat(100_000)}\n`;
+      const csv = csvOf(100_000);
       const started = await http
         .post('/run/batch')
-        .field('request', JSON.stringify({ agent_name: 'echo' }))
+        .field('request', JSON.stringify({ agent_name: ECHO }))
         .attach('file', Buffer.from(csv), { filename: `${MARKUP}.csv`, contentType: 'text/csv' })
         .expect(200);
       batch = started.body.batch_id;
-      const failing = { agent_name: 'broken', batch_inputs: [{ text: MARKUP }] };
+      const failing = { agent_name: BROKEN, batch_inputs: [{ text: MARKUP }] };
       await http.post('/run/batch').send(failing).expect(200);
       await eventually('the work is done', async () => {
         const { body: list } = await http.get('/api/v1/executions?limit=100').expect(200);
         const { items } = list as { items: { id: string; agent: string; state: string }[] };
-        const { body: artifacts } = await http.get('/api/v1/artifacts?type=Order&order=asc').expect(200);
+        const { body: artifacts } = await http
+          .get('/api/v1/artifacts')
+          .query({ type: ORDER, order: 'asc' })
+          .expect(200);
         artifact = (artifacts as { items: [{ id: string }] }).items[0].id;
-        task = items.find(({ agent }) => agent === 'person')?.id ?? '';
-        return items.length === 6 && items.every(({ agent, state }) => agent === 'person' || /ed$/.test(state));
+        task = items.find(({ agent }) => agent === PERSON)?.id ?? '';
+        return items.length === 6 && items.every(({ agent, state }) => agent === PERSON || /ed$/.test(state));
       });
     });
+    afterAll(() => receiver.close());
 
     const open = async (path: string): Promise<OpenedPage> => {
       const opened = await dashboard.open();
@@ -123,35 +165,58 @@ describeDashboard(
       text?: string;
     }
 
+    const first = (page: Page, name: string): Promise<void> =>
+      page.getByRole('main').getByRole('button', { name }).first().click();
+    const CSV = { name: `${MARKUP}.csv`, mimeType: 'text/csv', buffer: Buffer.from(csvOf(1)) };
+    const encoded = encodeURIComponent;
+
     const VIEWS: View[] = [
-      { name: 'Overview', path: () => '' },
+      { name: 'Overview', path: () => '', text: BROKEN },
       { name: 'Artifacts', path: () => '/artifacts' },
-      { name: 'Artifacts, filtered', path: () => `/artifacts?tag=${encodeURIComponent(MARKUP)}&type=%3Cscript%3E` },
+      { name: 'Artifacts, filtered', path: () => `/artifacts?tag=${encoded(MARKUP)}&type=${encoded(ORDER)}` },
       { name: 'Artifact', path: () => `/artifacts/${artifact}` },
       {
         name: 'Artifact, every level',
         path: () => `/artifacts/${artifact}?find=innermost`,
         text: `the innermost ${MARKUP}`,
       },
-      { name: 'Correlations', path: () => `/correlations?tag=${encodeURIComponent(MARKUP)}`, text: '"><s…' },
+      { name: 'Correlations', path: () => `/correlations?tag=${encoded(MARKUP)}`, text: '"><s…' },
       {
         name: 'Correlation',
-        path: () => `/correlations/${encodeURIComponent(CORRELATION)}`,
-        act: (page) => page.getByRole('button', { name: 'broken' }).click(),
+        path: () => `/correlations/${encoded(CORRELATION)}`,
+        act: (page) => first(page, BROKEN),
       },
       {
-        name: 'Executions',
-        path: () => '/executions',
-        act: (page) => page.getByRole('button', { name: 'broken' }).first().click(),
+        name: 'Correlation, graph',
+        path: () => `/correlations/${encoded(CORRELATION)}?show=graph`,
+        text: BROKEN,
       },
-      { name: 'Agents', path: () => '/agents', text: 'echo' },
-      { name: 'Agent', path: () => '/agents/echo' },
+      { name: 'Executions', path: () => '/executions', act: (page) => first(page, BROKEN) },
+      { name: 'Executions, failures', path: () => '/executions?view=failures', text: BROKEN },
+      { name: 'Agents', path: () => '/agents', text: ECHO },
+      { name: 'Agent', path: () => `/agents/${encoded(ECHO)}`, text: ECHO },
+      {
+        name: 'Agent, from the list',
+        path: () => '/agents',
+        act: (page) => page.getByRole('link', { name: ECHO }).click(),
+      },
+      { name: 'Graph', path: () => '/graph', text: ECHO },
+      { name: 'Waiting', path: () => '/waiting', act: (page) => first(page, hostile('joiner')) },
+      { name: 'Batches', path: () => '/batches', text: ECHO },
       { name: 'Batch', path: () => `/batches/${batch}` },
+      {
+        name: 'Start a batch',
+        path: () => `/batches/new?agent=${encoded(ECHO)}`,
+        act: (page) => page.getByLabel('CSV file with a header').setInputFiles(CSV),
+      },
+      { name: 'Deliveries', path: () => '/deliveries', act: (page) => first(page, '127.0.0.1'), text: '"><s…' },
+      { name: 'Deliveries, targets', path: () => '/deliveries?view=targets', text: '127.0.0.1' },
+      { name: 'Changelog', path: () => '/changelog', text: ORDER },
       { name: 'Inbox', path: () => `/inbox?task=${task}` },
-      { name: 'Publish', path: () => '/publish?type=Order' },
+      { name: 'Publish', path: () => `/publish?type=${encoded(ORDER)}` },
       {
         name: 'Publish, what came of it',
-        path: () => `/publish?type=Order&published=${encodeURIComponent(CORRELATION)}`,
+        path: () => `/publish?type=${encoded(ORDER)}&published=${encoded(CORRELATION)}`,
       },
     ];
 
@@ -167,7 +232,7 @@ describeDashboard(
       await page.getByRole('button', { name: 'Claim' }).click();
       await page.getByRole('dialog').getByRole('textbox').fill(MARKUP);
       await page.keyboard.press('Enter');
-      await page.getByRole('form', { name: 'Answer' }).waitFor();
+      await page.getByRole('main').locator('form').waitFor();
       await check(opened);
     });
 
@@ -184,4 +249,5 @@ describeDashboard(
   },
 );
 
-const shows = (page: Page, text: string): Promise<void> => page.locator('main').getByText(text).first().waitFor();
+const shows = (page: Page, text: string): Promise<void> =>
+  page.locator('main').getByText(text).filter({ visible: true }).first().waitFor({ timeout: 10_000 });
