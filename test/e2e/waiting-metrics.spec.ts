@@ -58,6 +58,22 @@ describe('metrics of what waits', () => {
     });
   });
 
+  it('count what the list of executions has', async () => {
+    const list = async (query: object): Promise<string[]> => {
+      const { body } = await board.http.get('/api/v1/executions').query(query).expect(200);
+      return (body as { items: { agent: string }[] }).items.map(({ agent }) => agent);
+    };
+    expect(await list({ waits_for: 'slot' })).toEqual([]);
+    expect(await list({ waits_for: 'claim' })).toEqual(['approver', 'approver']);
+    expect(await list({ waits_for: 'retry' })).toEqual(['flaky']);
+    expect(await list({ waits_for: 'resume' })).toEqual(['resting', 'resting']);
+    expect(await list({ waits_for: 'resume', limit: 1, offset: 1 })).toEqual(['resting']);
+    expect(await list({ waits_for: 'claim', external: true, state: 'pending' })).toHaveLength(2);
+    expect(await list({ external: true })).toHaveLength(2);
+    for (const other of [{ state: 'running' }, { without_agent: true }, { agent: 'flaky' }])
+      expect(await list({ waits_for: 'claim', ...other })).toEqual([]);
+  });
+
   it('have the limits beside the counts', async () => {
     expect(await samples()).toEqual(
       expect.arrayContaining([

@@ -2676,6 +2676,7 @@ export interface operations {
                 assignee?: string;
                 failure_group?: string;
                 without_agent?: boolean;
+                waits_for?: "slot" | "claim" | "retry" | "resume";
                 external?: boolean;
                 limit?: number;
                 offset?: number;

@@ -9,17 +9,13 @@ import { AgentPauses } from '../scheduling/agent-pauses.js';
 import { countReleases } from '../scheduling/timer-rows.js';
 import { countInGroups, countReadyExecutions, countRetryingExecutions } from '../scheduling/waiting-rows.js';
 
-/** Numbers of executions that have not started, by what they wait for. */
-export interface ExecutionReasons {
-  /** They wait for a free slot of a process. */
-  slot: number;
-  /** They wait for a person or a program that claims them. */
-  claim: number;
-  /** They wait for the time of their next attempt. */
-  retry: number;
-  /** Their agent is paused. */
-  resume: number;
-}
+/**
+ * Executions that have not started wait for one of these: a free slot of a process, a person or a program that claims them, the
+ * time of their next attempt, or the end of the pause of their agent.
+ */
+export const EXECUTION_REASONS = ['slot', 'claim', 'retry', 'resume'] as const;
+
+export type ExecutionReason = (typeof EXECUTION_REASONS)[number];
 
 /** Numbers of artifacts that are not inputs of an execution yet, by what they wait for. */
 export interface ArtifactReasons {
@@ -29,7 +25,9 @@ export interface ArtifactReasons {
   release: number;
 }
 
-/** Counts all that waits by what it waits for. The counts may be a moment old, because counting much is slow. */
+type ReasonOf = (agent: string) => ExecutionReason;
+
+/** Finds and counts all that waits by what it waits for. The counts may be a moment old, because counting much is slow. */
 @Injectable()
 export class WaitingWork {
   constructor(
@@ -40,22 +38,38 @@ export class WaitingWork {
   ) {}
 
   /** Without the executions of agents that no process has. */
-  readonly executions = throttled(async (): Promise<ExecutionReasons> => {
+  readonly executions = throttled(async (): Promise<Record<ExecutionReason, number>> => {
     const { reader } = this.unitOfWork;
-    const agents = [...(await this.processes.known()).agents];
-    const paused = await this.pauses.all(reader);
-    const counts: ExecutionReasons = { slot: 0, claim: 0, retry: 0, resume: 0 };
-    for (const { agent, count } of await countReadyExecutions(reader, agents)) {
-      const start = isExternal(this.catalog.agent(agent)) ? 'claim' : 'slot';
-      counts[paused.has(agent) ? 'resume' : start] += count;
-    }
-    for (const { agent, count } of await countRetryingExecutions(reader, agents))
-      counts[paused.has(agent) ? 'resume' : 'retry'] += count;
+    const { agents, ready, retrying } = await this.reasons();
+    const counts: Record<ExecutionReason, number> = { slot: 0, claim: 0, retry: 0, resume: 0 };
+    for (const { agent, count } of await countReadyExecutions(reader, agents)) counts[ready(agent)] += count;
+    for (const { agent, count } of await countRetryingExecutions(reader, agents)) counts[retrying(agent)] += count;
     return counts;
   });
+
+  /** Returns the agents whose executions wait for this: those that may start now, and those that wait for a retry. */
+  async agentsWaitingFor(reason: ExecutionReason): Promise<{ ready: string[]; retrying: string[] }> {
+    const { agents, ready, retrying } = await this.reasons();
+    return {
+      ready: agents.filter((agent) => ready(agent) === reason),
+      retrying: agents.filter((agent) => retrying(agent) === reason),
+    };
+  }
 
   readonly artifacts = throttled(async (): Promise<ArtifactReasons> => {
     const { reader } = this.unitOfWork;
     return { join: await countInGroups(reader), release: await countReleases(reader) };
   });
+
+  /** Says what the executions of each agent wait for: those that may start now, and those that wait for a retry. */
+  private async reasons(): Promise<{ agents: string[]; ready: ReasonOf; retrying: ReasonOf }> {
+    const agents = [...(await this.processes.known()).agents];
+    const paused = await this.pauses.all(this.unitOfWork.reader);
+    const start: ReasonOf = (agent) => (isExternal(this.catalog.agent(agent)) ? 'claim' : 'slot');
+    return {
+      agents,
+      ready: (agent) => (paused.has(agent) ? 'resume' : start(agent)),
+      retrying: (agent) => (paused.has(agent) ? 'resume' : 'retry'),
+    };
+  }
 }

@@ -8,6 +8,7 @@ import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { ApiExecutionId, EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
 import { EXECUTION_LIST_EXAMPLE, ExecutionListBody, ExecutionListQuery } from './dto/execution-list.js';
 import { FAILURE_LIST_EXAMPLE, FailureListBody, FailureListQuery } from './dto/failure-list.js';
+import { ExecutionListsService } from './execution-lists.service.js';
 import { ExecutionsService } from './executions.service.js';
 import { FailuresService } from './failures.service.js';
 
@@ -17,6 +18,7 @@ const NOT_FOUND = `Execution not found: ${EXECUTION_EXAMPLE.id}`;
 @Controller('api/v1/executions')
 export class ExecutionsController {
   constructor(
+    private readonly lists: ExecutionListsService,
     private readonly executions: ExecutionsService,
     private readonly failures: FailuresService,
   ) {}
@@ -29,7 +31,7 @@ export class ExecutionsController {
   @ApiOkResponse({ type: ExecutionListBody, description: 'One page', example: EXECUTION_LIST_EXAMPLE })
   @ApiErrors([400, 'state: must be one of pending, running, completed, failed, cancelled'])
   list(@Query() query: ExecutionListQuery): Promise<ExecutionListBody> {
-    return this.executions.list(query);
+    return this.lists.list(query);
   }
 
   @Get('failures')

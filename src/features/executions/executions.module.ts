@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
+import { ExecutionListsService } from './execution-lists.service.js';
 import { ExecutionsController } from './executions.controller.js';
 import { ExecutionsRepository } from './executions.repository.js';
 import { ExecutionsService } from './executions.service.js';
@@ -11,6 +12,6 @@ import { FailuresService } from './failures.service.js';
 @Module({
   imports: [BlackboardModule],
   controllers: [ExecutionsController, ExternalWorkController],
-  providers: [ExecutionsRepository, ExecutionsService, ExternalWorkService, FailuresService],
+  providers: [ExecutionListsService, ExecutionsRepository, ExecutionsService, ExternalWorkService, FailuresService],
 })
 export class ExecutionsModule {}

@@ -95,18 +95,15 @@ interface ExecutionFilter {
   correlationId: string | null;
   assignee: string | null;
   failureGroup: string | null;
-  /** Keeps only executions of these agents in these states; `state` is then ignored. */
+  /** Keeps only executions of these agents, by how far they are; `state` is then ignored. */
   open: OpenFilter | null;
 }
 
-export interface OpenFilter {
-  agents: readonly string[];
-  /** At least one. */
-  states: readonly OpenState[];
-}
+/** At least one agent. */
+export type OpenFilter = Partial<Record<OpenState, readonly string[]>>;
 
-/** The states of executions that have not ended. */
-export type OpenState = 'pending' | 'running';
+/** Executions that have not ended: they may start now, they wait for a retry, or they run. */
+export type OpenState = 'ready' | 'retrying' | 'running';
 
 type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
 
@@ -138,13 +135,14 @@ function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Fo
 function open(
   db: Kysely<Schema>,
   { agent, correlationId, assignee, failureGroup }: ExecutionFilter,
-  { agents, states }: OpenFilter,
+  agents: OpenFilter,
 ): Found {
-  const ofAgents = ofAgent(db.selectFrom('executions').select('seq'), agent).where('agent', 'in', agents);
-  let all = inGroup(ofAgents, failureGroup);
+  let all = inGroup(ofAgent(db.selectFrom('executions').select('seq'), agent), failureGroup);
   if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
   if (assignee !== null) all = all.where('assignee', '=', assignee);
-  const [first, ...others] = states.flatMap((state) => inState(db, all, state, 0));
+  const [first, ...others] = (Object.entries(agents) as [OpenState, readonly string[]][])
+    .filter(([, names]) => names.length > 0)
+    .map(([state, names]) => OPEN[state](all.where('agent', 'in', names)));
   return others.reduce((found, part) => found.unionAll(part), first!);
 }
 
@@ -157,19 +155,25 @@ function assigned(all: Found, { assignee, correlationId, state }: ExecutionFilte
 
 const STATES: readonly ExecutionState[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];
 
+/** Each has its own partial index, see `inState`. */
+const OPEN: Record<OpenState, (all: Found) => Found> = {
+  ready: (all) => all.where('state', '=', sql.lit('pending')).where('available_at', 'is', null),
+  retrying: (all) => all.where('state', '=', sql.lit('pending')).where('available_at', 'is not', null),
+  running: (all) => all.where('state', '=', sql.lit('running')),
+};
+
 /**
  * Repeats the conditions of the partial indexes with literals, because a partial index cannot serve a query whose state
  * is a parameter.
  */
 function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: number): Found[] {
-  const ofState = all.where('state', '=', sql.lit(state));
   switch (state) {
     case 'pending':
-      return [ofState.where('available_at', 'is', null), ofState.where('available_at', 'is not', null)];
+      return [OPEN.ready(all), OPEN.retrying(all)];
     case 'running':
-      return [ofState];
+      return [OPEN.running(all)];
     default:
-      return [newest(db, ofState.where('ended_at', 'is not', null), most)];
+      return [newest(db, all.where('state', '=', sql.lit(state)).where('ended_at', 'is not', null), most)];
   }
 }
 

@@ -13,11 +13,9 @@ import { DomainError } from '../../common/domain-error.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { isExternal } from '../../engines/external/external-work.js';
 import type { ListedExecutionBody } from './dto/execution-body.js';
-import type { ExecutionListBody, ExecutionListQuery } from './dto/execution-list.js';
 import { executionPieces, formOf, listedExecutionBody } from './execution.js';
-import { type ExecutionRow, ExecutionsRepository, type OpenFilter, type OpenState } from './executions.repository.js';
+import { type ExecutionRow, ExecutionsRepository } from './executions.repository.js';
 
 /** Shows executions, and retries failed ones. */
 @Injectable()
@@ -32,38 +30,6 @@ export class ExecutionsService {
     private readonly withoutAgent: ExecutionsWithoutAgent,
     private readonly texts: StoredTexts,
   ) {}
-
-  async list(query: ExecutionListQuery): Promise<ExecutionListBody> {
-    const { limit, offset } = query;
-    const filter = {
-      state: query.state ?? null,
-      agent: query.agent ?? null,
-      correlationId: query.correlation_id ?? null,
-      assignee: query.assignee ?? null,
-      failureGroup: query.failure_group ?? null,
-    };
-    const lacking = await this.withoutAgent.agents();
-    const open = this.openFilter(query, lacking);
-    if (open?.agents.length === 0 || open?.states.length === 0)
-      return { items: [], pagination: { limit, offset, has_more: false } };
-    const rows = await this.executions.list(this.unitOfWork.reader, { ...filter, open }, { limit, offset });
-    return {
-      items: rows.slice(0, limit).map((row) => listedExecutionBody(row, lacking, this.settings)),
-      pagination: { limit, offset, has_more: rows.length > limit },
-    };
-  }
-
-  /** Returns null if the query asks neither for external work nor for executions without an agent. */
-  private openFilter(
-    { state, without_agent, external }: ExecutionListQuery,
-    lacking: readonly string[],
-  ): OpenFilter | null {
-    if (!without_agent && !external) return null;
-    const known = without_agent ? lacking : this.catalog.agents.map(({ name }) => name);
-    const agents = external ? known.filter((name) => isExternal(this.catalog.agent(name))) : known;
-    const open: readonly OpenState[] = without_agent ? ['pending'] : ['pending', 'running'];
-    return { agents, states: open.filter((one) => one === (state ?? one)) };
-  }
 
   /** Returns an ExecutionBody as JSON. Throws DomainError `not_found`. */
   async get(id: string): Promise<TextInParts> {

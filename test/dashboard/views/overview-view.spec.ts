@@ -81,7 +81,14 @@ agents:
     engine: { kind: expression, expression: '{"n": 1}' }
 `;
 
-const WAITING_SETTINGS = { maxPendingExecutions: 3, outboundAllow: ['127.0.0.1/32'], webhookRetries: [3_600_000] };
+const WAITING_SETTINGS = {
+  maxPendingExecutions: 3,
+  maxWaitingArrivals: 1,
+  outboundAllow: ['127.0.0.1/32'],
+  webhookRetries: [3_600_000],
+};
+
+const rowsOf = (page: Page) => page.locator('[role=row][data-index]');
 
 describeDashboard('the overview of what waits', { config: WAITING_CONFIG, settings: WAITING_SETTINGS }, (dashboard) => {
   it('says for what, compares it with the limit, names webhooks that fail, and leads to the rows', async () => {
@@ -103,15 +110,25 @@ describeDashboard('the overview of what waits', { config: WAITING_CONFIG, settin
     const backlog = page.getByRole('region', { name: 'Backlog' });
     await backlog.getByText('3 of 3', { exact: true }).waitFor();
     await backlog.getByText('Publishes are refused until some of it has ended.').waitFor();
+    await backlog.getByText(/^Publishes that would add to it are refused/).waitFor();
     const meter = backlog.getByRole('meter', { name: 'Waiting executions' });
     expect(await meter.getAttribute('aria-valuenow')).toBe('3');
 
     await page.getByRole('link', { name: receiver.url('') }).click();
     await page.waitForURL('**/deliveries?target_id=*');
     await page.getByRole('row').filter({ hasText: 'answered 503' }).waitFor();
-    await page.goBack();
-    await page.getByRole('link', { name: 'Paused', exact: true }).click();
-    await page.waitForURL('**/agents?state=paused');
+    for (const [title, address] of [
+      ['Paused', '**/executions?waits_for=resume'],
+      ['Retrying', '**/executions?waits_for=retry'],
+      ['For people', '**/inbox'],
+      ['In joins', '**/waiting'],
+    ] as const) {
+      await page.goto(`${url}/dashboard`);
+      await page.getByRole('link', { name: title, exact: true }).click();
+      await page.waitForURL(address);
+      await rowsOf(page).first().waitFor();
+      expect([title, await rowsOf(page).count()]).toEqual([title, 1]);
+    }
     expect(complaints).toEqual([]);
     await receiver.close();
   });

@@ -23,11 +23,22 @@ const PATH = '/api/v1/executions';
 
 const STATES = ['', 'pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 
+const REASONS = ['', 'slot', 'claim', 'retry', 'resume'] as const;
+
+const REASON_TEXTS: Record<(typeof REASONS)[number], string> = {
+  '': 'any',
+  slot: 'a free slot',
+  claim: 'a claim',
+  retry: 'its next attempt',
+  resume: 'its paused agent',
+};
+
 const READERS = {
   state: choice(...STATES),
   agent: text,
   correlation_id: text,
   assignee: text,
+  waits_for: choice(...REASONS),
   without_agent: choice('', 'true'),
   failure_group: text,
 };
@@ -37,6 +48,7 @@ type ExecutionFilters = Filters<{
   agent: string;
   correlation_id: string;
   assignee: string;
+  waits_for: (typeof REASONS)[number];
   without_agent: '' | 'true';
   failure_group: string;
 }>;
@@ -45,10 +57,11 @@ type ExecutionFilters = Filters<{
 export function ExecutionList(): ReactNode {
   const filters: ExecutionFilters = useFilters(READERS);
   const chosen = useFilters({ execution: text });
-  const { state, without_agent, ...others } = filters.value;
+  const { state, waits_for, without_agent, ...others } = filters.value;
   const query: GetQuery<typeof PATH> = {
     ...others,
     state: state || undefined,
+    waits_for: waits_for || undefined,
     without_agent: without_agent === 'true' ? true : undefined,
     limit: 100,
   };
@@ -111,6 +124,7 @@ function operationOn({
   agent,
   correlation_id,
   assignee,
+  waits_for,
   without_agent,
   failure_group,
 }: ExecutionFilters['value']): Pick<OperationButtonProps, 'kind' | 'filter'> | undefined {
@@ -119,7 +133,7 @@ function operationOn({
     ...(correlation_id !== '' && { correlation_id }),
     ...(failure_group !== '' && { group: failure_group }),
   };
-  if (assignee !== '' || Object.keys(given).length === 0) return undefined;
+  if (assignee !== '' || waits_for !== '' || Object.keys(given).length === 0) return undefined;
   const areFailed = state === 'failed' || (state === '' && failure_group !== '');
   if (areFailed && without_agent === '') return { kind: 'retry', filter: () => given };
   if (state !== 'pending' || failure_group !== '') return undefined;
@@ -230,6 +244,12 @@ function ExecutionFilterBar({ filters: { value, set, clear, isAny } }: { filters
         onChange={(correlation_id) => set({ correlation_id })}
       />
       <TextField label="Assignee" value={value.assignee} onChange={(assignee) => set({ assignee })} />
+      <ChoiceField
+        label="Waits for"
+        value={value.waits_for}
+        choices={REASONS.map((reason) => ({ value: reason, text: REASON_TEXTS[reason] }))}
+        onChange={(waits_for) => set({ waits_for })}
+      />
       <ChoiceField
         label="Processes"
         value={value.without_agent}

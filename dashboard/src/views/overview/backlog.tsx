@@ -5,13 +5,34 @@ import { numberText } from '../../formats';
 import { Panel } from './panel';
 import { sumOf } from './sums';
 
-const LIMITS = [
-  { title: 'Waiting executions', metric: 'starling_queue_depth', setting: 'max_pending_executions' },
-  { title: 'Waiting artifacts', metric: 'starling_waiting_arrivals', setting: 'max_waiting_arrivals' },
+interface Limit {
+  title: string;
+  metric: string;
+  setting: string;
+  /** Says what happens when it is reached. */
+  whenFull: string;
+}
+
+const REFUSED = 'Publishes are refused until some of it has ended.';
+
+const LIMITS: Limit[] = [
+  {
+    title: 'Waiting executions',
+    metric: 'starling_queue_depth',
+    setting: 'max_pending_executions',
+    whenFull: REFUSED,
+  },
+  {
+    title: 'Waiting artifacts',
+    metric: 'starling_waiting_arrivals',
+    setting: 'max_waiting_arrivals',
+    whenFull: 'Publishes that would add to it are refused. Those that complete a join or a window are accepted.',
+  },
   {
     title: 'Executions without an agent',
     metric: 'starling_executions_without_agent',
     setting: 'max_executions_without_agent',
+    whenFull: REFUSED,
   },
 ];
 
@@ -24,13 +45,12 @@ export function Backlog(): ReactNode {
   return (
     <Panel title="Backlog">
       <ul>
-        {LIMITS.map(({ title, metric, setting }) => (
+        {LIMITS.map((of) => (
           <Meter
-            key={setting}
-            title={title}
-            setting={setting}
-            count={sumOf(samples, metric)}
-            limit={sumOf(samples, 'starling_limit', { setting })}
+            key={of.setting}
+            {...of}
+            count={sumOf(samples, of.metric)}
+            limit={sumOf(samples, 'starling_limit', { setting: of.setting })}
           />
         ))}
       </ul>
@@ -38,14 +58,12 @@ export function Backlog(): ReactNode {
   );
 }
 
-interface MeterProps {
-  title: string;
-  setting: string;
+interface MeterProps extends Limit {
   count: number | undefined;
   limit: number | undefined;
 }
 
-function Meter({ title, setting, count = 0, limit }: MeterProps): ReactNode {
+function Meter({ title, setting, whenFull, count = 0, limit }: MeterProps): ReactNode {
   const share = limit === undefined ? 0 : Math.min(1, count / Math.max(1, limit));
   const colour = share >= 1 ? 'bg-failed' : share >= NEARLY_FULL ? 'bg-waiting' : 'bg-running';
   return (
@@ -66,7 +84,7 @@ function Meter({ title, setting, count = 0, limit }: MeterProps): ReactNode {
       >
         <div className={colour} style={{ width: `${share * 100}%` }} />
       </div>
-      {share >= 1 && <span className="text-label text-failed">Publishes are refused until some of it has ended.</span>}
+      {share >= 1 && <span className="text-label text-failed">{whenFull}</span>}
     </li>
   );
 }

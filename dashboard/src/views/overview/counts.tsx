@@ -16,28 +16,28 @@ export function Counts(): ReactNode {
     everyMs: 2_000,
     pollMs: 10_000,
   });
-  const running = data?.processes
+  const inProcesses = data?.processes
     .flatMap((process) => Object.values(process.running))
     .reduce((total, count) => total + count, 0);
+  const claimed = sumOf(samples, 'starling_external_executions', { state: 'claimed' });
+  const running = inProcesses === undefined || claimed === undefined ? undefined : inProcesses + claimed;
   const executions = (waits_for: string): number | undefined =>
     sumOf(samples, 'starling_waiting_executions', { waits_for });
   const artifacts = (waits_for: string): number | undefined =>
     sumOf(samples, 'starling_waiting_artifacts', { waits_for });
-  const pending = { state: 'pending' };
+  const waiting = (waits_for: string): Pick<TileProps, 'count' | 'to' | 'search'> => ({
+    count: executions(waits_for),
+    to: '/executions',
+    search: { waits_for },
+  });
   const tiles: TileProps[] = [
     { state: 'running', title: 'Running', count: running, to: '/executions', search: { state: 'running' } },
-    { state: 'pending', title: 'Queued', count: executions('slot'), to: '/executions', search: pending },
-    { state: 'retrying', title: 'Retrying', count: executions('retry'), to: '/executions', search: pending },
-    { state: 'paused', title: 'Paused', count: executions('resume'), to: '/agents', search: { state: 'paused' } },
+    { state: 'pending', title: 'Queued', ...waiting('slot') },
+    { state: 'retrying', title: 'Retrying', ...waiting('retry') },
+    { state: 'paused', title: 'Paused', ...waiting('resume') },
     { state: 'waiting', title: 'For people', count: sumOf(samples, 'starling_external_executions'), to: '/inbox' },
     { state: 'waiting', title: 'In joins', count: artifacts('join'), to: '/waiting' },
-    {
-      state: 'waiting',
-      title: 'Hidden',
-      count: artifacts('release'),
-      to: '/correlations',
-      search: { state: 'active' },
-    },
+    { state: 'waiting', title: 'Hidden', count: artifacts('release') },
     {
       state: 'waiting',
       title: 'No agent',
@@ -45,7 +45,7 @@ export function Counts(): ReactNode {
       to: '/executions',
       search: { without_agent: 'true' },
     },
-    { state: 'pending', title: 'Deliveries', count: sumOf(samples, 'starling_deliveries'), to: '/deliveries' },
+    { state: 'pending', title: 'Deliveries', count: sumOf(samples, 'starling_deliveries') },
   ];
   return (
     <>

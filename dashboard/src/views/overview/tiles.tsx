@@ -11,20 +11,25 @@ export interface TileProps {
   title: string;
   /** Undefined until it is known. */
   count: number | undefined;
-  to: ViewPath;
+  /** The view of exactly the rows that are counted. Absent if there is none. */
+  to?: ViewPath;
   search?: Search;
 }
 
-/** Counts, each with a link to the rows behind it. */
+/** Counts, with links to the rows behind them. */
 export function Tiles({ tiles }: { tiles: readonly TileProps[] }): ReactNode {
   return (
     <ul className="grid grid-cols-3 gap-2 xl:grid-cols-9">
       {tiles.map(({ state, title, count, to, search }) => (
         <li key={title} className="card flex flex-col justify-between gap-1 px-2.5 py-2">
           <span className="text-label text-muted">
-            <Place to={to} search={search} className="hover:underline">
-              {title}
-            </Place>
+            {to === undefined ? (
+              title
+            ) : (
+              <Place to={to} search={search} className="hover:underline">
+                {title}
+              </Place>
+            )}
           </span>
           <span className={`flex items-center gap-1.5 text-title tabular-nums ${count ? 'font-strong' : 'text-muted'}`}>
             {count === undefined ? '–' : numberText(count)}

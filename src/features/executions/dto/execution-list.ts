@@ -1,5 +1,6 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+import { EXECUTION_REASONS, type ExecutionReason } from '../../../blackboard/waits/waiting-work.js';
 import { PageBody } from '../../../http/dto/page.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 import { EXECUTION_STATES, FAILURE_GROUP, LISTED_EXECUTION_EXAMPLE, ListedExecutionBody } from './execution-body.js';
@@ -26,6 +27,15 @@ export class ExecutionListQuery {
     example: true,
   })
   without_agent!: boolean;
+
+  @QueryChoice({
+    description:
+      'Keeps only executions that have not started and wait for a free slot, a claim, the time of their next attempt, or ' +
+      'the end of the pause of their agent; without those whose agent no process has',
+    choices: EXECUTION_REASONS,
+    example: 'retry',
+  })
+  waits_for?: ExecutionReason;
 
   @QueryBoolean({
     description: 'Keeps only executions of external agents that wait for a claim or are claimed',
