@@ -13,15 +13,60 @@ const WINDOW = 1_000;
 const MOST_KEPT = 1_000;
 const MOST_SHOWN = 100;
 
+/** Number of batches whose latest answers are kept. */
+const MOST_BATCHES = 100;
+/** Reading rows takes at most a twentieth of the time. */
+const PAUSE_FACTOR = 20;
+
+/** An answer, and what the batch was like when its rows were read. */
+interface Kept extends Pick<BatchRow, 'round' | 'status' | 'failed_items'> {
+  /** The answer is kept until then (`performance.now()`), even if further items have failed. */
+  until: number;
+  body: Promise<BatchFailuresBody>;
+}
+
 /** Groups the failed items of a batch by their error messages. */
 @Injectable()
 export class BatchFailures {
+  private readonly kept = new Map<string, Kept>();
+
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly rows: BatchRowsRepository,
   ) {}
 
-  async list(batch: BatchRow): Promise<BatchFailuresBody> {
+  /**
+   * Reads the rows only if the batch or the number of its failed items has changed. While items fail, the answer may be
+   * a moment old.
+   */
+  list(batch: BatchRow): Promise<BatchFailuresBody> {
+    const { id, round, status, failed_items } = batch;
+    const last = this.kept.get(id);
+    if (last?.round === round && last.status === status) {
+      if (last.failed_items === failed_items || performance.now() < last.until) return last.body;
+    }
+    const kept: Kept = { round, status, failed_items, until: Infinity, body: this.read(batch) };
+    this.keep(id, kept);
+    return kept.body;
+  }
+
+  private keep(id: string, kept: Kept): void {
+    const startedAt = performance.now();
+    this.kept.delete(id);
+    this.kept.set(id, kept);
+    const [oldest] = this.kept.keys();
+    if (this.kept.size > MOST_BATCHES) this.kept.delete(oldest!);
+    kept.body.then(
+      () => {
+        const endedAt = performance.now();
+        kept.until = endedAt + PAUSE_FACTOR * (endedAt - startedAt);
+      },
+      // The next caller tries again.
+      () => this.kept.get(id) === kept && this.kept.delete(id),
+    );
+  }
+
+  private async read(batch: BatchRow): Promise<BatchFailuresBody> {
     const groups = new Groups();
     const { seq, total_items: total } = batch;
     for (let low = 0; low < total; low += WINDOW) {

@@ -9,7 +9,6 @@ import { countText, numberText } from '../../formats';
 
 const PATH = '/batch/{batch_id}/failures';
 
-/** The service reads all failed rows of the batch for each answer. */
 const EVERY_MS = 10_000;
 
 /** Why items failed, the most frequent reason first. */
