@@ -10,6 +10,9 @@ import { router } from './app/router';
 import { applyChoices } from './app/theme';
 import { onLive, startLive } from './live/use-live';
 
+// Its address is relative to the page's, which changes with the view.
+for (const icon of document.querySelectorAll<HTMLLinkElement>('link[rel=icon]')) icon.href = String(icon.href);
+
 applyChoices();
 // The worker of the live connection starts slowly, and the first rows do not need it.
 requestAnimationFrame(() => setTimeout(startLive));
