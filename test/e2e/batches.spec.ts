@@ -294,6 +294,32 @@ describe('a batch', () => {
       expect(JSON.parse(row![3]!)).toEqual(payload);
     });
 
+    it('has the inputs of each item if the client asks for them, and the same columns in every row', async () => {
+      // The last one repeats the first one.
+      const inputs = [{ n: 1, text: 'a, "b"' }, { n: 'none' }, { n: 1, text: 'again' }];
+      const more = { static_inputs: { shop: 'Berlin' }, row_key: 'n' };
+      const batch = await ended(board, await send(board, 'echo', inputs, more));
+      const items = (await show(board, batch.batch_id, { results_inputs: true })).results;
+      expect(items).toEqual(batch.results.map((item, index) => ({ ...item, inputs: inputs[[0, 1, 0][index]!] })));
+      const results = async (query: string): Promise<string> =>
+        (await fetch(`${board.app.url}/batch/${batch.batch_id}/results?${query}`)).text();
+      const lines = (await results('results_inputs=true')).trimEnd().split('\n');
+      expect(lines.map((line) => JSON.parse(line) as Item)).toEqual(items);
+      // The parser refuses rows of different lengths.
+      const rows = parse(await results('results_inputs=true&format=csv'), { columns: true }) as Record<
+        string,
+        string
+      >[];
+      expect(rows.map((row) => [row.index, row.status, JSON.parse(row.inputs!)])).toEqual([
+        ['0', 'completed', inputs[0]],
+        ['1', 'failed', inputs[1]],
+        ['2', 'completed', inputs[0]],
+      ]);
+      expect((await board.http.get(`/batch/${batch.batch_id}/results?results_inputs=all`)).body).toEqual({
+        detail: 'results_inputs: must be true or false',
+      });
+    });
+
     it.each([
       ['*/*', 'application/x-ndjson'],
       ['application/json', 'application/x-ndjson'],

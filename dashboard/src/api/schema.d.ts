@@ -1876,6 +1876,9 @@ export interface components {
             error?: string;
             usage?: components["schemas"]["UsageBody"];
             index: number;
+            inputs?: {
+                [key: string]: unknown;
+            };
         };
         ItemsBatchRequest: {
             agent_name: string;
@@ -3237,6 +3240,7 @@ export interface operations {
                 results_limit?: number;
                 results_offset?: number;
                 results_status?: "completed" | "failed";
+                results_inputs?: boolean;
             };
             header?: never;
             path: {
@@ -3260,6 +3264,7 @@ export interface operations {
         parameters: {
             query?: {
                 format?: "ndjson" | "csv";
+                results_inputs?: boolean;
             };
             header?: never;
             path: {

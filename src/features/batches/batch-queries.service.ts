@@ -25,15 +25,20 @@ export class BatchQueriesService {
 
   /** Returns a BatchBody as JSON. Throws DomainError `not_found`. */
   async show(id: string, query: BatchResultsQuery): Promise<TextInParts> {
-    const page = { status: query.results_status ?? null, limit: query.results_limit, offset: query.results_offset };
+    const page = {
+      status: query.results_status ?? null,
+      limit: query.results_limit,
+      offset: query.results_offset,
+      inputs: query.results_inputs,
+    };
     const batch = await this.get(id);
     const waits = batch.status === 'running' && !(await this.processes.known()).hasAgent(batch.agent);
     return this.results.show(batch, page, waits ? [batch.agent] : []);
   }
 
   /** Returns all results. Throws DomainError `not_found`. */
-  async stream(id: string, format: ResultsFormat): Promise<TextInParts> {
-    return this.results.stream(await this.get(id), format);
+  async stream(id: string, format: ResultsFormat, inputs: boolean): Promise<TextInParts> {
+    return this.results.stream(await this.get(id), format, inputs);
   }
 
   /** Throws DomainError `not_found`. */

@@ -5,17 +5,18 @@ import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { runPieces } from '../runs/run.js';
 import { RunsService } from '../runs/runs.service.js';
 import { batchBody, type BatchRow, shownRound } from './batch.js';
 import { BatchRowsRepository } from './batch-rows.repository.js';
-import { FORMATS, type ItemResult, type ItemRow, type ResultsFormat } from './results-text.js';
+import { FORMATS, itemPieces, type ItemResult, type ItemRow, type ResultsFormat } from './results-text.js';
 
 export interface ResultsPage {
   status: 'completed' | 'failed' | null;
   limit: number;
   /** Number of results with this status to skip. */
   offset: number;
+  /** Whether each result has the inputs of its item. */
+  inputs: boolean;
 }
 
 /** Number of rows that one query reads. After it, other requests can run. */
@@ -37,8 +38,8 @@ export class BatchResults {
   }
 
   /** Returns all results. */
-  stream(batch: BatchRow, format: ResultsFormat): TextInParts {
-    return this.texts.lazy(() => this.all(batch, format), FORMATS[format].contentType);
+  stream(batch: BatchRow, format: ResultsFormat, inputs: boolean): TextInParts {
+    return this.texts.lazy(() => this.all(batch, format, inputs), FORMATS[format].contentType);
   }
 
   private async *body(batch: BatchRow, page: ResultsPage, waitingFor: string[]): AsyncGenerator<Piece> {
@@ -46,18 +47,19 @@ export class BatchResults {
     const [begin, end] = JSON.stringify(batchBody(batch, waitingFor)).split('"results":[]');
     yield `${begin}"results":[`;
     let separator = '';
-    for await (const { run, result } of this.page(batch, page)) {
+    for await (const item of this.page(batch, page)) {
       yield separator;
-      yield* runPieces(run, result, run.position);
+      yield* itemPieces(item);
       separator = ',';
     }
     yield `]${end}`;
   }
 
-  private async *all(batch: BatchRow, format: ResultsFormat): AsyncGenerator<Piece> {
+  private async *all(batch: BatchRow, format: ResultsFormat, inputs: boolean): AsyncGenerator<Piece> {
     const { head, piecesOf } = FORMATS[format];
-    yield head;
-    for await (const item of this.page(batch, { status: null, limit: Infinity, offset: 0 })) yield* piecesOf(item);
+    yield head(inputs);
+    const everything = { status: null, limit: Infinity, offset: 0, inputs };
+    for await (const item of this.page(batch, everything)) yield* piecesOf(item);
   }
 
   private async *page(batch: BatchRow, page: ResultsPage): AsyncGenerator<ItemResult> {
@@ -69,11 +71,22 @@ export class BatchResults {
     for await (const rows of this.rowsOf(batch, isWhole ? page.offset : 0)) {
       const wanted = page.status === null ? rows : rows.filter(({ status }) => status === page.status);
       const shown = wanted.slice(skip, skip + left);
-      yield* this.runs.withResults(shown);
+      for await (const item of this.runs.withResults(shown))
+        yield page.inputs ? { ...item, inputs: await this.inputsOf(batch, item.run) } : item;
       skip = Math.max(0, skip - wanted.length);
       left -= shown.length;
       if (left <= 0) return;
     }
+  }
+
+  /**
+   * One at a time, because each may take a megabyte. For an item that repeats another one, only the inputs of that one are
+   * stored.
+   */
+  private async inputsOf({ seq }: BatchRow, { owner }: ItemRow): Promise<string> {
+    const inputs = await this.rows.inputsOf(this.unitOfWork.reader, seq, owner);
+    if (inputs === undefined) throw new Error('the batch was deleted while its results were sent');
+    return inputs;
   }
 
   private async *rowsOf(batch: BatchRow, from: number): AsyncGenerator<ItemRow[]> {

@@ -43,10 +43,10 @@ export class BatchRowsRepository {
     return findDue(tx.db, { seq, from, limit });
   }
 
-  /** Returns the inputs as JSON. */
-  async inputsOf(tx: Transaction, seq: number, position: number): Promise<string> {
-    const [row] = await findInputs(tx.db, { seq, position });
-    return row!.inputs;
+  /** Returns the inputs as JSON, without the `static_inputs` of the batch; undefined if the row was deleted. */
+  async inputsOf(db: Reader, seq: number, position: number): Promise<string | undefined> {
+    const [row] = await findInputs(db, { seq, position });
+    return row?.inputs;
   }
 
   async rememberRun(tx: Transaction, seq: number, position: number, runId: string): Promise<void> {
@@ -125,6 +125,7 @@ const findItems = prepared<Stretch, ItemRow>((db, place) =>
     .selectAll('runs')
     .select([
       'item.position',
+      'owner.position as owner',
       'executions.started_at',
       'correlations.input_tokens',
       'correlations.output_tokens',

@@ -126,7 +126,7 @@ export class BatchStep {
     item: BatchItem,
   ): Promise<string | null> {
     try {
-      const own = JSON.parse(await this.rows.inputsOf(tx, seq, position)) as JsonObject;
+      const own = JSON.parse((await this.rows.inputsOf(tx.db, seq, position))!) as JsonObject;
       await this.runs.startItem(tx, agent, { ...staticInputs, ...own }, runId, item);
       return null;
     } catch (error) {

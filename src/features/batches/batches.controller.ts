@@ -120,10 +120,10 @@ export class BatchesController {
   @ApiErrors([400, 'format: must be one of ndjson, csv'], [404, NOT_FOUND])
   results(
     @Param('batch_id') id: string,
-    @Query() { format }: BatchStreamQuery,
+    @Query() query: BatchStreamQuery,
     @Req() request: Request,
   ): Promise<TextInParts> {
-    return this.queries.stream(id, format ?? acceptedFormat(request));
+    return this.queries.stream(id, query.format ?? acceptedFormat(request), query.results_inputs);
   }
 
   @Get('batch/:batch_id/failures')

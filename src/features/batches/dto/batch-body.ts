@@ -1,10 +1,18 @@
 import { ApiProperty } from '@nestjs/swagger';
 
+import type { JsonObject } from '../../../common/json.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES, RunBody } from '../../../http/dto/run-body.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
-import { QueryChoice, QueryInteger } from '../../../http/validation/query.js';
+import { QueryBoolean, QueryChoice, QueryInteger } from '../../../http/validation/query.js';
 
 const STATUSES = ['completed', 'failed'] as const;
+
+const ResultsInputs = (): PropertyDecorator =>
+  QueryBoolean({
+    description: 'Shows the inputs of each item with its result, without `static_inputs`',
+    default: false,
+    example: true,
+  });
 
 /** Selects the results that the answer shows. */
 export class BatchResultsQuery {
@@ -16,6 +24,9 @@ export class BatchResultsQuery {
 
   @QueryChoice({ description: 'Keeps only results with this status', choices: STATUSES, example: 'failed' })
   results_status?: (typeof STATUSES)[number];
+
+  @ResultsInputs()
+  results_inputs!: boolean;
 }
 
 const FORMATS = ['ndjson', 'csv'] as const;
@@ -28,12 +39,26 @@ export class BatchStreamQuery {
     example: 'csv',
   })
   format?: (typeof FORMATS)[number];
+
+  @ResultsInputs()
+  results_inputs!: boolean;
 }
 
 /** The result of one item. */
 export class BatchItemBody extends RunBody {
   @ApiProperty({ type: 'integer', description: 'Index of the item in the input, from 0' })
   index!: number;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: true,
+    selfRequired: false,
+    description:
+      'The inputs of the item, without `static_inputs`; only with `results_inputs=true`. An item that repeats another ' +
+      'one shows the inputs of that one',
+    example: { text: 'My card has not arrived yet' },
+  })
+  inputs?: JsonObject;
 }
 
 export class BatchBody {
