@@ -4,6 +4,8 @@ ANSWERS_WITHIN = 30.0
 CLAIM_WAIT = 20
 # The server sends something every 15 s, so a longer silence of a stream is a lost connection.
 LONGEST_SILENCE = 45.0
+LONGEST_TYPE = 100
+LONGEST_MESSAGE = 2_000
 UNAVAILABLE = (429, 502, 503, 504)
 
 
@@ -77,7 +79,10 @@ class Starling:
             self._call(f"{path}/complete", {**lease, "outputs": listed}, retries=sys.maxsize)
         except Exception as error:
             if not _is_lease_lost(error):
-                failure = {"error_type": type(error).__name__, "error_message": str(error)}
+                failure = {
+                    "error_type": type(error).__name__[:LONGEST_TYPE],
+                    "error_message": str(error)[:LONGEST_MESSAGE] or "no message",
+                }
                 self._end(f"{path}/fail", {**lease, **failure})
             else:
                 print(error, file=sys.stderr)

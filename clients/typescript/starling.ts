@@ -38,6 +38,8 @@ const ANSWERS_WITHIN_S = 30;
 const CLAIM_WAIT_S = 20;
 /** The server sends something every 15 s, so a longer silence of a stream is a lost connection. */
 const LONGEST_SILENCE_MS = 45_000;
+const LONGEST_TYPE = 100;
+const LONGEST_MESSAGE = 2_000;
 const UNAVAILABLE = [429, 502, 503, 504];
 
 /**
@@ -150,9 +152,12 @@ export class Starling {
       await post('complete', { outputs }, Infinity);
     } catch (error) {
       noteLoss(error);
-      const { name, message } = error instanceof Error ? error : new Error(String(error));
-      const failure = { error_type: name, error_message: message };
-      if (!lease.signal.aborted) await post('fail', failure, Infinity).catch(noteLoss);
+      if (!lease.signal.aborted) {
+        await post('fail', failureOf(error), Infinity).catch((refused: unknown) => {
+          if (!isLeaseLost(refused)) throw refused;
+          lease.abort(refused);
+        });
+      }
       if (lease.signal.aborted) console.warn(String(lease.signal.reason));
     } finally {
       clearInterval(heartbeat);
@@ -205,6 +210,16 @@ export class Starling {
 
 const byName = <N extends string, F>(names: readonly N[], made: (name: N) => F): Record<N, F> =>
   Object.fromEntries(names.map((name) => [name, made(name)])) as Record<N, F>;
+
+/** The failure of an attempt, in the lengths that the server accepts. */
+function failureOf(error: unknown): { error_type: string; error_message: string } {
+  const { name, message } = error instanceof Error ? error : new Error(String(error));
+  // A text is cut between characters.
+  return {
+    error_type: name.slice(0, LONGEST_TYPE) || 'Error',
+    error_message: Array.from(message).slice(0, LONGEST_MESSAGE).join('') || 'no message',
+  };
+}
 
 /** The server answers so if another worker may have the execution, or if it no longer exists. */
 const isLeaseLost = (error: unknown): boolean => error instanceof StarlingError && [404, 409].includes(error.status);

@@ -58,7 +58,7 @@ const starling = new Starling(url);
 const stop = new AbortController();
 const working = starling.work.approver(
   async ({ execution_id, lease_until, inputs: [intent] }) => {
-    if (intent!.payload.confidence < 0.5) throw new RangeError(\`unsure of \${intent!.payload.of.text}\`);
+    if (intent!.payload.confidence < 0.5) throw new RangeError(\`unsure of \${intent!.payload.of.text}\`.padEnd(3_000, '.'));
     for (let until = lease_until; until === lease_until; )
       until = ((await (await fetch(\`\${url}/api/v1/executions/\${execution_id}\`)).json()) as typeof intent & { lease_until: string }).lease_until;
     return { type: 'Approval', payload: { approved: true } };
@@ -106,7 +106,7 @@ stop = threading.Event()
 def approve(execution: Execution[IntentPayload]):
     intent = execution["inputs"][0]["payload"]
     if intent["confidence"] < 0.5:
-        raise LookupError(f"unsure of {intent['of']['text']}")
+        raise LookupError(f"unsure of {intent['of']['text']}".ljust(3_000, "."))
     until = execution["lease_until"]
     while until == execution["lease_until"]:
         until = json.load(urllib.request.urlopen(f"{url}/api/v1/executions/{execution['execution_id']}"))["lease_until"]
@@ -142,7 +142,8 @@ print(json.dumps({
 
 const OUTCOME = {
   correlation: 36,
-  second: ['second', true, 0.1, null, 'unsure of unsure'],
+  // The service takes an error's message up to this length.
+  second: ['second', true, 0.1, null, 'unsure of unsure'.padEnd(2_000, '.')],
   approved: [[true, 'approver']],
   seen: ['hello', 'unsure', 'sure'],
   refused: [400, expect.stringMatching(/payload\.txt/)],
