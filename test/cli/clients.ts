@@ -1,8 +1,9 @@
 import type { Service } from '../support/service.js';
+import { runInProcess } from './in-process.js';
 import { type Ended, runProgram } from './run-program.js';
 import { StartedProgram } from './started-program.js';
 
-/** The client commands for one service, as child processes. */
+/** The client commands for one service, in this process unless a method says otherwise. */
 export class Clients {
   constructor(private readonly service: Service) {}
 
@@ -11,6 +12,11 @@ export class Clients {
   }
 
   run(...args: string[]): Promise<Ended> {
+    return runInProcess(args, { env: this.env });
+  }
+
+  /** Runs the built program as a child process. */
+  runAlone(...args: string[]): Promise<Ended> {
     return runProgram(args, { env: this.env });
   }
 
@@ -26,7 +32,12 @@ export class Clients {
   }
 
   /** Returns the lines that a command writes to a terminal of this width. */
-  async onTerminal(columns: number, args: string[], env: Record<string, string> = {}): Promise<string[]> {
+  async onTerminal(columns: number, args: string[]): Promise<string[]> {
+    return (await runInProcess(args, { env: this.env, columns })).stdout.trimEnd().split('\n');
+  }
+
+  /** The same for the built program as a child process, on a pseudo terminal. */
+  async onRealTerminal(columns: number, args: string[], env: Record<string, string> = {}): Promise<string[]> {
     const program = await StartedProgram.onTerminal(columns, args, { ...this.env, ...env });
     await program.ended;
     return program.stdout.replaceAll('\r', '').trimEnd().split('\n');

@@ -1,4 +1,4 @@
-// Runs `starling retry` and `starling cancel` as child processes against the built server.
+// Runs `starling retry` and `starling cancel` against the built server.
 import { join } from 'node:path';
 
 import { builtProgram } from '../support/built-program.js';

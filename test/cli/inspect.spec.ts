@@ -1,4 +1,4 @@
-// Runs the commands that show what a server has as child processes, in a pipe and on a terminal, against the built server.
+// Runs the commands that show what a server has, in a pipe and on a terminal, against the built server.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -363,9 +363,16 @@ test('colours only on a terminal that has them', async () => {
   const colour = '\u001b[';
   const args = ['executions', '--state', 'failed'];
   const withColours = { TERM: 'xterm-256color' };
-  expect((await clients.onTerminal(120, args, withColours)).join('')).toContain(`${colour}31m`);
-  expect((await clients.onTerminal(120, args, { ...withColours, NO_COLOR: '1' })).join('')).not.toContain(colour);
-  expect((await clients.run(...args)).stdout).not.toContain(colour);
+  expect((await clients.onRealTerminal(120, args, withColours)).join('')).toContain(`${colour}31m`);
+  expect((await clients.onRealTerminal(120, args, { ...withColours, NO_COLOR: '1' })).join('')).not.toContain(colour);
+  expect((await clients.runAlone(...args)).stdout).not.toContain(colour);
+});
+
+test('the built program prints the same as a child process, in a pipe and on a terminal', async () => {
+  const args = ['executions', '--state', 'failed'];
+  expect(await clients.runAlone(...args)).toEqual(await clients.run(...args));
+  expect(await clients.onRealTerminal(120, args)).toEqual(await clients.onTerminal(120, args));
+  expect(await clients.runAlone('agents', 'quotr')).toEqual(await clients.run('agents', 'quotr'));
 });
 
 test('lists read as many pages as --limit needs', async () => {
