@@ -299,7 +299,7 @@ describe('one line on standard error, and exit code 1', () => {
     [
       'a wrong time',
       ['artifacts', '--from', 'yesterday'],
-      /^--from: must be a time in ISO 8601, such as \S+ or \S+ \(got "yesterday"\)$/,
+      /^--from: is not a time; give a time such as \S+, or a date such as \S+ \(got "yesterday"\)$/,
     ],
     ['a wrong visibility', ['artifacts', '--visibility', 'Secret'], /^--visibility: must be one of Public, /],
     [

@@ -15,11 +15,11 @@ export function inTypedOptions(
   const optionOf = (field: string): string => options[field] ?? `--${field.replaceAll('_', '-')}`;
   const message = error.message
     .replace(names, optionOf)
-    // The server's message about a time does not say what a time is.
+    // The server's message about a time begins with another word.
     .replace(
-      /^Invalid (\w+): (.*)$/,
-      (_, field: string, given: string) =>
-        `${optionOf(field)}: must be a time in ISO 8601, such as 2026-11-24 or 2026-11-24T09:30:00Z (got ${JSON.stringify(given)})`,
+      /^Invalid (\w+): (.*); (give a time .*)$/s,
+      (_, field: string, given: string, rule: string) =>
+        `${optionOf(field)}: is not a time; ${rule} (got ${JSON.stringify(given)})`,
     );
   return new Refused(error.status, message);
 }
