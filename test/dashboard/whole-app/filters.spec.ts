@@ -9,7 +9,7 @@ import { addContent, CONTENT, type Content } from '../content.js';
 
 /** One filter: how a person sets it, and what its control shows then. */
 interface Filter {
-  /** What it adds to the query of the URL. */
+  /** Its part of the query of the URL. */
   key: string;
   value: string;
   set: (page: Page) => Promise<unknown>;
@@ -289,7 +289,7 @@ const hasQuery = (page: Page, wanted: URLSearchParams): Promise<void> =>
     10_000,
   );
 
-/** The query of a view may also say which of its parts is shown, which is no filter of the list. */
+/** The query of a view may also say which of its parts is shown, and this does not filter the list. */
 function isAskedFor({ pathname, searchParams }: URL, path: string, wanted: URLSearchParams): boolean {
   const filters = sorted(wanted).filter((one) => !one.startsWith('view='));
   return pathname === path && filters.every((one) => sorted(searchParams).includes(one));
