@@ -10,7 +10,7 @@ export interface PublishFields {
   tags?: string[];
   partition_key?: string;
   visibility?: Visibility;
-  /** An ISO 8601 duration. */
+  /** A duration such as `5m` or `PT5M`. */
   deadline?: string;
 }
 

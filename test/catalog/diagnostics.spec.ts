@@ -90,7 +90,7 @@ agents:
       'agents.a: occurs twice; keep one',
     ],
     ['a type named twice', 'types:\n  T: {}\n  T: {}', 'types.T: occurs twice; keep one'],
-    ['text that is not YAML', 'agents: {', /^: .*flow/i],
+    ['text that is not YAML', 'agents: {', ': the { here is not closed'],
     ['a list at the top', '- a', ': must contain an object with agents, types and server'],
     ['an empty file', '', ': must contain an object with agents, types and server'],
     [

@@ -23,6 +23,10 @@ export function yamlProblem(document: Document, first: YAMLError, text: string):
   const quote = openQuote(document, position);
   if (quote !== undefined)
     return { message: `the text that begins here has no closing ${text[quote]}`, position: quote };
+  const bracket = first.message.startsWith('Flow') ? openBracket(document, position, text) : undefined;
+  if (bracket !== undefined) return { message: `the ${text[bracket]} here is not closed`, position: bracket };
+  if (/^Unexpected flow-(map|seq)-end/.test(first.message))
+    return { message: `the ${text[position]} here closes nothing`, position };
   return { message: WORDS[first.code] ?? first.message, position };
 }
 
@@ -39,6 +43,18 @@ function openQuote(document: Document, position: number): number | undefined {
   visit(document, {
     Scalar: (_, { type, range }) => {
       if (type?.startsWith('QUOTE') && range?.[1] === position) [start] = range;
+    },
+  });
+  return start;
+}
+
+/** The start of the innermost list or map around `position` that has no last bracket. */
+function openBracket(document: Document, position: number, text: string): number | undefined {
+  let start: number | undefined;
+  visit(document, {
+    Collection: (_, { flow, range }) => {
+      if (!flow || !range || position <= range[0] || range[2] < position) return;
+      if (!/[\]}]/.test(text[range[1] - 1]!)) [start] = range;
     },
   });
   return start;

@@ -32,8 +32,14 @@ export const YAML_MISTAKES: Mistake[] = [
   [
     'a bracket that is not closed',
     'agents:\n  a:\n    consumes: [{ types: [Order] }\n    engine: { kind: external }\n',
-    'error line 4, column 5: Flow sequence in block collection must be sufficiently indented and end with a ]',
+    'error line 3, column 15: the [ here is not closed',
   ],
+  [
+    'a bracket of another kind',
+    'agents:\n  a: { consumes: [{ types: [Order }], engine: { kind: external } }\n',
+    'error line 2, column 28: the [ here is not closed',
+  ],
+  ['a bracket too many', 'types: { Order: { version: 1 }}}\n', 'error line 1, column 32: the } here closes nothing'],
   [
     'a quote that is not closed',
     'types:\n  Order: { description: "An order }\n',
