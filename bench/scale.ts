@@ -182,7 +182,7 @@ function queriesOf(artifacts: number): Map<string, LoadRequest[]> {
         queryStrings.map((query) => get(`/api/v1/${path}?${query}`)),
       );
   queries.set('executions/retry, dry run (10 match)', [
-    post('/api/v1/executions/retry', { failure_group: SELDOM_FAILURE_GROUP, dry_run: true }),
+    post('/api/v1/executions/retry', { group: SELDOM_FAILURE_GROUP, dry_run: true }),
   ]);
   queries.set('changelog, newest first', [get('/api/v1/changelog/events?order=desc')]);
   queries.set(

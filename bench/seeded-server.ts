@@ -6,6 +6,8 @@ import { runToEnd, Server } from './children.ts';
 import { eventually } from './eventually.ts';
 import type { History } from './scale.ts';
 
+const ROLLED_UP_WITHIN_MS = 600_000;
+
 /** Seeds a SQLite file and serves it with further options. Resolves when all artifacts are rolled up. */
 export async function serveHistory(folder: string, artifacts: number, options: string[] = []): Promise<History> {
   const name = ['history', artifacts, ...options].join('-');
@@ -16,8 +18,10 @@ export async function serveHistory(folder: string, artifacts: number, options: s
   const position = database.prepare(
     "select min(up_to_seq) * (count(*) = 2) as rolled_up from rollups where name in ('artifacts', 'artifact_terms')",
   );
-  await eventually(`${artifacts} artifacts are rolled up`, async () =>
-    (position.get()!.rolled_up as number) >= artifacts ? true : undefined,
+  await eventually(
+    `${artifacts} artifacts are rolled up`,
+    async () => ((position.get()!.rolled_up as number) >= artifacts ? true : undefined),
+    ROLLED_UP_WITHIN_MS,
   );
   database.close();
   return { server, artifacts };
@@ -27,12 +31,13 @@ export async function serveHistory(folder: string, artifacts: number, options: s
 export async function servePostgresHistory(folder: string, databaseUrl: string, artifacts: number): Promise<History> {
   await runToEnd('seed.ts', [databaseUrl, String(artifacts)]);
   const server = await Server.starling(folder, `history-${artifacts}-postgres`, { databaseUrl });
-  await eventually(`${artifacts} artifacts are rolled up`, async () => {
+  const isRolledUp = async (): Promise<true | undefined> => {
     const [rollup] = await queryOnce<{ done: boolean }>(
       databaseUrl,
       `select count(*) = 2 and min(up_to_seq) >= ${artifacts} as done from rollups where name in ('artifacts', 'artifact_terms')`,
     );
     return rollup?.done ? true : undefined;
-  });
+  };
+  await eventually(`${artifacts} artifacts are rolled up`, isRolledUp, ROLLED_UP_WITHIN_MS);
   return { server, artifacts };
 }

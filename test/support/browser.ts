@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 
 import { type Browser, chromium } from 'playwright-core';
 
-import { describeIf } from './prerequisites.js';
+import { describeIf } from './prerequisites.ts';
 
 const EXECUTABLE = '/usr/bin/chromium';
 
