@@ -6,6 +6,7 @@ import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal, mayRunOutside } from '../../engines/external/external-work.js';
 import { Slots } from '../../queue/slots.js';
+import { Processes } from '../processes/processes.js';
 
 /** How many executions of each agent this process may run. */
 @Injectable()
@@ -14,6 +15,7 @@ export class ExecutionSlots extends Slots {
     settings: Settings,
     private readonly catalog: Catalog,
     private readonly unitOfWork: UnitOfWork,
+    private readonly processes: Processes,
   ) {
     super((agent) => slotsOf(catalog.agent(agent)), settings.maxConcurrentExecutions);
   }
@@ -23,9 +25,13 @@ export class ExecutionSlots extends Slots {
     return this.catalog.agents.filter((agent) => !isExternal(agent)).map(({ name }) => name);
   }
 
-  /** Even a single process shares the limit with clients and remote agents that hold executions. */
+  /**
+   * Whether others hold executions that count for the agent's limit. Even a single process shares it with clients and
+   * remote agents.
+   */
   isShared(agent: string): boolean {
-    return !this.unitOfWork.dialect.exclusive || mayRunOutside(this.catalog.agent(agent));
+    if (mayRunOutside(this.catalog.agent(agent))) return true;
+    return !this.unitOfWork.dialect.exclusive && this.processes.mayRunElsewhere(agent);
   }
 }
 

@@ -17,12 +17,15 @@ export interface Configured {
 /** The agents and subscriptions of all live processes, including this one. */
 export class KnownWork {
   private readonly ownAgents: ReadonlySet<string>;
+  /** The agents that other processes run. */
+  private readonly runElsewhere: ReadonlySet<string>;
 
   constructor(
     private readonly own: Configured,
     private readonly others: readonly Configured[],
   ) {
     this.ownAgents = new Set(own.agents);
+    this.runElsewhere = new Set(others.flatMap(({ worker, agents }) => (worker ? agents : [])));
   }
 
   /** The agents that at least one process has. */
@@ -53,9 +56,11 @@ export class KnownWork {
 
   /** The agents that other workers have and this process does not have. */
   get agentsElsewhere(): string[] {
-    return [...new Set(this.others.flatMap(({ worker, agents }) => (worker ? agents : [])))].filter(
-      (name) => !this.ownAgents.has(name),
-    );
+    return [...this.runElsewhere].filter((name) => !this.ownAgents.has(name));
+  }
+
+  runsElsewhere(agent: string): boolean {
+    return this.runElsewhere.has(agent);
   }
 
   /** Subscriptions that other processes have and this process does not have, although it has their agents. */

@@ -34,6 +34,10 @@ export class Processes {
   /** The id of this process, which is also the owner of its leases. */
   readonly own = newId();
   private startedAt: number | null = null;
+  /** What the processes had at the last look; null if that may have changed since. */
+  private lastKnown: KnownWork | null = null;
+  /** How often the processes are known to have changed. */
+  private changes = 0;
 
   constructor(
     private readonly settings: Settings,
@@ -43,7 +47,22 @@ export class Processes {
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly signals: Signals,
-  ) {}
+  ) {
+    const changed = (): void => {
+      this.changes += 1;
+      this.lastKnown = null;
+    };
+    signals.processesChanged.subscribe(changed);
+    signals.resync.subscribe(changed);
+  }
+
+  /**
+   * Whether another process may run executions of this agent, without a look at the database. A process that has just
+   * started may be missed until its signal arrives.
+   */
+  mayRunElsewhere(agent: string): boolean {
+    return this.lastKnown?.runsElsewhere(agent) ?? true;
+  }
 
   /**
    * Registers this process for the time of a lease (`lease`), and removes expired registrations. True if the process
@@ -77,8 +96,11 @@ export class Processes {
       maxExecutions: this.settings.maxConcurrentExecutions,
     };
     if (this.unitOfWork.dialect.exclusive) return new KnownWork(own, []);
+    const { changes } = this;
     const others = await findOthers(db, this.own, this.clock.now());
-    return new KnownWork(own, others.map(configuredOf));
+    const known = new KnownWork(own, others.map(configuredOf));
+    if (changes === this.changes) this.lastKnown = known;
+    return known;
   }
 
   /** Whether this process or a live one has an agent with this name. This process need not run it. */
