@@ -68,7 +68,8 @@ export function urlOf({ path, params = {} }: ShownRequest): string {
 export function curlText(request: ShownRequest): string {
   const parts = ['curl -s', quoted(urlOf(request))];
   for (const [name, value] of Object.entries(request.headers ?? {})) parts.push('-H', quoted(`${name}: ${value}`));
-  for (const [name, file] of Object.entries(request.form?.files ?? {})) parts.push('-F', quoted(`${name}=@${file}`));
+  for (const [name, file] of Object.entries(request.form?.files ?? {}))
+    parts.push('-F', quoted(`${name}=@${quotedName(file)}`));
   // Unlike those of -F, the values have no special characters.
   for (const [name, text] of Object.entries(request.form?.texts ?? {}))
     parts.push('--form-string', quoted(`${name}=${text}`));
@@ -77,5 +78,8 @@ export function curlText(request: ShownRequest): string {
   else if (request.method === 'POST' && request.form === undefined) parts.push('-X POST');
   return parts.join(' ');
 }
+
+/** The name of a file for -F, where a comma or a semicolon ends a name without quotes. */
+const quotedName = (file: string): string => `"${file.replaceAll(/["\\]/g, '\\$&')}"`;
 
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -13,12 +13,10 @@ import { Results } from './batch/results';
 
 export default function OneBatch(): ReactNode {
   const { id = '' } = useParams({ strict: false }) as { id?: string };
-  const path = { batch_id: id };
-  const { data, error, refetch } = useApi(
-    BATCH_PATH,
-    { path, query: { results_limit: 0 } },
-    { live: (event) => event.event_type === 'batch_progress' && event.batch_id === id },
-  );
+  const params = { path: { batch_id: id }, query: { results_limit: 0 } };
+  const { data, error, refetch } = useApi(BATCH_PATH, params, {
+    live: (event) => event.event_type === 'batch_progress' && event.batch_id === id,
+  });
   const batch = data?.batch_id === id ? data : undefined;
   const body = (): ReactNode => {
     if (batch === undefined) return error ? <Failure error={error} retry={() => void refetch()} /> : <LoadingRows />;
@@ -37,7 +35,7 @@ export default function OneBatch(): ReactNode {
       actions={
         <>
           {batch && <Actions batch={batch} />}
-          <CurlButton request={{ path: BATCH_PATH, params: { path } }} />
+          <CurlButton request={{ path: BATCH_PATH, params }} />
         </>
       }
     >

@@ -24,6 +24,8 @@ import { PreviewSection } from './new-batch/preview-section';
 import { shownRequest, startBatch } from './new-batch/requests';
 import { usePreview } from './new-batch/use-preview';
 
+const TYPES = '/api/v1/artifact-types';
+
 const READERS = {
   agent: text,
   source: choice('csv', 'list'),
@@ -35,21 +37,25 @@ const READERS = {
 export type BatchDraft = Filters<{ [K in keyof typeof READERS]: ReturnType<(typeof READERS)[K]> }>;
 
 export default function NewBatch(): ReactNode {
-  const { data: types, error: typesError, refetch } = useApi('/api/v1/artifact-types');
-  const { data: agents, error: agentsError } = useApi('/api/v1/agents');
-  if (types && agents && agents.agents.length > 0)
-    return <BatchForm agents={agents.agents} types={types.artifact_types} />;
-  const error = typesError ?? agentsError;
+  const types = useApi(TYPES);
+  const agents = useApi('/api/v1/agents');
+  const failed = [types, agents].find(({ data, error }) => error !== null && data === undefined);
+  if (types.data && agents.data && agents.data.agents.length > 0)
+    return <BatchForm agents={agents.data.agents} types={types.data.artifact_types} />;
   const body = (): ReactNode => {
-    if (error) return <Failure error={error} retry={() => void refetch()} />;
-    if (!types || !agents) return <LoadingRows />;
+    if (failed) return <Failure error={failed.error!} retry={() => void failed.refetch()} />;
+    if (!types.data || !agents.data) return <LoadingRows />;
     return (
       <Empty icon="agent" title="No agent is configured">
         Declare one under <code className="font-mono">agents</code> in the configuration, and start the service again.
       </Empty>
     );
   };
-  return <Page title="Start a batch">{body()}</Page>;
+  return (
+    <Page title="Start a batch" actions={<CurlButton request={{ path: TYPES }} />}>
+      {body()}
+    </Page>
+  );
 }
 
 interface FormProps {

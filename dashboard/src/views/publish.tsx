@@ -21,6 +21,8 @@ import { VISIBILITIES, visibilityOf } from './publish/visibility';
 
 type ArtifactType = Schemas['ArtifactTypeBody'];
 
+const TYPES = '/api/v1/artifact-types';
+
 /** Longer payloads are not kept in the URL, since servers refuse long ones. */
 const MOST_CHARACTERS = 2_000;
 
@@ -43,14 +45,14 @@ const READERS = {
 type Draft = Filters<{ [K in keyof typeof READERS]: ReturnType<(typeof READERS)[K]> }>;
 
 export default function Publish(): ReactNode {
-  const { data: types, error: typesError, refetch } = useApi('/api/v1/artifact-types');
-  const { data: agents, error: agentsError } = useApi('/api/v1/agents');
-  if (types && types.artifact_types.length > 0 && agents)
-    return <PublishForm types={types.artifact_types} agents={agents.agents} />;
-  const error = typesError ?? agentsError;
+  const types = useApi(TYPES);
+  const agents = useApi('/api/v1/agents');
+  const failed = [types, agents].find(({ data, error }) => error !== null && data === undefined);
+  if (types.data && types.data.artifact_types.length > 0 && agents.data)
+    return <PublishForm types={types.data.artifact_types} agents={agents.data.agents} />;
   const body = (): ReactNode => {
-    if (error) return <Failure error={error} retry={() => void refetch()} />;
-    if (!types || !agents) return <LoadingRows />;
+    if (failed) return <Failure error={failed.error!} retry={() => void failed.refetch()} />;
+    if (!types.data || !agents.data) return <LoadingRows />;
     return (
       <Empty icon="publish" title="No artifact types are configured">
         Declare one under <code className="font-mono">types</code> in the configuration, or add an agent, and start the
@@ -58,7 +60,11 @@ export default function Publish(): ReactNode {
       </Empty>
     );
   };
-  return <Page title="Publish">{body()}</Page>;
+  return (
+    <Page title="Publish" actions={<CurlButton request={{ path: TYPES }} />}>
+      {body()}
+    </Page>
+  );
 }
 
 /** A type that no agent publishes is where a workflow begins. */
