@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 
 import { useLiveRefresh } from '../live/use-live';
 import { answered, api } from './client';
@@ -28,9 +28,9 @@ const METRICS = ['/metrics'];
 const EVERY_MS = 5_000;
 const POLL_MS = 10_000;
 
-/** The gauges of the process that answers, and of the database; undefined until they are read. */
-export function useMetrics(): readonly Sample[] | undefined {
-  const { data } = useQuery({
+/** The gauges of the process that answers, and of the database. */
+export function useMetrics(): UseQueryResult<readonly Sample[]> {
+  const query = useQuery<readonly Sample[]>({
     queryKey: METRICS,
     queryFn: async ({ signal }) => samplesIn(await answered(api.GET('/metrics', { parseAs: 'text', signal }))),
     refetchInterval: POLL_MS,
@@ -41,5 +41,5 @@ export function useMetrics(): readonly Sample[] | undefined {
     ({ event_type }) => event_type !== 'execution_output',
     EVERY_MS,
   );
-  return data;
+  return query;
 }

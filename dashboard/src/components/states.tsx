@@ -50,6 +50,19 @@ export function Failure({ error, retry }: { error: Error; retry?: () => void }):
   );
 }
 
+/** A part of a view could not be read: what the server says, in one line, and a button that asks again. */
+export function FailureLine({ error, retry }: { error: Error; retry: () => void }): ReactNode {
+  return (
+    <p role="alert" className="flex flex-wrap items-center gap-3 p-3 text-table text-muted">
+      This could not be read: {error.message}
+      <button type="button" className="button" onClick={retry}>
+        <Icon name="again" />
+        Try again
+      </button>
+    </p>
+  );
+}
+
 /** As many grey rows as there will probably be, so that nothing jumps when they arrive. */
 export function LoadingRows({ count = 12 }: { count?: number }): ReactNode {
   return (

@@ -10,7 +10,7 @@ import { ChoiceField, FilterBar, ListField, TextField, TimeField } from '../comp
 import { JsonLine } from '../components/json-line';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
-import { Empty, NoMatch } from '../components/states';
+import { Empty, FailureLine, LoadingRows, NoMatch } from '../components/states';
 import { Ago } from '../components/time';
 import { useNews } from '../components/use-news';
 import { type Column, VirtualList } from '../components/virtual-list';
@@ -210,7 +210,7 @@ const MOST_VALUES = 12;
 /** Counts of what the filters leave; a click on a value adds it to the filters. */
 function Summary({ filters: { value, set } }: { filters: ArtifactFilters }): ReactNode {
   const query = { ...value, order: undefined };
-  const { data } = useApi(
+  const { data, error, refetch } = useApi(
     '/api/v1/artifacts/summary',
     { query },
     {
@@ -218,11 +218,12 @@ function Summary({ filters: { value, set } }: { filters: ArtifactFilters }): Rea
       everyMs: 2_000,
     },
   );
-  if (data === undefined) return null;
   return (
     <aside aria-label="Summary" className="card flex shrink-0 flex-col gap-4 overflow-auto p-3 xl:w-64">
+      {data === undefined &&
+        (error ? <FailureLine error={error} retry={() => void refetch()} /> : <LoadingRows count={8} />)}
       {FACETS.map(({ title, field, counts }) => {
-        const rows = Object.entries(data.summary[counts] ?? {}).sort(([, one], [, other]) => other - one);
+        const rows = Object.entries(data?.summary[counts] ?? {}).sort(([, one], [, other]) => other - one);
         if (rows.length === 0) return null;
         return (
           <section key={field}>

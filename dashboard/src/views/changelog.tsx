@@ -7,7 +7,7 @@ import { FilterBar, ListField, TextField } from '../components/fields';
 import { Icon } from '../components/icon';
 import { Page } from '../components/page';
 import { Place } from '../components/place';
-import { Empty, NoMatch } from '../components/states';
+import { Empty, FailureLine, NoMatch } from '../components/states';
 import { Ago, Time } from '../components/time';
 import { type Column, VirtualList } from '../components/virtual-list';
 import { numberText } from '../formats';
@@ -118,16 +118,7 @@ function Note({ note, about }: { note: string; about: string }): ReactNode {
 
 /** Why the list ends where it does. */
 function End({ feed: { rows, error, restart }, filter }: { feed: UsedFeed; filter: FeedFilter }): ReactNode {
-  if (error !== null)
-    return (
-      <p role="alert" className="flex flex-wrap items-center gap-3 p-3 text-table text-muted">
-        This could not be read: {error.message}
-        <button type="button" className="button" onClick={() => void restart()}>
-          <Icon name="again" />
-          Try again
-        </button>
-      </p>
-    );
+  if (error !== null) return <FailureLine error={error} retry={() => void restart()} />;
   if (rows.length < MOST_ROWS) return null;
   return (
     <p className="p-3 text-table text-muted">

@@ -55,7 +55,7 @@ export default function Correlation(): ReactNode {
   return (
     <Page
       title={<Title id={id} state={trace?.state} />}
-      about={trace && <About trace={trace} usage={status.data?.usage} />}
+      about={trace ? <About trace={trace} usage={status.data?.usage} /> : 'What happened, and what it waits for'}
       actions={
         <>
           <Segments

@@ -1,3 +1,4 @@
+import type { UseQueryResult } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 
 import { useApi } from '../api/queries';
@@ -7,7 +8,7 @@ import { LazyGraph } from '../components/graph/lazy-graph';
 import { Icon, type IconName } from '../components/icon';
 import { Page } from '../components/page';
 import { Segments } from '../components/segments';
-import { Empty, Failure, LoadingRows } from '../components/states';
+import { Empty, Failure, FailureLine, LoadingRows } from '../components/states';
 import { countText } from '../formats';
 import { type CatalogGraph, catalogGraph, type CatalogNode } from './graph/catalog-graph';
 import { graphEdge, graphNode, GROUP_ICONS } from './graph/catalog-nodes';
@@ -83,7 +84,7 @@ const aboutText = ({ nodes }: CatalogGraph): string =>
 
 function Catalog({ catalog, as }: { catalog: CatalogGraph; as: 'graph' | 'table' }): ReactNode {
   const { nodes, edges } = catalog;
-  const flow = useFlow(catalog);
+  const { flow, failed } = useFlow(catalog);
   if (nodes.length === 0)
     return (
       <Empty icon="graph" title="Nothing is configured">
@@ -91,9 +92,17 @@ function Catalog({ catalog, as }: { catalog: CatalogGraph; as: 'graph' | 'table'
         <code className="font-mono">agents</code> in the configuration, and start the service again.
       </Empty>
     );
-  if (as === 'table') return <CatalogTables nodes={nodes} flow={flow} />;
+  const failure = failed && <FailureLine error={failed.error!} retry={() => void failed.refetch()} />;
+  if (as === 'table')
+    return (
+      <>
+        {failure}
+        <CatalogTables nodes={nodes} flow={flow} />
+      </>
+    );
   return (
     <div className="flex flex-1 flex-col gap-2">
+      {failure}
       <Legend />
       <LazyGraph
         label="How data flows; the table has the same"
@@ -104,8 +113,9 @@ function Catalog({ catalog, as }: { catalog: CatalogGraph; as: 'graph' | 'table'
   );
 }
 
-function useFlow({ nodes }: CatalogGraph): Flow {
-  const { data } = useApi(
+/** The numbers on the graph, and the request for them that failed. */
+function useFlow({ nodes }: CatalogGraph): { flow: Flow; failed: UseQueryResult | undefined } {
+  const activity = useApi(
     '/api/v1/activity',
     { query: { window: '1h', step: '15m' } },
     {
@@ -115,8 +125,11 @@ function useFlow({ nodes }: CatalogGraph): Flow {
     },
   );
   const grouping = nodes.flatMap((node) => (node.kind === 'join' || node.kind === 'window' ? [node.agent.name] : []));
-  const openGroups = useOpenGroups([...new Set(grouping)]);
-  return { openGroups, activity: (name) => data?.agents.find(({ agent }) => agent === name) };
+  const { openGroups, query: groups } = useOpenGroups([...new Set(grouping)]);
+  return {
+    flow: { openGroups, activity: (name) => activity.data?.agents.find(({ agent }) => agent === name) },
+    failed: [activity, groups].find(({ data, error }) => error !== null && data === undefined),
+  };
 }
 
 const LEGEND: [IconName, string][] = [

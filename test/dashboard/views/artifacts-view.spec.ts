@@ -49,6 +49,7 @@ describeDashboard('the view Artifacts', { config: CONFIG }, (dashboard) => {
     const { page } = await dashboard.open();
     await page.goto(`${dashboard.app.url}/dashboard/artifacts?from=yesterday`);
     await page
+      .getByRole('region', { name: 'Artifacts' })
       .getByRole('alert')
       .filter({
         hasText: 'Invalid from: yesterday; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24',

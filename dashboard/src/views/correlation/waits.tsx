@@ -4,6 +4,7 @@ import { useApi } from '../../api/queries';
 import type { Answer } from '../../api/requests';
 import { Place } from '../../components/place';
 import { StateIcon } from '../../components/state-badge';
+import { FailureLine, LoadingRows } from '../../components/states';
 import { Ago, Duration, Time } from '../../components/time';
 import { countText } from '../../formats';
 
@@ -15,18 +16,32 @@ const MOST_SHOWN = 8;
 
 /** Lists what must happen before an active correlation settles, one sentence for each. */
 export function Waits({ id }: { id: string }): ReactNode {
-  const { data } = useApi(
+  const { data, error, refetch } = useApi(
     PATH,
     { path: { correlation_id: id }, query: { limit: MOST_SHOWN } },
     { live: (event) => event.event_type !== 'execution_output' && event.correlation_id === id, pollMs: 10_000 },
   );
-  if (data === undefined || data.items.length === 0) return null;
-  const total = Object.values(data.counts ?? {}).reduce((sum, count) => sum + count, 0);
+  if (data?.items.length === 0) return null;
   return (
     <section aria-label="Waits for" className="card px-3 py-2">
       <h2 className="pb-1 text-label text-muted">Waits for</h2>
+      {data !== undefined ? (
+        <Sentences waiting={data} />
+      ) : error ? (
+        <FailureLine error={error} retry={() => void refetch()} />
+      ) : (
+        <LoadingRows count={1} />
+      )}
+    </section>
+  );
+}
+
+function Sentences({ waiting: { items, counts } }: { waiting: Answer<typeof PATH> }): ReactNode {
+  const total = Object.values(counts ?? {}).reduce((sum, count) => sum + count, 0);
+  return (
+    <>
       <ul className="flex flex-col gap-1 text-table">
-        {data.items.map((wait) => (
+        {items.map((wait) => (
           <li key={keyOf(wait)} className="flex items-start gap-2">
             <StateIcon state={STATES[wait.kind]} />
             <span>
@@ -35,10 +50,10 @@ export function Waits({ id }: { id: string }): ReactNode {
           </li>
         ))}
       </ul>
-      {total > data.items.length && (
-        <p className="pt-1 text-label text-muted">and {countText(total - data.items.length, 'more', 'more')}</p>
+      {total > items.length && (
+        <p className="pt-1 text-label text-muted">and {countText(total - items.length, 'more', 'more')}</p>
       )}
-    </section>
+    </>
   );
 }
 

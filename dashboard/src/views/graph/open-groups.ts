@@ -1,4 +1,4 @@
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 
 import { get, type Schemas } from '../../api/requests';
 import { useLiveRefresh } from '../../live/use-live';
@@ -20,10 +20,10 @@ export interface OpenGroups {
 export type OpenGroupsOf = (agent: string, subscription: number) => OpenGroups | undefined;
 
 /** Counts open joins and batch windows of these agents, the only ones that have any. Undefined until they are counted. */
-export function useOpenGroups(agents: readonly string[]): OpenGroupsOf {
+export function useOpenGroups(agents: readonly string[]): { openGroups: OpenGroupsOf; query: UseQueryResult } {
   const client = useQueryClient();
   const queryKey = [PATH, agents];
-  const { data } = useQuery({
+  const query = useQuery({
     queryKey,
     queryFn: ({ signal }) => readGroups(agents, signal),
     refetchInterval: POLL_MS,
@@ -34,7 +34,8 @@ export function useOpenGroups(agents: readonly string[]): OpenGroupsOf {
     ({ event_type }) => event_type !== 'execution_output',
     EVERY_MS,
   );
-  return (agent, subscription) => data && counted(data, agent, subscription);
+  const { data } = query;
+  return { query, openGroups: (agent, subscription) => data && counted(data, agent, subscription) };
 }
 
 interface Read {

@@ -9,6 +9,9 @@ import { Failure, LoadingRows } from '../../components/states';
 import { durationText, numberText, shareText } from '../../formats';
 import { Panel } from './panel';
 
+/** The title and five agents. */
+const ROWS = 6;
+
 const WINDOWS = ['1h', '24h', '7d'] as const;
 
 const READERS = { window: choice(...WINDOWS) };
@@ -28,6 +31,7 @@ export function AgentActivity(): ReactNode {
   return (
     <Panel
       title="Agents"
+      rows={ROWS}
       action={
         <Segments
           label="Window"
@@ -37,11 +41,11 @@ export function AgentActivity(): ReactNode {
         />
       }
     >
-      {error ? (
+      {data !== undefined ? null : error ? (
         <Failure error={error} retry={() => void refetch()} />
-      ) : data === undefined ? (
-        <LoadingRows count={5} />
-      ) : null}
+      ) : (
+        <LoadingRows count={ROWS} />
+      )}
       {data?.agents.length === 0 && (
         <p className="p-3 text-table text-muted">
           No agent has run in this time. <Place to="/publish">Publish an example</Place>

@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 
 import { useMetrics } from '../../api/metrics';
+import { FailureLine } from '../../components/states';
 import { numberText } from '../../formats';
 import { Panel } from './panel';
 import { sumOf } from './sums';
@@ -41,9 +42,10 @@ const NEARLY_FULL = 0.8;
 
 /** Shows how much work waits, compared with the limits of the service. */
 export function Backlog(): ReactNode {
-  const samples = useMetrics();
+  const { data: samples, error, refetch } = useMetrics();
   return (
     <Panel title="Backlog">
+      {error && samples === undefined && <FailureLine error={error} retry={() => void refetch()} />}
       <ul>
         {LIMITS.map((of) => (
           <Meter

@@ -10,7 +10,7 @@ import { type TileProps, Tiles } from './tiles';
 
 /** Shows how much work runs, and how much waits for each reason. */
 export function Counts(): ReactNode {
-  const samples = useMetrics();
+  const { data: samples } = useMetrics();
   const { data } = useApi('/api/v1/processes', undefined, {
     live: ({ event_type }) => event_type !== 'execution_output',
     everyMs: 2_000,

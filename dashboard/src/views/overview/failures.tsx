@@ -8,6 +8,8 @@ import { AllOf, Panel } from './panel';
 
 const PATH = '/api/v1/executions';
 
+const ROWS = 4;
+
 /** The newest failed executions, with their errors. */
 export function Failures(): ReactNode {
   const { data, error, refetch } = useApi(
@@ -18,6 +20,7 @@ export function Failures(): ReactNode {
   return (
     <Panel
       title="Newest failures"
+      rows={ROWS}
       action={
         <span className="flex gap-3">
           <AllOf to="/executions" search={{ view: 'failures' }} text="In groups" />
@@ -25,11 +28,11 @@ export function Failures(): ReactNode {
         </span>
       }
     >
-      {error ? (
+      {data !== undefined ? null : error ? (
         <Failure error={error} retry={() => void refetch()} />
-      ) : data === undefined ? (
-        <LoadingRows count={4} />
-      ) : null}
+      ) : (
+        <LoadingRows count={ROWS} />
+      )}
       {data?.items.length === 0 && <p className="p-3 text-table text-muted">No execution has failed.</p>}
       <ul>
         {data?.items.map(({ id, agent, correlation_id, ended_at, error_type, error_message }) => (

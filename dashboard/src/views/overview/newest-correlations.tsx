@@ -21,11 +21,11 @@ export function NewestCorrelations(): ReactNode {
   );
   return (
     <Panel title="Newest correlations" action={<AllOf to="/correlations" />}>
-      {error ? (
+      {data !== undefined ? null : error ? (
         <Failure error={error} retry={() => void refetch()} />
-      ) : data === undefined ? (
+      ) : (
         <LoadingRows count={8} />
-      ) : null}
+      )}
       {data?.items.length === 0 && (
         <p className="p-3 text-table text-muted">
           Nothing has been published yet. <Place to="/publish">Publish an example</Place>

@@ -8,18 +8,20 @@ export interface PanelProps {
   title: string;
   /** At the right of the title. */
   action?: ReactNode;
+  /** It is at least as high as so many rows, so that what is below it stays where it is when its content comes. */
+  rows?: number;
   children: ReactNode;
 }
 
 /** One group of the overview. */
-export function Panel({ title, action, children }: PanelProps): ReactNode {
+export function Panel({ title, action, rows = 0, children }: PanelProps): ReactNode {
   return (
     <section aria-label={title} className="card min-w-0">
       <div className="flex min-h-10 items-center justify-between gap-4 border-b border-line px-3">
         <h2 className="text-body font-strong">{title}</h2>
         {action}
       </div>
-      {children}
+      <div style={{ minHeight: `calc(var(--row) * ${rows})` }}>{children}</div>
     </section>
   );
 }

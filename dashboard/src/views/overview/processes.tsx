@@ -2,21 +2,25 @@ import type { ReactNode } from 'react';
 
 import { useApi } from '../../api/queries';
 import { IdChip } from '../../components/copy';
-import { LoadingRows } from '../../components/states';
+import { FailureLine, LoadingRows } from '../../components/states';
 import { Duration } from '../../components/time';
 import { countText } from '../../formats';
 import { Panel } from './panel';
 
 /** The live processes that share the database. */
 export function Processes(): ReactNode {
-  const { data } = useApi('/api/v1/processes', undefined, {
+  const { data, error, refetch } = useApi('/api/v1/processes', undefined, {
     live: ({ event_type }) => event_type !== 'execution_output',
     everyMs: 2_000,
     pollMs: 10_000,
   });
   return (
     <Panel title="Processes">
-      {data === undefined && <LoadingRows count={1} />}
+      {data !== undefined ? null : error ? (
+        <FailureLine error={error} retry={() => void refetch()} />
+      ) : (
+        <LoadingRows count={1} />
+      )}
       <ul>
         {data?.processes.map(({ id, roles, version, agents, started_at }) => (
           <li key={id} className="flex flex-col gap-0.5 border-b border-line px-3 py-2 text-table last:border-b-0">
