@@ -1,15 +1,11 @@
 // Uses the application over HTTP, and its web app in a real browser, directly and through a proxy that adds a prefix.
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { startApp, type TestApp } from '../support/app.js';
 import { builtDashboard } from '../support/built-program.js';
 import { CuttableProxy } from '../support/cuttable-proxy.js';
 import { describeDashboard, startDashboard } from '../support/page-checks.js';
-
-const KB = 1_000;
-const FIRST_VIEW_BYTES = 180 * KB;
-const LAZY_VIEW_BYTES = 100 * KB;
 
 const namesIn = (html: string): string[] => [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, name]) => name!);
 
@@ -76,37 +72,6 @@ describe('the web app', () => {
     await other.http.get('/dashboard').expect(200);
     await other.close();
   });
-});
-
-describe('the files of the web app', () => {
-  it(`are at most ${FIRST_VIEW_BYTES / KB} kB for the first view, and ${LAZY_VIEW_BYTES / KB} kB for any other part, as gzip`, async () => {
-    const folder = await builtDashboard();
-    const first = namesIn(readFileSync(join(folder, 'index.html'), 'utf8')).map((name) =>
-      name.replace('./assets/', ''),
-    );
-    const sizes = readdirSync(join(folder, 'assets'))
-      .filter((name) => /\.(js|css)$/.test(name))
-      .map((name) => ({ name, bytes: statSync(join(folder, 'assets', `${name}.gz`)).size }));
-    const importedBy = (name: string): string[] =>
-      [...readFileSync(join(folder, 'assets', name), 'utf8').matchAll(/(?:from|import)"\.\/([\w.-]+\.js)"/g)].map(
-        ([, imported]) => imported!,
-      );
-    for (const view of ['overview', 'artifacts']) {
-      const loaded = new Set([
-        ...first,
-        ...sizes.map(({ name }) => name).filter((name) => name.startsWith(`${view}-`)),
-      ]);
-      for (const name of loaded)
-        if (name.endsWith('.js')) for (const imported of importedBy(name)) loaded.add(imported);
-      const ofView = sizes.filter(({ name }) => loaded.has(name));
-      expect(ofView.some(({ name }) => name.startsWith('shared-'))).toBe(true);
-      expect(sum(ofView)).toBeLessThan(FIRST_VIEW_BYTES);
-    }
-    const lazy = sizes.filter(({ name }) => !first.includes(name));
-    expect(lazy.filter(({ bytes }) => bytes > LAZY_VIEW_BYTES)).toEqual([]);
-  });
-
-  const sum = (sizes: { bytes: number }[]): number => sizes.reduce((total, { bytes }) => total + bytes, 0);
 });
 
 describeDashboard('the web app in a browser', { config: 'types: { Order: {} }' }, (dashboard) => {
