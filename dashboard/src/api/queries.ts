@@ -1,4 +1,5 @@
 import {
+  type InfiniteData,
   infiniteQueryOptions,
   keepPreviousData,
   QueryClient,
@@ -61,6 +62,8 @@ export interface PagesOptions<P extends GetPath, Row> {
   rows: (page: Answer<P>) => readonly Row[];
   /** The parameters that ask for the page after this one; undefined after the last page. */
   next: (page: Answer<P>, pages: Answer<P>[]) => Partial<GetQuery<P>> | undefined;
+  /** Whether a refresh leaves out this page, because it is known not to have changed. */
+  isKept?: (page: Answer<P>) => boolean;
 }
 
 /** The rows of a list as far as they are read. */
@@ -80,7 +83,7 @@ export interface Pages<P extends GetPath, Row> extends Rows<Row> {
   /** The answers themselves, the same array until one of them changes. */
   pages: readonly Answer<P>[];
   first: Answer<P> | undefined;
-  /** Fetches all pages again that were read. */
+  /** Fetches all pages again that were read, except those that `isKept` keeps. */
   refresh: () => Promise<void>;
 }
 
@@ -94,6 +97,10 @@ export const nextByOffset = ({ pagination: { has_more, offset, limit } }: { pagi
 
 const NO_PAGES: never[] = [];
 
+/** Whether `usePages` with these arguments has pages that were read before. */
+export const hasPages = <P extends GetPath>(path: P, params: GetParams<P>): boolean =>
+  queryClient.getQueryData([path, params, 'pages']) !== undefined;
+
 /** Asks for the first page of a list, which `usePages` with the same arguments will show. */
 export const prefetchPages = <P extends GetPath, Row>(
   path: P,
@@ -101,10 +108,14 @@ export const prefetchPages = <P extends GetPath, Row>(
   options: PagesOptions<P, Row>,
 ): Promise<void> => queryClient.prefetchInfiniteQuery(pagesQuery(path, params, options));
 
-const pagesQuery = <P extends GetPath, Row>(path: P, params: GetParams<P>, { next }: PagesOptions<P, Row>) =>
+const pagesQuery = <P extends GetPath, Row>(path: P, params: GetParams<P>, { next, isKept }: PagesOptions<P, Row>) =>
   infiniteQueryOptions({
     queryKey: [path, params, 'pages'] as QueryKey,
-    queryFn: ({ pageParam, signal }) => {
+    queryFn: ({ pageParam, signal, client, queryKey }) => {
+      const read = client.getQueryData<InfiniteData<Answer<P>>>(queryKey);
+      const place = JSON.stringify(pageParam);
+      const known = read?.pages[read.pageParams.findIndex((param) => JSON.stringify(param) === place)];
+      if (known !== undefined && isKept?.(known)) return known;
       const { query: filters } = params as { query?: object };
       return get(path, { ...params, query: { ...filters, ...pageParam } } as GetParams<P>, signal);
     },

@@ -1,7 +1,7 @@
 import { useParams } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useMemo } from 'react';
 
-import { type Pages, useApi, usePages } from '../api/queries';
+import { hasPages, type Pages, useApi, usePages } from '../api/queries';
 import type { Answer } from '../api/requests';
 import { choice, text, useFilters } from '../app/filters';
 import { CopyButton, CurlButton, IdChip } from '../components/copy';
@@ -18,6 +18,7 @@ import { costText, countText, numberText } from '../formats';
 import type { LiveEvent } from '../live/messages';
 import { useLiveEvents, useLiveRefresh } from '../live/use-live';
 import { Actions } from './correlation/actions';
+import { ChangedPages } from './correlation/changed-pages';
 import { ExecutionDetails } from './correlation/execution-details';
 import { GraphOfTrace } from './correlation/graph-of-trace';
 import { rowsOf, type TracedExecution } from './correlation/rows';
@@ -28,7 +29,9 @@ import { Waits } from './correlation/waits';
 const TRACE = '/api/v1/correlations/{correlation_id}/trace';
 const STATUS = '/api/v1/correlations/{correlation_id}/status';
 
-const READERS = { selected: text, show: choice('timeline', 'graph', 'both'), operation: text };
+const SHOWN = ['timeline', 'graph', 'both', 'table'] as const;
+
+const READERS = { selected: text, show: choice(...SHOWN), operation: text };
 
 type Trace = Answer<typeof TRACE>;
 
@@ -38,20 +41,28 @@ export default function Correlation(): ReactNode {
   const concerns = (event: LiveEvent): boolean => 'correlation_id' in event && event.correlation_id === id;
   const { value, set } = useFilters(READERS);
   const status = useApi(STATUS, { path }, { live: concerns });
+  const changed = useMemo(() => new ChangedPages(hasPages(TRACE, { path: { correlation_id: id } })), [id]);
   const pages = usePages(
     TRACE,
     { path },
     {
       rows: ({ executions }) => executions,
       next: ({ truncated, artifacts }) => (truncated ? { after: artifacts.at(-1)?.id } : undefined),
+      isKept: changed.isKept,
     },
   );
-  useLiveRefresh(() => void pages.refresh(), isShown(concerns), 1_000 * Math.max(1, pages.pages.length));
-  useLiveEvents((_events, resync) => resync && void pages.refresh());
+  const refresh = (): Promise<void> => changed.refresh(pages.refresh);
+  useLiveEvents((events, resync) => {
+    events.filter(isShown(concerns)).forEach((event) => changed.happened(event));
+    if (!resync) return;
+    changed.missed();
+    void refresh();
+  });
+  useLiveRefresh(refresh, isShown(concerns));
   useEffect(() => {
     if (pages.hasMore) pages.loadMore();
   });
-  const trace = pages.first;
+  const trace = pages.pages.at(-1);
   return (
     <Page
       title={<Title id={id} state={trace?.state} />}
@@ -65,6 +76,7 @@ export default function Correlation(): ReactNode {
               { value: 'timeline', text: 'Timeline' },
               { value: 'graph', text: 'Graph' },
               { value: 'both', text: 'Both' },
+              { value: 'table', text: 'Table' },
             ]}
             onChange={(show) => set({ show })}
           />
@@ -83,7 +95,7 @@ export default function Correlation(): ReactNode {
       {value.operation !== '' && (
         <OperationProgress key={value.operation} id={value.operation} close={() => set({ operation: '' })} />
       )}
-      <Body id={id} pages={pages} {...value} select={(selected) => set({ selected })} />
+      <Body id={id} trace={trace} pages={pages} {...value} select={(selected) => set({ selected })} />
     </Page>
   );
 }
@@ -141,18 +153,20 @@ function About({ trace, usage }: AboutProps): ReactNode {
 
 interface BodyProps {
   id: string;
+  /** The page that was read last. Each has the facts of the whole correlation. */
+  trace: Trace | undefined;
   pages: Pages<typeof TRACE, TracedExecution>;
   selected: string;
-  show: 'timeline' | 'graph' | 'both';
+  show: (typeof SHOWN)[number];
   select: (id: string) => void;
 }
 
 /** Timeline and graph are beside each other where both have room. */
 const PART = 'flex min-w-0 grow basis-140 flex-col gap-2';
 
-function Body({ id, pages, selected, show, select }: BodyProps): ReactNode {
+function Body({ id, trace, pages, selected, show, select }: BodyProps): ReactNode {
   const now = useNow();
-  const { first: trace, error, pages: read } = pages;
+  const { error, pages: read } = pages;
   const timeline = useMemo(() => rowsOf(read), [read]);
   const artifacts = useMemo(() => artifactsOf(read), [read]);
   if (error && !trace) return <Failure error={error} retry={() => void pages.refresh()} />;
@@ -165,14 +179,20 @@ function Body({ id, pages, selected, show, select }: BodyProps): ReactNode {
       <div className="flex min-w-0 flex-1 flex-col gap-3">
         {trace.state === 'active' && <Waits id={id} />}
         <div className="flex flex-1 flex-wrap gap-3">
-          {show !== 'graph' && (
+          {(show === 'timeline' || show === 'both') && (
             <div className={PART}>
               <Timeline rows={timeline} now={now} selected={executionOf(selected, artifacts)} select={select} />
             </div>
           )}
           {show !== 'timeline' && (
             <div className={PART}>
-              <GraphOfTrace rows={timeline} artifacts={artifacts} selected={selected} select={select} />
+              <GraphOfTrace
+                as={show === 'table' ? 'table' : 'graph'}
+                rows={timeline}
+                artifacts={artifacts}
+                selected={selected}
+                select={select}
+              />
             </div>
           )}
         </div>

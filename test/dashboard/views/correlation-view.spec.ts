@@ -179,6 +179,57 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await details.getByText('Published by echo').waitFor();
     await graph.getByRole('button', { name: 'artifact Echo', pressed: true }).waitFor();
     expect(await page.getByRole('list', { name: 'Timeline' }).count()).toBe(0);
+
+    await page.getByRole('button', { name: 'Table', exact: true }).click();
+    await page.waitForURL(/show=table/);
+    const table = page.getByRole('table', { name: 'Graph' });
+    await table.getByRole('button', { name: 'artifact Echo', pressed: true }).first().waitFor();
+    expect((await table.getByRole('row').allInnerTexts()).map((text) => text.split(/\s+/))).toEqual([
+      ['Node', 'From', 'To'],
+      ['Order', '–', 'echo'],
+      ['Echo', 'echo', 'approver'],
+      ['echo', 'Order', 'Echo'],
+      ['approver', 'Echo', '–'],
+    ]);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await table.getByRole('button', { name: 'pending approver' }).first().click();
+    await details.getByRole('heading', { name: 'approver' }).waitFor();
+  });
+
+  it('reads only the pages of a long trace again that change', async () => {
+    await publish('long-live', 7);
+    for (let n = 1_000; n < 1_250; n += 1) await publish('long-live', n);
+    const artifacts = (count: number): Promise<void> =>
+      page.getByText(`${count} artifacts`, { exact: true }).waitFor({ timeout: 20_000 });
+    const page = await open('long-live');
+    await artifacts(502);
+    let read: string[] = [];
+    page.on('request', (request) => {
+      const { pathname, searchParams } = new URL(request.url());
+      if (pathname.endsWith('/trace')) read.push(searchParams.has('after') ? 'the last page' : 'the first page');
+    });
+    await publish('long-live', 1_250);
+    await artifacts(504);
+    // All that happened before the page was opened has been read then.
+    read = [];
+    await publish('long-live', 1_251);
+    await artifacts(506);
+    expect([...new Set(read)]).toEqual(['the last page']);
+
+    const { body: list } = await dashboard.app.http.get('/api/v1/executions?correlation_id=long-live&agent=approver');
+    const { body } = await dashboard.app.http
+      .post(`/api/v1/executions/${list.items[0].id}/claim`)
+      .send({ claimed_by: 'ada' })
+      .expect(200);
+    const approver = page.getByRole('list', { name: 'Timeline' }).getByRole('button', { name: 'approver' });
+    await approver.filter({ has: page.getByRole('img', { name: 'running' }) }).waitFor();
+    expect(read).toContain('the first page');
+    await dashboard.app.http
+      .post(`/api/v1/executions/${list.items[0].id}/complete`)
+      .send({ lease_token: body.lease_token, outputs: [{ type: 'Approval', payload: {} }] })
+      .expect(200);
+    await approver.filter({ has: page.getByRole('img', { name: 'completed' }) }).waitFor();
+    await artifacts(507);
   });
 
   it('shows a part of the graph of a long trace, the one with what the timeline selects', async () => {

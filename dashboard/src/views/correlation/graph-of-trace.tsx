@@ -6,27 +6,33 @@ import { Icon } from '../../components/icon';
 import { StateIcon } from '../../components/state-badge';
 import { countText, numberText } from '../../formats';
 import { shownState, type TimelineRow, type TracedArtifact } from './rows';
-import { type TraceGraph, traceGraph, type TraceNode } from './trace-graph';
+import { TableOfTrace } from './table-of-trace';
+import { nameOf, type TraceGraph, traceGraph, type TraceNode } from './trace-graph';
 
 export interface GraphOfTraceProps {
   rows: readonly TimelineRow[];
   artifacts: ReadonlyMap<string, TracedArtifact>;
   selected: string;
   select: (id: string) => void;
+  as: 'graph' | 'table';
 }
 
 /** Which artifact led to which execution. */
-export function GraphOfTrace({ rows, artifacts, selected, select }: GraphOfTraceProps): ReactNode {
+export function GraphOfTrace({ rows, artifacts, selected, select, as }: GraphOfTraceProps): ReactNode {
   const graph = useMemo(() => traceGraph(rows, artifacts, selected), [rows, artifacts, selected]);
   const names = new Map(graph.nodes.map((node) => [node.id, nameOf(node)]));
   return (
     <>
-      <LazyGraph
-        label="Artifacts and executions; the timeline has the same executions"
-        nodes={graph.nodes.map((node) => graphNode(node, node.id === selected, select))}
-        edges={graph.edges.map(({ from, to }) => ({ from, to, name: `${names.get(from)} to ${names.get(to)}` }))}
-        selected={selected === '' ? undefined : selected}
-      />
+      {as === 'table' ? (
+        <TableOfTrace graph={graph} selected={selected} select={select} />
+      ) : (
+        <LazyGraph
+          label="Artifacts and executions; the table has the same"
+          nodes={graph.nodes.map((node) => graphNode(node, node.id === selected, select))}
+          edges={graph.edges.map(({ from, to }) => ({ from, to, name: `${names.get(from)} to ${names.get(to)}` }))}
+          selected={selected === '' ? undefined : selected}
+        />
+      )}
       <Limit graph={graph} />
     </>
   );
@@ -47,8 +53,6 @@ function Limit({ graph: { first, last, executions, hiddenArtifacts } }: { graph:
     </p>
   );
 }
-
-const nameOf = (node: TraceNode): string => (node.kind === 'execution' ? node.execution.agent : node.name);
 
 const HEIGHT = 32;
 

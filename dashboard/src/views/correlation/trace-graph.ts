@@ -22,6 +22,8 @@ export interface TraceGraph {
   hiddenArtifacts: number;
 }
 
+export const nameOf = (node: TraceNode): string => (node.kind === 'execution' ? node.execution.agent : node.name);
+
 type Trace = Schemas['TraceBody'];
 
 /** The artifacts of a trace by their ids. */

@@ -4,6 +4,7 @@ import { groupKindOf, triggerText } from '../../agent-text';
 import { Place } from '../../components/place';
 import { Section } from '../../components/section';
 import { StateIcon } from '../../components/state-badge';
+import { CELL, ROW, Table } from '../../components/table';
 import { numberText } from '../../formats';
 import { type Agent, agentsOf, type CatalogNode } from './catalog-graph';
 import { failureShare, type Flow, openText } from './flow';
@@ -41,42 +42,6 @@ export function CatalogTables({ nodes, flow }: CatalogTablesProps): ReactNode {
     </>
   );
 }
-
-interface TableProps {
-  label: string;
-  columns: readonly string[];
-  /** How many columns at the end have numbers. */
-  numbers?: number;
-  /** The least width, below which it scrolls. */
-  width: string;
-  children: ReactNode;
-}
-
-function Table({ label, columns, numbers = 0, width, children }: TableProps): ReactNode {
-  return (
-    <div className="overflow-x-auto" role="group" aria-label={`${label}, table`} tabIndex={0}>
-      <table aria-label={label} className={`w-full text-table ${width}`}>
-        <thead>
-          <tr className="h-8 border-b border-line text-left text-label text-muted">
-            {columns.map((title, index) => (
-              <th
-                key={title}
-                scope="col"
-                className={`px-3 font-normal ${index >= columns.length - numbers ? 'text-right' : ''}`}
-              >
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </div>
-  );
-}
-
-const ROW = 'border-b border-line align-top last:border-b-0 hover:bg-raised';
-const CELL = 'px-3 py-2';
 
 function AgentRow({ agent, flow }: { agent: Agent; flow: Flow }): ReactNode {
   const { name, subscriptions, outputs, paused } = agent;
