@@ -105,6 +105,7 @@ describe('usage', () => {
       row('reviewer', 1, 'local/free', 1, null),
     ]);
     expect((await get(`/api/v1/correlations/${correlation}/status`)).usage).toEqual(used(4, 3));
+    expect((await get(`/api/v1/correlations?id_prefix=${correlation}`)).items).toMatchObject([{ usage: used(4, 3) }]);
     const [first] = await board.app.database.rows<{ id: string }>(
       `select id from executions where correlation_id = '${correlation}' order by seq`,
     );

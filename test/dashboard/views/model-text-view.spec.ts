@@ -103,6 +103,10 @@ describeDashboard(
       await details.getByText('echo').waitFor();
       // Three calls of 100 and 20 tokens each: 0.03 for the text read and 0.06 for the text written.
       await details.getByText(/^300 → 60 tokens, .+, cost 0\.09$/).waitFor();
+      await page.goto(`${dashboard.app.url}/dashboard/correlations`);
+      const row = page.getByRole('row').filter({ hasText: 'parcel' });
+      await row.getByRole('cell', { name: '360', exact: true }).waitFor();
+      await row.getByRole('cell', { name: '0.09', exact: true }).waitFor();
       expect(complaints).toEqual([]);
     });
 

@@ -1,0 +1,83 @@
+// Opens the web app of the application in a real browser, with a correlation for each thing that work can wait for.
+import { describeDashboard } from '../../support/page-checks.js';
+
+const CONFIG = `
+agents:
+  joiner:
+    consumes: [{ types: [Left, Right], join: { within: 1h } }]
+    publishes: [{ type: Both }]
+    engine: { kind: expression, expression: '{}' }
+  packer:
+    consumes: [{ types: [Parcel], batch: { size: 3, timeout: 1h } }]
+    publishes: [{ type: Load }]
+    engine: { kind: expression, expression: '{}' }
+  courier:
+    consumes: [{ types: [Load, Letter], mode: any }]
+    retry: { attempts: 2, delay: 1h }
+    engine: { kind: function, module: ./fail.js }
+  resting:
+    consumes: [{ types: [Note] }]
+    engine: { kind: expression, expression: '{}' }
+  furnace:
+    consumes: [{ types: [Ore] }]
+    concurrency: 1
+    timeout: 1h
+    engine: { kind: function, module: ./wait.js }
+  kiln:
+    consumes: [{ types: [Clay] }]
+    timeout: 1h
+    engine: { kind: function, module: ./wait.js }
+  sifter:
+    consumes: [{ types: [Sand] }]
+    engine: { kind: expression, expression: '{}' }
+`;
+
+const FILES = {
+  'fail.js': `export default () => { throw new Error('the road is closed'); };`,
+  'wait.js': `export default (_inputs, { signal }) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`,
+};
+
+/** Two executions run until the end. */
+const SETTINGS = { maxConcurrentExecutions: 2 };
+
+describeDashboard('what a correlation waits for', { config: CONFIG, files: FILES, settings: SETTINGS }, (dashboard) => {
+  // Each waits in its own correlation, in this order: the last ones find no free slot.
+  it.each<[reason: string, published: object, sentence: RegExp]>([
+    [
+      'a hidden artifact',
+      { type: 'Left', visibility: { kind: 'After', ttl: 'PT1H' } },
+      /^a hidden Left, which agents see from /,
+    ],
+    ['a join', { type: 'Left' }, /^Right for the join of joiner, until /],
+    ['a window', { type: 'Parcel' }, /^the batch window of packer, which has 1 of 3, until /],
+    ['a retry', { type: 'Letter' }, /^courier, attempt 2 in (1 h|\d+ min)/],
+    ['an agent that is paused', { type: 'Note' }, /^resting, which is paused$/],
+    [
+      'its deadline',
+      { type: 'Note', deadline: 'PT2H' },
+      /^its deadline: it is cancelled in \d+ h unless it ends before$/,
+    ],
+    ['an agent that runs', { type: 'Ore' }, /^furnace, which has run for \d+/],
+    [
+      'the concurrency of an agent',
+      { type: 'Ore' },
+      /^furnace, of which as many executions run as may run at the same time$/,
+    ],
+    ['another agent that runs', { type: 'Clay' }, /^kiln, which has run for \d+/],
+    ['a slot of the process', { type: 'Sand' }, /^sifter, because each process runs as many executions as it may$/],
+  ])('says that it waits for %s', async (reason, published, sentence) => {
+    const { http, url } = dashboard.app;
+    await http.post('/api/v1/agents/resting/pause').expect(200);
+    const correlation = reason.replaceAll(' ', '-');
+    await http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', correlation)
+      .send({ payload: {}, ...published })
+      .expect(200);
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${url}/dashboard/correlations/${correlation}`);
+    await page.getByRole('region', { name: 'Waits for' }).getByRole('listitem').filter({ hasText: sentence }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+});
