@@ -28,6 +28,7 @@ COPY --from=build /app/dist ./dist
 COPY bin ./bin
 COPY clients ./clients
 COPY examples ./examples
+COPY templates ./templates
 # The service may write only to this folder. A volume gets the owner of the folder on which it is mounted.
 RUN mkdir data && chown node:node data
 # A number, so that Kubernetes can check that it is not root's.

@@ -50,7 +50,15 @@ const SPECS = {
  * Long suites have separate commands: `npm run test:dashboard`, `npm run test:faults`, `npm run test:clients`, and
  * `npm run test:attack`, which needs the machine for itself.
  */
-const APART = ['attack/**', 'clients/**', 'dashboard/views/**', 'dashboard/whole-app/**', 'faults/**', 'install/**'];
+const APART = [
+  'attack/**',
+  'clients/**',
+  'dashboard/views/**',
+  'dashboard/whole-app/**',
+  'faults/**',
+  'first-hour/**',
+  'install/**',
+];
 
 function specsOf(database) {
   const { of, without } = SPECS[database];

@@ -7,7 +7,12 @@ import { Folder } from './run-program.js';
 import { StartedProgram } from './started-program.js';
 
 const folder = new Folder();
-afterAll(() => folder.remove());
+const started: StartedProgram[] = [];
+afterAll(async () => {
+  started.forEach(({ process }) => process.kill('SIGTERM'));
+  await Promise.all(started.map(({ ended }) => ended));
+  folder.remove();
+});
 
 const AGENT = `import { word } from './word.ts';
 export default async function speak([{ payload }]: { payload: { as?: string } }[]): Promise<{ word: string }> {
@@ -40,12 +45,14 @@ class Development {
     private readonly url: string,
   ) {}
 
-  static async start(): Promise<Development> {
+  static async start(env: Record<string, string> = {}): Promise<Development> {
     const port = await freePort();
     const file = join(folder.path, 'starling.yaml');
     const database = `sqlite:${join(folder.path, 'dev.db')}`;
     const args = ['dev', '--config', file, '--port', String(port), '--database-url', database];
-    return new Development(await StartedProgram.start(args), `http://127.0.0.1:${port}`);
+    const program = await StartedProgram.start(args, env);
+    started.push(program);
+    return new Development(program, `http://127.0.0.1:${port}`);
   }
 
   async ask(path: string, body?: object): Promise<Record<string, unknown>> {
@@ -101,91 +108,82 @@ test('follows changes, keeps what waits, and continues with the last good config
   folder.write('word.ts', wordFile('one'));
   folder.write('starling.yaml', `${config()}wrong: 1\n`);
   const dev = await Development.start();
-  try {
-    // A broken configuration at the start is shown, and nothing serves yet.
-    await dev.prints('starling dev: waiting for a change', '');
-    expect(dev.program.stderr).toContain('wrong: is not a known key');
-    await dev.writes('starling.yaml', config(), 'Serving 2 agents');
-    expect(dev.program.stderr).toContain('/dashboard');
-    expect(await dev.word()).toBe('one');
-    await dev.ask('/api/v1/artifacts', { type: 'Request', payload: {} });
-    await eventually('the request waits', async () => (await dev.waiting()) === 1);
+  // A broken configuration at the start is shown, and nothing serves yet.
+  await dev.prints('starling dev: waiting for a change', '');
+  expect(dev.program.stderr).toContain('wrong: is not a known key');
+  await dev.writes('starling.yaml', config(), 'Serving 2 agents');
+  expect(dev.program.stderr).toContain('/dashboard');
+  expect(await dev.word()).toBe('one');
+  await dev.ask('/api/v1/artifacts', { type: 'Request', payload: {} });
+  await eventually('the request waits', async () => (await dev.waiting()) === 1);
 
-    // A module of a module.
-    await dev.writes('word.ts', wordFile('two'), 'word.ts changed');
-    await dev.says('two');
-    expect(await dev.waiting()).toBe(1);
+  // A broken module of a module, and one that is away.
+  await dev.writes('word.ts', 'export const word = ;\n', CONTINUES);
+  expect(dev.program.stderr).toContain(
+    'agents.speaker.engine.module: ./speaker.ts cannot be loaded: Expression expected (word.ts:1:21)',
+  );
+  expect(await dev.word()).toBe('one');
+  await dev.writes('speaker.ts', AGENT.replace('./word.ts', './gone.ts'), CONTINUES);
+  await dev.writes('gone.ts', wordFile('two'), 'Serving 2 agents');
+  expect(await dev.word()).toBe('two');
+  expect(await dev.waiting()).toBe(1);
 
-    // A broken module, and one that is away.
-    await dev.writes('word.ts', 'export const word = ;\n', CONTINUES);
-    expect(dev.program.stderr).toContain(
-      'agents.speaker.engine.module: ./speaker.ts cannot be loaded: Expression expected (word.ts:1:21)',
-    );
-    expect(await dev.word()).toBe('two');
-    await dev.writes('speaker.ts', AGENT.replace('./word.ts', './gone.ts'), CONTINUES);
-    expect(await dev.word()).toBe('two');
-    await dev.writes('gone.ts', wordFile('three'), 'Serving 2 agents');
-    expect(await dev.word()).toBe('three');
-    expect(await dev.waiting()).toBe(1);
+  // The configuration file itself.
+  await dev.writes('starling.yaml', config().replace('kind: external', 'kind: extern'), CONTINUES);
+  expect(dev.program.stderr).toContain('agents.approver.engine.kind');
+  expect(await dev.word()).toBe('two');
 
-    // The configuration file itself.
-    await dev.writes('starling.yaml', config().replace('kind: external', 'kind: extern'), CONTINUES);
-    expect(dev.program.stderr).toContain('agents.approver.engine.kind');
-    expect(await dev.word()).toBe('three');
+  // A setting with which only the start fails. The modules do not go back.
+  const before = dev.program.stderr;
+  folder.write('gone.ts', wordFile('three'));
+  await dev.writes('starling.yaml', config('host: 192.0.2.1'), 'host: 192.0.2.1 is not an address of this machine');
+  await dev.prints('going back to the last good configuration file, with the modules as they are now', before);
+  await dev.says('three');
 
-    // A setting with which only the start fails.
-    const before = dev.program.stderr;
-    await dev.writes('starling.yaml', config('host: 192.0.2.1'), 'host: 192.0.2.1 is not an address of this machine');
-    await dev.prints('starling dev: going back to the last good configuration', before);
-    await dev.says('three');
-    await dev.writes('starling.yaml', config('server_name: Mended'), 'Serving 2 agents');
+  // Errors have their places, and logs are readable.
+  await dev.ask('/api/v1/artifacts/sync', { type: 'Call', payload: { as: 'error' } });
+  const { items } = await dev.ask('/api/v1/executions?agent=speaker&state=failed');
+  expect(items).toMatchObject([
+    { stack: 'at speak (speaker.ts:3:37)', cause: expect.stringMatching(/^Error: a cold\n/) },
+  ]);
+  await eventually('the error is logged', () => dev.program.stdout.includes('caused by: Error: a cold'));
+  expect(dev.program.stdout).toMatch(/ WARN: execution \{/);
+  expect(dev.program.stdout).not.toMatch(/^\{/m);
 
-    // Errors have their places, and logs are readable.
-    await dev.ask('/api/v1/artifacts/sync', { type: 'Call', payload: { as: 'error' } });
-    const { items } = await dev.ask('/api/v1/executions?agent=speaker&state=failed');
-    expect(items).toMatchObject([
-      { stack: 'at speak (speaker.ts:3:37)', cause: expect.stringMatching(/^Error: a cold\n/) },
-    ]);
-    await eventually('the error is logged', () => dev.program.stdout.includes('caused by: Error: a cold'));
-    expect(dev.program.stdout).toMatch(/ WARN: execution \{/);
-    expect(dev.program.stdout).not.toMatch(/^\{/m);
+  // A crash, and a loop that never ends.
+  const unharmed = dev.program.stderr;
+  await dev.ask('/api/v1/artifacts', { type: 'Call', payload: { as: 'crash' } }).catch(() => undefined);
+  await dev.prints('starling dev: the service has ended (1); it starts again after a change', unharmed);
+  // The attempt that ended the service runs again, so the agent has to be mended.
+  const withoutCrash = AGENT.replace('./word.ts', './gone.ts').replace(/^.*'crash'.*\n/m, '');
+  folder.write('starling.yaml', config('server_name: Mended'));
+  await dev.writes('speaker.ts', withoutCrash, 'Serving 2 agents');
+  void dev.ask('/api/v1/artifacts', { type: 'Call', payload: { as: 'loop' } }).catch(() => undefined);
+  await dev.writes('speaker.ts', withoutCrash.replace(/^.*'loop'.*\n/m, ''), 'Serving 2 agents');
+  await dev.says('three');
 
-    // A crash, and a loop that never ends.
-    const unharmed = dev.program.stderr;
-    await dev.ask('/api/v1/artifacts', { type: 'Call', payload: { as: 'crash' } }).catch(() => undefined);
-    await dev.prints('starling dev: the service has ended (1); it starts again after a change', unharmed);
-    // The attempt that ended the service runs again, so the agent has to be mended.
-    const withoutCrash = AGENT.replace('./word.ts', './gone.ts').replace(/^.*'crash'.*\n/m, '');
-    await dev.writes('speaker.ts', withoutCrash, 'Serving 2 agents');
-    await dev.writes('gone.ts', wordFile('four'), 'Serving 2 agents');
-    await dev.says('four');
-    void dev.ask('/api/v1/artifacts', { type: 'Call', payload: { as: 'loop' } }).catch(() => undefined);
-    const mended = withoutCrash.replace(/^.*'loop'.*\n/m, '');
-    await dev.writes('speaker.ts', mended, 'Serving 2 agents');
-    await dev.says('four');
+  // The request has waited through all of this.
+  const { executions } = await dev.ask('/api/v1/executions/claim', { agents: ['approver'] });
+  expect(executions).toHaveLength(1);
 
-    // The request has waited through all of this.
-    const { executions } = await dev.ask('/api/v1/executions/claim', { agents: ['approver'] });
-    expect(executions).toHaveLength(1);
-  } finally {
-    dev.program.process.kill('SIGTERM');
-    expect(await dev.program.ended).toBe(0);
-  }
-});
-
-test('leaves no process, not even if it is killed', async () => {
-  folder.write('speaker.ts', AGENT);
-  folder.write('word.ts', wordFile('one'));
-  folder.write('starling.yaml', config());
-  const dev = await Development.start();
-  await dev.says('one');
+  // No process is left, not even if it is killed: its output closes when the last process that has it ends.
   dev.program.process.kill('SIGKILL');
-  // Its output closes when the last process that has it ends.
   await dev.program.ended;
   expect(await dev.word()).toBeUndefined();
-
   const next = await Development.start();
-  await next.says('one');
+  await next.says('three');
   next.program.process.kill('SIGINT');
   expect(await next.program.ended).toBe(0);
+});
+
+test('gives up a check that never ends, and shows the errors of the next change', async () => {
+  folder.write('speaker.ts', "import { word } from './word.ts';\nexport default () => ({ word });\n");
+  folder.write('word.ts', 'export const word = await new Promise(() => undefined);\n');
+  folder.write('starling.yaml', config());
+  const dev = await Development.start({ NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-time.js')}` });
+  await dev.prints('./speaker.ts has not finished loading after 20 s; an await at its top level', '');
+  await dev.writes('word.ts', 'for (;;);\nexport const word = 1;\n', 'the check has not ended after 60 s');
+  await dev.writes('word.ts', 'export const word = ;\n', 'Expression expected (word.ts:1:21)');
+  dev.program.process.kill('SIGTERM');
+  expect(await dev.program.ended).toBe(0);
 });

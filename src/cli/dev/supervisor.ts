@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { relative } from 'node:path';
 
 import { Child } from '../watch/child.js';
@@ -47,13 +46,13 @@ export class Supervisor {
   }
 
   private async load(): Promise<void> {
-    const isGood = await this.configuration.check();
+    const text = await this.configuration.check();
     if (this.isStopping) return;
-    if (!isGood) return say(`${this.service ? 'the last good configuration continues; ' : ''}waiting for a change`);
-    const text = await readFile(this.order.config, 'utf8');
+    if (text === null)
+      return say(`${this.service ? 'the last good configuration continues; ' : ''}waiting for a change`);
     this.replaced = this.service;
     await this.service?.stop('SIGTERM');
-    const isStarted = await this.start();
+    const isStarted = await this.start(text);
     if (isStarted) this.lastGood = text;
     else if (this.lastGood !== null && this.lastGood !== text) await this.goBack(this.lastGood);
     else if (!this.isStopping) say('waiting for a change');
@@ -62,12 +61,12 @@ export class Supervisor {
   /** A setting can prevent a start though the check found nothing, such as a port that is in use. */
   private async goBack(text: string): Promise<void> {
     if (this.isStopping) return;
-    say('going back to the last good configuration');
+    say('going back to the last good configuration file, with the modules as they are now');
     if (!(await this.start(text)) && !this.isStopping) say('waiting for a change');
   }
 
   /** Resolves with whether it serves. */
-  private async start(text?: string): Promise<boolean> {
+  private async start(text: string): Promise<boolean> {
     if (this.isStopping) return false;
     const started = Promise.withResolvers<boolean>();
     const service = new Child({ ...this.order, does: 'serve', text }, () => started.resolve(true));

@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import type { Answer, Order, Stop } from './orders.js';
@@ -36,6 +37,16 @@ export class Child {
       this.process.send({ stop: signal } satisfies Stop, () => undefined);
     }
     await this.ended;
+  }
+
+  /** Resolves with its end. If it has not ended by then, kills it and resolves with null. */
+  async endsWithin(limitMs: number): Promise<number | NodeJS.Signals | null> {
+    const hasEnded = new AbortController();
+    const end = await Promise.race([this.ended, delay(limitMs, null, { signal: hasEnded.signal })]);
+    hasEnded.abort();
+    if (end === null) this.kill('SIGKILL');
+    await this.ended;
+    return end;
   }
 
   kill(signal: NodeJS.Signals): void {

@@ -8,10 +8,11 @@ const INTERVAL_MS = 200;
 export class FileChanges {
   private known = new Map<string, string>();
 
-  /** Adds files as they are now. They need not exist. */
-  async follow(files: readonly string[]): Promise<void> {
-    const added = files.filter((file) => !this.known.has(file));
-    this.known = new Map([...this.known, ...(await statesOf(added))]);
+  /** Adds a file as it is now. It need not exist. */
+  async follow(file: string): Promise<void> {
+    if (this.known.has(file)) return;
+    const state = await stateOf(file);
+    if (!this.known.has(file)) this.known.set(file, state);
   }
 
   /** Resolves with the changed files, when these have then stayed the same for a moment. */

@@ -6,7 +6,7 @@ import { findingsOf, hasErrors } from '../check/findings.js';
 import { FORMATS } from '../check/formats.js';
 import { failing } from '../failures.js';
 import type { Answer, CheckOrder, Order, ServeOrder, Stop } from './orders.js';
-import { recordUsedModules } from './used-modules.js';
+import { reportUsedModules } from './used-modules.js';
 
 let isStopping = false;
 
@@ -27,12 +27,14 @@ function stop(signal: NodeJS.Signals): void {
 const answer = (what: Answer): Promise<void> => new Promise((resolve) => process.send!(what, () => resolve()));
 
 /** The exit code is 1 if there are errors. */
-async function check({ config, flags, defaults, format }: CheckOrder): Promise<void> {
-  const usedModules = recordUsedModules(dirname(config));
-  const found = await findingsOf(config, flags, { defaults });
+async function check({ config, flags, defaults, format, text }: CheckOrder): Promise<void> {
+  // Sent while it loads, because a module that loops keeps this process from answering later.
+  const reports: Promise<void>[] = [];
+  reportUsedModules(dirname(config), (file) => reports.push(answer({ file })));
+  const found = await findingsOf(config, flags, { defaults, text });
   if (format !== null) print(found, format);
   else if (hasErrors(found)) console.error(FORMATS.text(found));
-  await answer({ files: [...found.files, ...usedModules()] });
+  await Promise.all([...reports, ...found.files.map((file) => answer({ file }))]);
   // A module may have begun something that would keep the process alive.
   process.exit(hasErrors(found) ? 1 : 0);
 }

@@ -9,6 +9,8 @@ export interface CheckOrder extends Configured {
   defaults?: Readonly<Record<string, string>>;
   /** How everything is printed to standard output; null prints only errors, as text to standard error. */
   format: Format | null;
+  /** Used instead of the file's content. */
+  text?: string;
 }
 
 export interface ServeOrder extends Configured {
@@ -29,5 +31,5 @@ export interface Stop {
   stop: NodeJS.Signals;
 }
 
-/** A message from a process. A check lists the files that it depends on before it exits. */
-export type Answer = { files: string[] } | 'serving' | 'stopping';
+/** A message from a process. A check names each file that it depends on when it finds it. */
+export type Answer = { file: string } | 'serving' | 'stopping';

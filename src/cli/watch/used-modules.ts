@@ -5,16 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { UserFrames } from '../../engines/user-frames.js';
 
 /**
- * Records from now on which of the user's modules this process imports, and which it does not find. Returns a function that lists their
- * absolute paths. `folder`: the configuration file's.
+ * From now on, calls `found` with the absolute path of each of the user's modules that this process imports or does not find.
+ * `folder`: the configuration file's.
  */
-export function recordUsedModules(folder: string): () => string[] {
+export function reportUsedModules(folder: string, found: (file: string) => void): void {
   // The configuration file is missing, too.
-  if (!existsSync(folder)) return () => [];
+  if (!existsSync(folder)) return;
   const frames = new UserFrames(folder);
-  const used = new Set<string>();
   const record = (url: string): void => {
-    if (url.startsWith('file:') && frames.pathOf(url) !== null) used.add(fileURLToPath(url));
+    if (url.startsWith('file:') && frames.pathOf(url) !== null) found(fileURLToPath(url));
   };
   registerHooks({
     resolve(specifier, context, next) {
@@ -29,5 +28,4 @@ export function recordUsedModules(folder: string): () => string[] {
       }
     },
   });
-  return () => [...used];
 }

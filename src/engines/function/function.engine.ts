@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
@@ -59,20 +60,38 @@ export type AgentFunction = (inputs: AgentArtifact[], context: ExecutionContext)
 
 type ImportedModule = { run: AgentFunction } | { problem: string };
 
+/** A module that awaits something which never happens would otherwise keep the start, or a check, from ending. */
+const LONGEST_LOAD_MS = 20_000;
+
 /**
- * Imports an agent's module, once per process. Returns a problem instead of rejecting if the module is missing or
- * throws.
+ * Imports an agent's module, once per process. Returns a problem instead of rejecting if the module is missing, throws
+ * or does not finish loading.
  */
 async function importAgentModule(module: string, baseDirectory: string): Promise<ImportedModule> {
   const path = resolve(baseDirectory, module);
   const { href } = pathToFileURL(path);
   try {
-    const { default: run } = (await import(href)) as { default?: unknown };
+    const loaded = await withinLimit(import(href) as Promise<{ default?: unknown }>);
+    if (loaded === null)
+      return {
+        problem: `${module} has not finished loading after ${LONGEST_LOAD_MS / 1000} s; an await at its top level, or in a module that it imports, waits for something that does not happen`,
+      };
+    const { default: run } = loaded;
     if (typeof run === 'function') return { run: run as AgentFunction };
     return { problem: `${module} must have a default export of the form async (inputs, context) => output` };
   } catch (error) {
     if (!(await isFile(path))) return { problem: `the file ${path} does not exist` };
     return { problem: `${module} cannot be loaded: ${await loadProblem(error, href, new UserFrames(baseDirectory))}` };
+  }
+}
+
+/** Resolves with null after the limit. */
+async function withinLimit<T>(loading: Promise<T>): Promise<T | null> {
+  const done = new AbortController();
+  try {
+    return await Promise.race([loading, delay(LONGEST_LOAD_MS, null, { signal: done.signal })]);
+  } finally {
+    done.abort();
   }
 }
 

@@ -91,7 +91,9 @@ describe('the templates', () => {
 
   test('their tests pass, and their modules compile', async () => {
     const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-    await Promise.all(TEMPLATES.map((template) => node([tsc], project(template))));
+    // The tsconfig.json of all templates but nest is the same, and a compiler takes longer to start than to check one.
+    folder.write('tsconfig.json', '{ "extends": "./hello/tsconfig.json", "exclude": ["nest", "node_modules"] }');
+    await Promise.all([node([tsc]), node([tsc], project('nest'))]);
     const tests = ['{approvals,batch,hello,support-desk}/*.test.ts', 'nest/dist/*.test.js'];
     const report = await node(['--test', '--test-isolation=none', '--test-reporter=tap', ...tests]);
     expect(report).toMatch(/^# tests 11$/m);
