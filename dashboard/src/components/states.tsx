@@ -16,7 +16,7 @@ export function Empty({ icon, title, children }: EmptyProps): ReactNode {
     <div className="flex flex-col items-center gap-2 px-4 py-12 text-center">
       <Icon name={icon} className="size-6 text-muted" />
       <p className="font-strong">{title}</p>
-      {children !== undefined && <div className="max-w-120 text-table text-muted">{children}</div>}
+      {children !== undefined && <p className="max-w-120 text-table text-muted">{children}</p>}
     </div>
   );
 }
