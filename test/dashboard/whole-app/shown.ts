@@ -1,5 +1,9 @@
 import type { Page } from 'playwright-core';
 
+import { eventually } from '../../support/eventually.js';
+
+const WITHIN_MS = 20_000;
+
 /** The rows of a view's list, each by the titles of its columns. An id is the whole one. */
 export const rowsShown = (page: Page): Promise<Record<string, string>[]> =>
   page.evaluate(`(() => {
@@ -62,3 +66,45 @@ export const verdictsShown = (page: Page): Promise<string[]> =>
     const [agent, ...words] = item.querySelector('div > div').innerText.split('\\n').filter((text) => text.trim() !== '');
     return [agent, words.at(-1), item.querySelector('p').innerText].join('; ');
   }).sort()`);
+
+/** The texts of the cells of the table in a section. */
+export const tableShown =
+  (section: string) =>
+  (page: Page): Promise<string[][]> =>
+    page.evaluate(`[...document.querySelectorAll('section')]
+      .filter((one) => one.querySelector('h2')?.innerText === ${JSON.stringify(section)})
+      .flatMap((one) => [...one.querySelectorAll('tbody tr')])
+      .map((row) => [...row.children].map((cell) => cell.innerText.trim()))`);
+
+/** The values of the meters of a page, by their names. */
+export const metersShown = (page: Page): Promise<Record<string, number>> =>
+  page.evaluate(`Object.fromEntries([...document.querySelectorAll('[role=meter]')].map((meter) =>
+    [meter.ariaLabel, Number(meter.ariaValueNow)]))`);
+
+/** The agents that a correlation waits for, one for each sentence, and the number of all that it waits for. */
+export const waitsShown = (page: Page): Promise<{ agents: string[]; all: number }> =>
+  page.evaluate(`(() => {
+    const waits = document.querySelector('section[aria-label="Waits for"]');
+    const sentences = [...(waits?.querySelectorAll('li') ?? [])];
+    return {
+      agents: sentences.flatMap((one) => one.querySelector('a[href*="/agents/"]')?.innerText ?? []),
+      all: sentences.length + Number(/and (\\d+) more/.exec(waits?.innerText ?? '')?.[1] ?? 0),
+    };
+  })()`);
+
+/** Compares what a page shows with what the API says until they are equal, as a page follows within seconds. */
+export async function agree<T>(
+  what: string,
+  read: (page: Page) => Promise<T>,
+  page: Page,
+  said: () => Promise<NoInfer<{ [K in keyof T]?: unknown }>>,
+): Promise<void> {
+  await eventually(
+    `${what} are what the API says`,
+    async () => {
+      expect(await read(page)).toMatchObject(await said());
+      return true;
+    },
+    WITHIN_MS,
+  );
+}

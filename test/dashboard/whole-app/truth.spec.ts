@@ -1,104 +1,57 @@
-// Opens the web app of the application in a real browser. The pages are open while agents work, and are not loaded again.
+// Opens the web app of the application in a real browser. Most pages are open while agents work, and are not loaded again.
 import type { Page } from 'playwright-core';
 
-import type { components } from '../../../dashboard/src/api/schema.js';
-import { eventually } from '../../support/eventually.js';
+import { durationText, numberText, shareText } from '../../../dashboard/src/formats.js';
 import { describeDashboard, openTab } from '../../support/page-checks.js';
 import { printedSeed, Random } from '../../support/random.js';
-import { facetsShown, overviewShown, rowsShown, timelineShown, verdictsShown } from './shown.js';
-
-type Schemas = components['schemas'];
-
-const CONFIG = `
-types:
-  Order: {}
-agents:
-  splitter:
-    consumes: [{ types: [Order] }]
-    publishes: [{ type: Item }]
-    engine: { kind: function, module: ./splitter.ts }
-  maker:
-    consumes: [{ types: [Item] }]
-    publishes: [{ type: Part }]
-    retry: { attempts: 3, delay: 5ms }
-    engine: { kind: function, module: ./maker.ts }
-  assembler:
-    consumes: [{ types: [Order, Part], join: { by: string(payload.key), within: 1h } }]
-    publishes: [{ type: Product }]
-    engine: { kind: expression, expression: '{"key": payload.Order.key}' }
-  inspector:
-    consumes: [{ types: [Product], where: int(payload.key) % 3 == 0 }]
-    publishes: [{ type: Report }]
-    engine: { kind: external }
-  watcher:
-    consumes: [{ types: [WorkflowError] }]
-    publishes: [{ type: Note }]
-    engine: { kind: expression, expression: '{}' }
-`;
-
-const FILES = {
-  'splitter.ts': `export default ([{ payload }]) => payload.items;`,
-  'maker.ts': `export default ([{ payload: { key, fails } }], { attempt }) => {
-    if (attempt <= fails) throw new Error(\`attempt \${attempt} of part \${key} failed\`);
-    return { key };
-  };`,
-};
-
-const PUBLISHES = 30;
-const CORRELATIONS = 10;
-const TAGS = ['red', 'green', 'blue'];
+import { Receiver } from '../../support/receiver.js';
+import { RandomWork, type Schemas, WORK } from './random-work.js';
+import {
+  agree,
+  facetsShown,
+  metersShown,
+  overviewShown,
+  rowsShown,
+  tableShown,
+  timelineShown,
+  verdictsShown,
+  waitsShown,
+} from './shown.js';
 
 /** All rows of the lists fit into it. */
 const LOOK = { colorScheme: 'light', width: 1_920, height: 9_000 } as const;
 
-const WITHIN_MS = 20_000;
+describeDashboard('what the views show after random work', WORK, (dashboard) => {
+  let receiver: Receiver;
+  const work = new RandomWork(
+    () => dashboard.app,
+    () => receiver,
+  );
 
-describeDashboard('what the views show after random work', { config: CONFIG, files: FILES }, (dashboard) => {
-  const get = async <T>(path: string): Promise<T> =>
-    (await dashboard.app.http.get(`/api/v1/${path}`).expect(200)).body as T;
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+  });
+  afterAll(() => receiver.close());
 
-  const executions = async (query: string): Promise<Schemas['ListedExecutionBody'][]> =>
-    (await get<Schemas['ExecutionListBody']>(`executions?limit=500&${query}`)).items;
-
-  const publish = (correlation: string, random: Random): Promise<unknown> => {
-    const key = random.between(0, 20);
-    const items = Array.from({ length: random.between(0, 3) }, () => ({ key, fails: random.between(0, 3) }));
-    const tags = TAGS.filter(() => random.next() < 0.3);
-    return dashboard.app.http
-      .post('/api/v1/artifacts')
-      .set('X-Correlation-ID', correlation)
-      .send({ type: 'Order', payload: { key, items }, tags })
-      .expect(200);
-  };
-
-  const work = async (random: Random): Promise<void> => {
-    await publish('order-1', random);
-    for (let done = 1; done < PUBLISHES;) {
-      const together = Math.min(PUBLISHES - done, random.between(1, 5));
-      done += together;
-      await Promise.all(
-        Array.from({ length: together }, () => publish(`order-${random.between(1, CORRELATIONS)}`, random)),
-      );
-    }
-    await eventually('only people have work', async () => {
-      const [running, pending] = await Promise.all([executions('state=running'), executions('state=pending')]);
-      return running.length === 0 && pending.every(({ agent }) => agent === 'inspector');
-    });
-    for (const { id } of await executions('external=true'))
-      if (random.next() < 0.5)
-        await dashboard.app.http.post(`/api/v1/executions/${id}/claim`).send({ claimed_by: 'ada' }).expect(200);
-  };
-
-  /** The counts of ended and of failed executions, by agent, as the views write them. */
+  /** The numbers of executions that ended and that failed, by agent. A retry by hand follows a failure. */
   const endsByAgent = async (): Promise<Record<string, string[]>> => {
     const ends: Record<string, { all: number; failed: number }> = {};
-    for (const { agent, state } of await executions('')) {
-      if (state !== 'completed' && state !== 'failed') continue;
+    for (const { agent, state, round } of await work.executions()) {
       const { all, failed } = ends[agent] ?? { all: 0, failed: 0 };
-      ends[agent] = { all: all + 1, failed: failed + Number(state === 'failed') };
+      const failures = round + Number(state === 'failed');
+      ends[agent] = { all: all + failures + Number(state === 'completed'), failed: failed + failures };
     }
-    return Object.fromEntries(Object.entries(ends).map(([agent, { all, failed }]) => [agent, endsText(all, failed)]));
+    return Object.fromEntries(
+      Object.entries(ends)
+        .filter(([, { all }]) => all > 0)
+        .map(([agent, { all, failed }]) => [agent, endsText(all, failed)]),
+    );
   };
+
+  const groups = async (): Promise<Schemas['OpenGroupBody'][]> =>
+    (await work.get<Schemas['WaitingGroupsBody']>('/api/v1/waiting?limit=500')).items;
+  const deliveries = async (): Promise<Schemas['DeliveryBody'][]> =>
+    (await work.get<Schemas['DeliveryListBody']>('/api/v1/webhooks/deliveries?limit=500')).items;
 
   it('equals what the API says', async () => {
     const { page: overview } = await dashboard.open(LOOK);
@@ -111,20 +64,26 @@ describeDashboard('what the views show after random work', { config: CONFIG, fil
     };
     // Counts without an event are polled. The clocks of these pages are moved, so that the test does not wait for that.
     const agents = await newTab();
-    for (const page of [overview, agents]) await page.clock.install();
+    const sent = await newTab();
+    const polling = [overview, agents, sent];
+    for (const page of polling) await page.clock.install();
     await show('', overview);
     await show('/agents', agents);
+    await show('/deliveries', sent);
     const correlations = await show('/correlations');
     const correlation = await show('/correlations/order-1');
     const artifacts = await show('/artifacts');
-    const allExecutions = await show('/executions');
+    const executions = await show('/executions');
+    const waiting = await show('/waiting');
+    const inbox = await show('/inbox');
+    const changelog = await show('/changelog?kind=artifact_published');
 
     const random = new Random(printedSeed());
-    await work(random);
-    for (const page of [overview, agents]) await page.clock.fastForward(60_000);
+    const batch = await work.run(random);
+    for (const page of polling) await page.clock.fastForward(60_000);
 
     await agree('artifacts', rowsShown, artifacts, async () =>
-      (await get<Schemas['ArtifactListBody']>('artifacts?order=desc&limit=500')).items.map((item) => ({
+      (await work.get<Schemas['ArtifactListBody']>('/api/v1/artifacts?order=desc&limit=500')).items.map((item) => ({
         Type: item.type,
         Payload: JSON.stringify(item.payload).slice(0, 300),
         Producer: item.produced_by,
@@ -134,23 +93,23 @@ describeDashboard('what the views show after random work', { config: CONFIG, fil
       })),
     );
     await agree('counts of artifacts', facetsShown, artifacts, async () => {
-      const { summary } = await get<Schemas['SummaryBody']>('artifacts/summary');
+      const { summary } = await work.get<Schemas['SummaryBody']>('/api/v1/artifacts/summary');
       const { by_type, by_producer, by_visibility } = summary;
       expect(await artifacts.getByText(`${summary.total_count} artifacts`, { exact: true }).count()).toBe(1);
       return { Types: by_type, Producers: by_producer, Visibility: by_visibility };
     });
-    await agree('executions', rowsShown, allExecutions, async () =>
-      (await executions('')).map((item) => ({
-        State: item.state,
+    await agree('executions', rowsShown, executions, async () =>
+      (await work.executions()).map((item) => ({
+        State: item.state === 'pending' && item.next_attempt_at !== null ? 'retrying' : item.state,
         Agent: item.agent,
-        Error: item.error_message === null ? '' : `${item.error_type} ${item.error_message}`,
-        Attempt: String(item.attempt),
+        Attempt: item.round === 0 ? String(item.attempt) : `${item.attempt} (retry ${item.round})`,
         Correlation: item.correlation_id,
         Id: item.id,
+        ...(item.error_message !== null && { Error: `${item.error_type} ${item.error_message}` }),
       })),
     );
     await agree('correlations', rowsShown, correlations, async () =>
-      (await get<Schemas['CorrelationListBody']>('correlations?limit=100')).items.map((item) => ({
+      (await work.correlations()).map((item) => ({
         State: item.state,
         Correlation: item.correlation_id,
         Artifacts: String(item.artifact_count),
@@ -159,80 +118,168 @@ describeDashboard('what the views show after random work', { config: CONFIG, fil
       })),
     );
     await agree('timeline', timelineShown, correlation, async () => {
-      const trace = await get<Schemas['TraceBody']>('correlations/order-1/trace?limit=500');
+      const trace = await work.get<Schemas['TraceBody']>('/api/v1/correlations/order-1/trace?limit=500');
       expect(await correlation.getByRole('heading', { level: 1 }).innerText()).toContain(trace.state);
       await correlation.getByText(new RegExp(`^${trace.artifact_count} artifacts?$`)).waitFor();
       const published = trace.artifacts.filter(({ execution_id }) => execution_id === null);
       return [
         ...published.map(({ type }) => `published ${type}`),
-        ...trace.executions.map(
-          ({ state, agent, attempts }) => `${state} ${agent}${attempts.length > 1 ? ` × ${attempts.length}` : ''}`,
-        ),
+        ...trace.executions.map(({ state, agent, attempts }) => {
+          const shown = state === 'pending' && attempts.length > 0 ? 'retrying' : state;
+          return `${shown} ${agent}${attempts.length > 1 ? ` × ${attempts.length}` : ''}`;
+        }),
       ].sort();
     });
-    const { artifacts: traced } = await get<Schemas['TraceBody']>('correlations/order-1/trace?limit=500');
-    const { id, type } = traced[random.between(0, traced.length - 1)]!;
-    await agree(`verdicts on ${type} ${id}`, verdictsShown, await show(`/artifacts/${id}`), async () =>
-      (await get<Schemas['ExplanationBody']>(`artifacts/${id}/explain`)).verdicts
-        .map(({ agent, verdict, detail }) => `${agent}; ${verdict.replaceAll('_', ' ')}; ${detail}`)
-        .sort(),
+    await agree('what a correlation waits for', waitsShown, correlation, async () => {
+      const said = await work.get<Schemas['CorrelationWaitingBody']>('/api/v1/correlations/order-1/waiting?limit=8');
+      const all = Object.values(said.counts ?? {}).reduce((sum, count) => sum + count, 0);
+      return { agents: said.items.flatMap((item) => ('agent' in item ? [item.agent] : [])), all };
+    });
+    await agree('waiting groups', rowsShown, waiting, async () =>
+      (await groups()).map(({ kind, agent, subscription, join_key: key, waiting_for, size, size_needed }) => ({
+        Kind: kind === 'join' ? 'Join' : 'Batch window',
+        Agent: agent,
+        Subscription: String(subscription! + 1),
+        Key: key ?? '–',
+        Missing: kind === 'join' ? waiting_for.join(', ') : `${size_needed! - size} more`,
+      })),
+    );
+    await agree('tasks', rowsShown, inbox, async () =>
+      (await work.executions('external=true')).map(({ agent, state, claimed_by, assignee }) => ({
+        Task: agent,
+        State: state === 'running' ? (expect.stringMatching(`^claimed\\s+${claimed_by}$`) as string) : 'pending',
+        For: assignee ?? 'anyone',
+      })),
+    );
+    await agree('changelog', rowsShown, changelog, async () => {
+      const { items } = await work.get<Schemas['ChangelogEventsBody']>('/api/v1/changelog/events?order=desc&limit=500');
+      return (items as Schemas['ChangelogEntryBody'][]).map((event) => ({
+        What: event.artifact_type,
+        Details: event.produced_by === 'external' ? 'by a client' : `by ${event.produced_by}`,
+        Correlation: event.correlation_id,
+        Position: numberText(event.seq),
+      }));
+    });
+    await agree('deliveries', rowsShown, sent, async () =>
+      (await deliveries()).map(({ state, attempt, target_origin, correlation_id, artifact_id }) => ({
+        State: state === 'pending' && attempt > 1 ? 'retrying' : state,
+        Target: target_origin,
+        Attempt: String(attempt),
+        Correlation: correlation_id,
+        Artifact: artifact_id,
+      })),
     );
     await agree('agents', rowsShown, agents, async () => {
       const ends = await endsByAgent();
-      return (await get<Schemas['AgentsBody']>('agents')).agents.map(({ name }) => {
+      const { agents: active } = await work.get<Schemas['ActivityBody']>('/api/v1/activity?window=1h&step=15m');
+      return (await work.get<Schemas['AgentsBody']>('/api/v1/agents')).agents.map(({ name }) => {
         const [ended, failed] = ends[name] ?? endsText(0, 0);
-        return { Agent: name, Ended: ended, Failed: failed };
+        const took = active.find(({ agent }) => agent === name)?.duration_ms;
+        const text = (ms: number | undefined): string => (ms === undefined ? '–' : durationText(ms));
+        return { Agent: name, Ended: ended, Failed: failed, p50: text(took?.p50), p95: text(took?.p95) };
       });
     });
+    const open = await work.executions('state=pending');
+    const waitingFor = (isMeant: (one: Schemas['ListedExecutionBody']) => boolean): string =>
+      String(open.filter(isMeant).length);
+    const grouped = (await groups()).reduce((sum, { size }) => sum + size, 0);
     await agree('overview', overviewShown, overview, async () => ({
       tiles: {
-        // The tile counts what processes run, and work that a person has claimed is not in it.
-        Running: String((await executions('state=running')).filter(({ agent }) => agent !== 'inspector').length),
-        // Only people have work, and all agents are resumed.
-        Queued: '0',
-        Retrying: '0',
-        Paused: '0',
-        'In joins': String(
-          (await get<Schemas['WaitingGroupsBody']>('waiting?limit=500')).items.reduce((sum, { size }) => sum + size, 0),
+        Running: String((await work.executions('state=running')).length),
+        Queued: waitingFor(({ agent }) => agent === 'furnace'),
+        Retrying: waitingFor(({ next_attempt_at: next }) => next !== null),
+        Paused: waitingFor(({ agent }) => agent === 'clerk'),
+        'In joins': String(grouped),
+        'For people': String((await work.executions('external=true')).length),
+        Hidden: '1',
+        'No agent': '0',
+        Deliveries: String(
+          (await deliveries()).filter(({ state }) => state !== 'delivered' && state !== 'dead').length,
         ),
-        'For people': String((await executions('external=true')).length),
-        Hidden: '0',
-        'No agent': String((await executions('without_agent=true')).length),
-        Deliveries: '0',
       },
       agents: await endsByAgent(),
-      newest: (await get<Schemas['CorrelationListBody']>('correlations?limit=8')).items.map((item) => [
-        item.state,
-        item.correlation_id,
-      ]),
-      failures: (await get<Schemas['ExecutionListBody']>('executions?state=failed&limit=6')).items.map((item) => [
-        item.agent,
-        `${item.error_type}: ${item.error_message}`,
-      ]),
+      newest: (await work.correlations()).slice(0, 8).map((item) => [item.state, item.correlation_id]),
+      failures: (await work.executions('state=failed'))
+        .slice(0, 6)
+        .map((item) => [item.agent, `${item.error_type}: ${item.error_message}`]),
     }));
-  });
+    await agree('backlog', metersShown, overview, () =>
+      Promise.resolve({
+        'Waiting executions': open.length,
+        'Waiting artifacts': grouped + 1,
+        'Executions without an agent': 0,
+      }),
+    );
+    for (const tab of [correlations, correlation, artifacts, executions, waiting, inbox, changelog]) await tab.close();
+
+    const { artifacts: traced } = await work.get<Schemas['TraceBody']>('/api/v1/correlations/order-1/trace?limit=500');
+    const { id, type } = traced[random.between(0, traced.length - 1)]!;
+    await agree(`verdicts on ${type} ${id}`, verdictsShown, await show(`/artifacts/${id}`, sent), async () =>
+      (await work.get<Schemas['ExplanationBody']>(`/api/v1/artifacts/${id}/explain`)).verdicts
+        .map(({ agent, verdict, detail }) => `${agent}; ${verdict.replaceAll('_', ' ')}; ${detail}`)
+        .sort(),
+    );
+    await agree('groups of failures', rowsShown, await show('/executions?view=failures', sent), async () =>
+      (await work.get<Schemas['FailureListBody']>('/api/v1/executions/failures?limit=50')).items.map((group) => ({
+        Failed: String(group.count),
+        Agent: group.agent,
+        Error: `${group.error_type} ${group.message}`,
+      })),
+    );
+    const { items: batches } = await work.get<Schemas['BatchListBody']>('/api/v1/batches');
+    await agree('batches', rowsShown, await show('/batches', sent), () =>
+      Promise.resolve(
+        batches.map((one) => ({
+          State: one.status,
+          Agent: one.agent_name,
+          Items: `${one.completed_items} / ${one.total_items}`,
+          Failed: String(one.failed_items),
+        })),
+      ),
+    );
+    await show(`/batches/${batch}`, sent);
+    await agree('results of a batch', rowsShown, sent, async () =>
+      (await work.get<Schemas['BatchBody']>(`/batch/${batch}?results_limit=100`)).results.map((item) => ({
+        Row: String(item.index),
+        State: item.status,
+        Result: item.error ?? JSON.stringify(item.result),
+        Run: item.run_id,
+      })),
+    );
+    await agree('failures of a batch', tableShown('Why items failed'), sent, async () =>
+      (await work.get<Schemas['BatchFailuresBody']>(`/batch/${batch}/failures`)).groups.map((group) => [
+        String(group.items),
+        group.message,
+        `row ${group.first_index}`,
+      ]),
+    );
+    await agree('graph', tableShown('Agents'), await show('/graph?as=table', sent), async () => {
+      const ends = await endsByAgent();
+      const open = await groups();
+      return (await work.get<Schemas['AgentsBody']>('/api/v1/agents')).agents.map(({ name, subscriptions }) => {
+        const [ended, failed] = ends[name] ?? endsText(0, 0);
+        const count = open.filter(({ agent }) => agent === name).length;
+        const groupedBy = subscriptions.find(({ window, types }) => window ?? types.length > 1);
+        const shown = groupedBy === undefined ? '–' : (expect.stringMatching(new RegExp(`, ${count} open$`)) as string);
+        return [name, expect.any(String) as string, shown, expect.any(String) as string, ended, failed];
+      });
+    });
+    await agree('history of an agent', tableShown('History'), await show('/agents/maker', sent), async () => {
+      const { summary } = await work.get<Schemas['HistoryBody']>('/api/v1/agents/maker/history-summary');
+      const { total_executions, total_artifacts_consumed, total_artifacts_produced } = summary;
+      await sent
+        .getByText(
+          `${total_executions} ended executions, ${total_artifacts_consumed} artifacts consumed, ${total_artifacts_produced} published`,
+        )
+        .waitFor();
+      return Object.entries(summary.execution_timeline)
+        .sort(([one], [other]) => other.localeCompare(one))
+        .map(([, { executions: all, failures }]) => [expect.any(String) as string, ...endsText(all, failures)]);
+    });
+  }, 120_000);
 });
 
 const endsText = (all: number, failed: number): string[] => [
   String(all),
   failed === 0 ? '0' : `${failed} (${shareText(failed / all)})`,
 ];
-
-const shareText = (share: number): string => `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
-
-/** Compares what a page shows with what the API says until they are equal, as a page follows within seconds. */
-async function agree<T>(
-  what: string,
-  read: (page: Page) => Promise<T>,
-  page: Page,
-  said: () => Promise<NoInfer<{ [K in keyof T]?: unknown }>>,
-): Promise<void> {
-  await eventually(
-    `${what} are what the API says`,
-    async () => {
-      expect(await read(page)).toMatchObject(await said());
-      return true;
-    },
-    WITHIN_MS,
-  );
-}
