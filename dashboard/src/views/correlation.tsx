@@ -41,7 +41,7 @@ export default function Correlation(): ReactNode {
   const concerns = (event: LiveEvent): boolean => 'correlation_id' in event && event.correlation_id === id;
   const { value, set } = useFilters(READERS);
   const status = useApi(STATUS, { path }, { live: concerns });
-  const changed = useMemo(() => new ChangedPages(hasPages(TRACE, { path: { correlation_id: id } })), [id]);
+  const changed = useMemo(() => new ChangedPages(id, hasPages(TRACE, { path: { correlation_id: id } })), [id]);
   const pages = usePages(
     TRACE,
     { path },
@@ -53,12 +53,13 @@ export default function Correlation(): ReactNode {
   );
   const refresh = (): Promise<void> => changed.refresh(pages.refresh);
   useLiveEvents((events, resync) => {
-    events.filter(isShown(concerns)).forEach((event) => changed.happened(event));
+    events.filter(changed.concerns).forEach((event) => changed.happened(event));
     if (!resync) return;
     changed.missed();
     void refresh();
   });
-  useLiveRefresh(refresh, isShown(concerns));
+  useLiveRefresh(refresh, changed.concerns);
+  useEffect(() => changed.wereRead(pages.pages), [changed, pages.pages]);
   useEffect(() => {
     if (pages.hasMore) pages.loadMore();
   });
@@ -99,12 +100,6 @@ export default function Correlation(): ReactNode {
     </Page>
   );
 }
-
-/** The text of a model changes no row. */
-const isShown =
-  (concerns: (event: LiveEvent) => boolean) =>
-  (event: LiveEvent): boolean =>
-    event.event_type !== 'execution_output' && concerns(event);
 
 function Title({ id, state }: { id: string; state: string | undefined }): ReactNode {
   return (
