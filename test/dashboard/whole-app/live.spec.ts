@@ -35,11 +35,13 @@ describeDashboard('the live connection of the web app', { config: CONFIG }, (das
     const { port } = server.address() as AddressInfo;
     await page.route('**/changelog/stream*', (route) => route.continue({ url: `http://127.0.0.1:${port}/` }));
     stream = undefined;
+    const answer = (): Promise<unknown> => page.waitForResponse((response) => response.url().includes(request));
+    const first = answer();
     await page.goto(`${dashboard.app.url}/dashboard${path}`);
-    await page.locator('main [data-loading]').first().waitFor({ state: 'detached' });
+    await first;
     await eventually('the page has asked for the stream', () => stream !== undefined);
     // A stream that begins makes the page fetch once more.
-    const fetched = page.waitForResponse((response) => response.url().includes(request));
+    const fetched = answer();
     stream!.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
     await page.getByText('Live', { exact: true }).waitFor();
     await fetched;
