@@ -34,7 +34,7 @@ export class Processes {
   /** The id of this process, which is also the owner of its leases. */
   readonly own = newId();
   private startedAt: number | null = null;
-  /** What the processes had at the last look; null if that may have changed since. */
+  /** The answer of the last look at the processes; null if that may have changed since. */
   private lastKnown: KnownWork | null = null;
   /** How often the processes are known to have changed. */
   private changes = 0;
