@@ -12,9 +12,9 @@ import { visibilitySchema } from './visibility-schema.js';
 const nameSchema: JsonObject = {
   type: 'string',
   maxLength: 200,
-  pattern: '^(?!__proto__$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
+  pattern: '^(?!(?:__proto__|\\.\\.?)$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
   errorMessage:
-    'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends',
+    'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends, other than . and ..',
 };
 
 /** The schema of a key whose value is CEL. Without quotes, YAML reads a map, a list or a constant of CEL as its own. */

@@ -8,6 +8,11 @@ export const AGENTS_MISTAKES: Mistake[] = [
     'error line 6, column 5: agents.a.descripton: is not a known key; did you mean description?',
   ],
   [
+    'an agent whose name is a step of a path, which browsers leave out of addresses',
+    'agents:\n  ..:\n    consumes: [{ types: [Order] }]\n    engine: { kind: external }\n',
+    'error line 2, column 3: agents[".."]: is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends, other than . and ..',
+  ],
+  [
     'an agent without an engine',
     'agents:\n  a:\n    consumes: [{ types: [Order] }]\n',
     'error line 2, column 3: agents.a.engine: is required',

@@ -90,7 +90,7 @@ export const TYPES_MISTAKES: Mistake[] = [
   [
     'a name with a space at its end',
     "types:\n  'Order ': {}\n",
-    'error line 2, column 3: types["Order "]: is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends',
+    'error line 2, column 3: types["Order "]: is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends, other than . and ..',
   ],
   [
     'a declaration of WorkflowError',
