@@ -279,9 +279,13 @@ describe('unknown fields', () => {
   });
 
   test('are excluded by the OpenAPI document if they are a 400', () => {
-    type Schema = { additionalProperties?: unknown };
+    type Schema = { additionalProperties?: unknown; oneOf?: { $ref: string }[] };
     const schemas = document.components!.schemas as Record<string, Schema>;
-    const isClosed = (name: string): boolean => schemas[name]!.additionalProperties === false;
+    const isClosed = (name: string): boolean => {
+      const { additionalProperties, oneOf } = schemas[name]!;
+      if (oneOf) return oneOf.every(({ $ref }) => isClosed($ref.split('/').at(-1)!));
+      return additionalProperties === false;
+    };
     const closed = [
       'PublishRequest',
       'SyncPublishRequest',
