@@ -52,20 +52,9 @@ export function createLogger(
   );
 }
 
-/** Lines are written once they are this many characters, because a write for each would take a tenth of the CPU time. */
-const BLOCK = 8_192;
-/** Or after this time at the latest (ms). A process that is killed loses the lines of that time. */
-const BLOCK_MS = 100;
-
-// Asynchronous, so that a request never waits for its log line. An exit writes what is left.
+// Asynchronous, so that a request never waits for its log line. With a `minLength` of 0, a flush would not wait.
 function lines({ fd }: LogOutput): DestinationStream {
-  const destination = pino.destination({
-    dest: fd,
-    sync: false,
-    minLength: BLOCK,
-    periodicFlush: BLOCK_MS,
-    maxLength: LONGEST_BACKLOG,
-  });
+  const destination = pino.destination({ dest: fd, sync: false, minLength: 1, maxLength: LONGEST_BACKLOG });
   // A full disk must not end the service. Lines that could not be written are tried again with the next line.
   destination.on('error', () => undefined);
   return destination;
