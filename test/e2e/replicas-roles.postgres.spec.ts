@@ -89,7 +89,8 @@ describe('starling serve --no-worker and starling worker', () => {
       'all that was published is delivered',
       async () => (await deliveries('pending')) + (await deliveries('waiting')) === 0,
     );
-    expect(receiver.received.length).toBeGreaterThanOrEqual(await deliveries('delivered'));
+    const delivered = await deliveries('delivered');
+    expect(receiver.received.length).toBeGreaterThanOrEqual(delivered);
     await eventually('the worker has printed its address', () => /health at (http\S+)\/health/.test(worker!.stderr));
     const url = /health at (http\S+)\/health/.exec(worker.stderr)![1]!;
     expect((await fetch(`${url}/health/ready`)).status).toBe(200);
