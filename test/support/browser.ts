@@ -14,6 +14,8 @@ export const describeInBrowser = (name: string, tests: () => void): void =>
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: EXECUTABLE,
+    // Without it, Chromium cannot open files whose names have other characters than ASCII.
+    env: { ...process.env, LANG: 'C.UTF-8' },
     args: [
       '--headless',
       '--no-sandbox',
