@@ -96,7 +96,7 @@ describe('starling publish', () => {
   });
 
   test('--timeout limits the waiting', async () => {
-    expect(await printed('publish', 'Wait', '{}', '--wait', '--timeout', '1')).toMatchObject({
+    expect(await printed('publish', 'Wait', '{}', '--wait', '--timeout', '1000ms')).toMatchObject({
       completed: false,
       artifacts: [],
     });
@@ -175,9 +175,9 @@ describe('one line on standard error, and exit code 1', () => {
       /^--inputs: cannot read missing\.json \(ENOENT\)$/,
     ],
     [
-      'a timeout that is not a number',
+      'a timeout that is neither a duration nor a number',
       ['publish', 'Order', '{}', '--wait', '--timeout', 'soon'],
-      /^--timeout: must be a number \(got "soon"\)$/,
+      /^--timeout: must be a duration such as 30s, or a number of seconds \(got "soon"\)$/,
     ],
     ['a timeout without waiting', ['publish', 'Order', '{}', '--timeout', '3'], /^--timeout: only valid with --wait/],
     ['a malformed address', ['run', 'echo', '--url', 'localhost:8344'], /^--url: must be a URL that begins with http/],

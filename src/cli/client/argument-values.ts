@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 
 import type { JsonObject } from '../../common/json.js';
+import { parseDuration } from '../../common/units.js';
 import { ClientError } from './client-errors.js';
 
 /**
@@ -33,4 +34,19 @@ export function numberOf(option: string, given: string): number {
   if (given.trim() === '' || !Number.isFinite(number))
     throw new ClientError(`${option}: must be a number (got ${JSON.stringify(given)})`);
   return number;
+}
+
+/**
+ * Parses a duration such as `1m` or `PT1M`, or a number of seconds, into seconds; the server checks its bounds. Throws a
+ * ClientError that names the option if it is neither.
+ */
+export function secondsOf(option: string, given: string): number {
+  const duration = parseDuration(given);
+  if (duration !== null) return duration / 1_000;
+  const seconds = Number(given);
+  if (given.trim() === '' || !Number.isFinite(seconds))
+    throw new ClientError(
+      `${option}: must be a duration such as 30s, or a number of seconds (got ${JSON.stringify(given)})`,
+    );
+  return seconds;
 }

@@ -14,7 +14,10 @@ export function addClientCommands(program: Command): void {
     .argument('<type>', 'artifact type')
     .argument('<json>', 'payload: JSON, @<file>, or - for standard input')
     .option('--wait', 'wait until the whole cascade has ended, and print the artifacts that agents produced')
-    .option('--timeout <seconds>', 'how long --wait waits (1 to 300, default: 30)')
+    .option(
+      '--timeout <duration>',
+      'how long --wait waits, such as 1m, or a number of seconds (1s to 5m, default: 30s)',
+    )
     .option('--tag <tag>', 'tag of the artifact (repeatable)', collect)
     .option('--correlation-id <id>', 'correlation that the artifact belongs to (default: a new one)')
     .action(

@@ -1,4 +1,4 @@
-import { numberOf, readJsonArgument } from './argument-values.js';
+import { readJsonArgument, secondsOf } from './argument-values.js';
 import { ClientError } from './client-errors.js';
 import { Output } from './printing/output.js';
 import { serverAt } from './server.js';
@@ -26,7 +26,7 @@ export async function publish(type: string, json: string, options: PublishOption
     type,
     payload,
     ...(tags && { tags }),
-    ...(timeout !== undefined && { timeout: numberOf('--timeout', timeout) }),
+    ...(timeout !== undefined && { timeout: secondsOf('--timeout', timeout) }),
   };
   const sent: Record<string, string> = correlationId === undefined ? {} : { [CORRELATION_HEADER]: correlationId };
   const { body, headers } = await serverAt(options.url).post<object>(
