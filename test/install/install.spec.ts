@@ -22,8 +22,10 @@ agents:
     engine: { kind: llm, model: anthropic/claude-sonnet-4-5, instructions: Answer. }
 `;
 
-/** The environment without what `npm test` adds; a proxy and its certificates stay. */
-const OWN = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$/.test(name)));
+/** The environment without what `npm test` and the script add; a proxy and its certificates stay. */
+const OWN = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^npm_|^NODE_OPTIONS$|^STARLING_/.test(name)),
+);
 
 describe('an installed package', () => {
   let folder: string;
@@ -124,7 +126,7 @@ describe('an installed package', () => {
       ),
     });
     expect(await run('npm install --no-audit --no-fund ai@7 @ai-sdk/anthropic@4')).toMatchObject({ code: 0 });
-    expect(await on('24', `ANTHROPIC_API_KEY=x ${check}`)).toMatchObject({ code: 0 });
+    expect(await on('24', `ANTHROPIC_API_KEY=x ${check}`)).toMatchObject({ code: 0, stdout: 'starling.yaml: ok' });
     expect(
       await on('24', `OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:9 ANTHROPIC_API_KEY=x npx starling serve --port 0`),
     ).toMatchObject({ code: 1, stderr: expect.stringContaining('run npm install @opentelemetry/core@3') });
