@@ -1,6 +1,6 @@
 // Installs the packed package in an empty folder and starts it on several versions of Node.js, which npx installs. Needs a registry of npm.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -115,6 +115,16 @@ describe('an installed package', () => {
     expect(bytes).toBeLessThan(120e6);
     expect(count).toBeLessThan(220);
   });
+
+  test('a checkout installs on Node.js 24 without a warning', async () => {
+    const checkout = join(folder, 'checkout');
+    for (const file of ['.npmrc', 'package.json', 'package-lock.json', 'stubs'])
+      cpSync(file, join(checkout, file), { recursive: true });
+    const { code, stdout } = await on('24', `cd ${checkout} && npm_config_loglevel=warn npm ci --dry-run 2>&1`);
+    // Settings of the machine are not the checkout's.
+    const warnings = stdout.split('\n').filter((line) => /^npm warn (?!Unknown)/.test(line));
+    expect([code, warnings]).toEqual([0, []]);
+  }, 300_000);
 
   test('says which packages a model and traces need, and works once they are installed', async () => {
     writeFileSync(join(app, 'starling.yaml'), WITH_MODEL);
