@@ -23,7 +23,7 @@ export function isInstalled(name: string): boolean {
   try {
     return findPackageJSON(name, import.meta.url) !== undefined;
   } catch {
-    return false; // Node throws if there is no package.
+    return false; // Node throws if it does not find the package.
   }
 }
 

@@ -22,7 +22,7 @@ export function describeSchemaErrors(errors: readonly ErrorObject[], root: unkno
   );
 }
 
-/** Payloads may have any text and schemas any number of values. */
+/** Longer texts are not compared with the allowed values, because a payload may have any text. */
 const LONGEST_COMPARED = 100;
 
 type Description = { below: Path; message: string };

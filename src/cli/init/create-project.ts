@@ -11,7 +11,7 @@ const HEADER = /^# yaml-language-server: \$schema=.*$/m;
 
 /**
  * Writes a project of this template to a folder, which is made if there is none, and prints the next commands. Throws a
- * StartError, and writes nothing, if there is no such template or if a file exists.
+ * StartError, and writes nothing, if the template is unknown or if a file exists.
  */
 export async function createProject(name: string, dir: string): Promise<void> {
   const template = readTemplate(name);

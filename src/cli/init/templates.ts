@@ -35,7 +35,7 @@ export interface TemplateFile {
   source: string;
 }
 
-/** Throws a StartError if there is no template of that name. */
+/** Throws a StartError if no template has that name. */
 export function readTemplate(name: string): Template {
   const names = readdirSync(TEMPLATES).filter((folder) => existsSync(join(TEMPLATES, folder, DESCRIPTION)));
   if (names.includes(name)) return JSON.parse(readFileSync(join(TEMPLATES, name, DESCRIPTION), 'utf8')) as Template;
