@@ -447,6 +447,14 @@ describe('a WebSocket', () => {
     await has(reader, 1);
   });
 
+  it('misses nothing that is published before its filter arrives', async () => {
+    const reader = await WebSocketReader.connect(board.app.url);
+    readers.push(reader);
+    await publishAll(1, 'before-the-filter');
+    reader.socket.send(JSON.stringify({ correlation_id: 'before-the-filter' }));
+    await has(reader, 1);
+  });
+
   it.each([
     [
       'not JSON',

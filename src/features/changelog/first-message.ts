@@ -39,7 +39,10 @@ export class FirstMessages implements OnModuleDestroy {
     this.closeWaiting();
   }
 
-  /** A reader that sends no filter in time gets everything after `position`. */
+  /**
+   * The stream begins after `position`, unless the first message says otherwise, because an artifact that is published
+   * between the handshake and the filter would be missed. A reader that sends no filter in time gets everything.
+   */
   waitFor(webSocket: WebSocket, socket: Socket, position: number): void {
     this.waiting.add(webSocket);
     const begin = (request: () => Promise<StreamRequest>): void => {
@@ -59,7 +62,7 @@ export class FirstMessages implements OnModuleDestroy {
       this.waiting.delete(webSocket);
     });
     webSocket.once('message', (data: RawData) => {
-      if (this.waiting.has(webSocket)) begin(() => this.requested(String(data)));
+      if (this.waiting.has(webSocket)) begin(() => this.requested(String(data), position));
       else this.refuse(webSocket, tooLate());
     });
   }
@@ -68,9 +71,10 @@ export class FirstMessages implements OnModuleDestroy {
     await this.streams.begin(await request(), () => new WebSocketSink(webSocket, socket));
   }
 
-  private async requested(text: string): Promise<StreamRequest> {
+  private async requested(text: string, position: number): Promise<StreamRequest> {
     const request = readFirstMessage(text);
-    if (request.after !== null) await this.resuming.check('after', request.after);
+    if (request.after === null) return { ...request, after: position };
+    await this.resuming.check('after', request.after);
     return request;
   }
 
