@@ -1,3 +1,4 @@
+import { scheduler } from './scheduler.js';
 /** Background work that ticks start. It never runs twice at the same time, and stops only between its steps. */
 export class SingleFlight {
   private running: Promise<void> | null = null;
@@ -31,11 +32,11 @@ const PAUSE_FACTOR = 20;
 export function throttled<T>(count: () => Promise<T>): () => Promise<T> {
   let found: Promise<T> | null = null;
   const countNow = async (): Promise<T> => {
-    const startedAt = performance.now();
+    const startedAt = scheduler.elapsed();
     try {
       return await count();
     } finally {
-      setTimeout(() => (found = null), PAUSE_FACTOR * (performance.now() - startedAt)).unref();
+      scheduler.after(PAUSE_FACTOR * (scheduler.elapsed() - startedAt), () => (found = null));
     }
   };
   return () => (found ??= countNow());

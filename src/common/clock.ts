@@ -1,4 +1,6 @@
-export type Cancel = () => void;
+import { type Cancel, scheduler } from './scheduler.js';
+
+export type { Cancel } from './scheduler.js';
 
 /** The only source of time. Services inject it, so that tests can move time without sleeping. */
 export abstract class Clock {
@@ -21,17 +23,17 @@ const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export class SystemClock extends Clock {
   now(): number {
-    return Date.now();
+    return scheduler.time();
   }
 
   at(time: number, callback: () => void): Cancel {
-    let timer: NodeJS.Timeout;
+    let cancel: Cancel;
     const arm = (): void => {
       const remaining = time - this.now();
       if (remaining <= 0) callback();
-      else timer = setTimeout(arm, Math.min(remaining, LONGEST_TIMEOUT_MS)).unref();
+      else cancel = scheduler.after(Math.min(remaining, LONGEST_TIMEOUT_MS), arm);
     };
-    timer = setTimeout(arm, Math.min(Math.max(time - this.now(), 0), LONGEST_TIMEOUT_MS)).unref();
-    return () => clearTimeout(timer);
+    cancel = scheduler.after(Math.min(Math.max(time - this.now(), 0), LONGEST_TIMEOUT_MS), arm);
+    return () => cancel();
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { type Cancel, scheduler } from '../common/scheduler.js';
 import type { Transaction } from '../database/unit-of-work.js';
 import { Signals } from './signals.js';
 import { StreamInterest } from './stream-interest.js';
@@ -10,7 +11,7 @@ const SEND_EVERY_MS = 20;
 @Injectable()
 export class StoredArtifacts {
   private unsent = 0;
-  private timer: NodeJS.Timeout | null = null;
+  private timer: Cancel | null = null;
 
   constructor(
     private readonly signals: Signals,
@@ -26,9 +27,9 @@ export class StoredArtifacts {
     this.signals.artifactStored.publish(seq);
     if (!this.interest.isElsewhere) return;
     this.unsent = Math.max(this.unsent, seq);
-    this.timer ??= setTimeout(() => {
+    this.timer ??= scheduler.after(SEND_EVERY_MS, () => {
       this.timer = null;
       this.signals.artifactStored.publishElsewhere(this.unsent);
-    }, SEND_EVERY_MS).unref();
+    });
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import { scheduler } from '../common/scheduler.js';
 import { Signals } from './signals.js';
 
 const ANNOUNCE_EVERY_MS = 5_000;
@@ -20,7 +21,7 @@ export class StreamInterest {
   constructor(private readonly signals: Signals) {
     signals.streamsOpen.subscribe(({ live }) => this.heard(live));
     // Deferred, because nothing can be sent while a signal is being received.
-    signals.whoHasStreams.subscribe(() => void setImmediate(() => this.announce()));
+    signals.whoHasStreams.subscribe(() => scheduler.later(() => this.announce()));
     signals.resync.subscribe(() => {
       this.announce();
       signals.whoHasStreams.publishElsewhere(null);
@@ -29,12 +30,12 @@ export class StreamInterest {
 
   /** True if another process has open streams. */
   get isElsewhere(): boolean {
-    return performance.now() < this.elsewhereUntil;
+    return scheduler.elapsed() < this.elsewhereUntil;
   }
 
   /** True if some of them want live events. */
   get wantsLiveElsewhere(): boolean {
-    return performance.now() < this.liveElsewhereUntil;
+    return scheduler.elapsed() < this.liveElsewhereUntil;
   }
 
   /** Registers a stream of this process. Call the returned function once, when the stream ends. */
@@ -56,7 +57,7 @@ export class StreamInterest {
   }
 
   private heard(live: boolean): void {
-    this.elsewhereUntil = performance.now() + HOLDS_MS;
+    this.elsewhereUntil = scheduler.elapsed() + HOLDS_MS;
     if (live) this.liveElsewhereUntil = this.elsewhereUntil;
   }
 }

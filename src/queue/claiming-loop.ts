@@ -1,8 +1,7 @@
-import { setTimeout } from 'node:timers/promises';
-
 import type { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import type { Logger } from '../common/logger.js';
+import { scheduler } from '../common/scheduler.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { Topic } from '../pubsub/signals.js';
 import type { LeasedRow } from './leased-table.js';
@@ -252,7 +251,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
       moreWaiting.forEach((queue) => this.pendingQueues.add(queue));
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((each) => this.begin(each));
       this.offerElsewhere(moreWaiting, this.topics.ready);
-      if (missed && claimed.length === 0) await setTimeout(MISSED_PAUSE_MS);
+      if (missed && claimed.length === 0) await scheduler.pause(MISSED_PAUSE_MS);
     } catch (error) {
       this.trouble = isUnavailable(error) ? (error as Error).message : `claiming ${this.claimant.name} failed`;
       this.logger.error({ err: error }, `claiming ${this.claimant.name} failed; trying again`);

@@ -1,6 +1,7 @@
 import { sql, type WhereInterface } from 'kysely';
 
 import type { Clock } from '../common/clock.js';
+import { scheduler } from '../common/scheduler.js';
 import { type Prepared, prepared } from '../database/prepared.js';
 import type { Schema } from '../database/schema.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
@@ -76,8 +77,8 @@ export class ReadyRows<Row extends LeasedRow> {
 
   /** Call this with every search. From time to time it asks up to which position all rows are visible. */
   look(): void {
-    if (this.unitOfWork.dialect.exclusive || performance.now() - this.finalAt < FINAL_EVERY_MS) return;
-    this.finalAt = performance.now();
+    if (this.unitOfWork.dialect.exclusive || scheduler.elapsed() - this.finalAt < FINAL_EVERY_MS) return;
+    this.finalAt = scheduler.elapsed();
     this.unitOfWork.finalPosition(this.table.name).then(
       (final) => (this.final = final),
       // The search itself reports what is wrong with the database.

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
-
 import type { Clock } from '../common/clock.js';
+import { random } from '../common/random.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { findNextRetry, releaseDueRetries, takingLeases } from './leased-rows.js';
 import type { LeasedRow, LeasedTable } from './leased-table.js';
@@ -120,7 +119,7 @@ export class RowClaims<Row extends LeasedRow, Input> {
   ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'> & { ours: Set<string> }> {
     // External workers get this token, and it lets them end the execution, so it must not be predictable from another
     // one.
-    const leaseToken = randomUUID();
+    const leaseToken = random.uuid();
     const ids = chosen.map(({ id }) => id);
     const [leased, inputs] = await Promise.all([
       this.takeLeases(tx.db, { leaseToken, ...lease, now }, ids),

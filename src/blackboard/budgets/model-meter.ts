@@ -1,9 +1,10 @@
+import { scheduler } from '../../common/scheduler.js';
 import type { ModelNeed } from '../../engines/engine.js';
 import { addUsage, type AttemptUsage } from './attempt-usage.js';
 
 interface OpenCall {
   need: ModelNeed;
-  /** Milliseconds, from performance.now(). */
+  /** Milliseconds, from scheduler.elapsed(). */
   since: number;
   reported: AttemptUsage | null;
 }
@@ -23,7 +24,7 @@ export class ModelMeter {
 
   /** A call with this reservation begins. */
   begins(need: ModelNeed): void {
-    this.call = { need, since: performance.now(), reported: null };
+    this.call = { need, since: scheduler.elapsed(), reported: null };
   }
 
   used(usage: AttemptUsage): void {
@@ -47,6 +48,6 @@ function allOf({ need, since, reported }: OpenCall): AttemptUsage {
     inputTokens: Math.max(need.inputTokens, reported?.inputTokens ?? 0),
     outputTokens: Math.max(need.outputTokens, reported?.outputTokens ?? 0),
     cost: need.cost === null ? null : Math.max(need.cost, reported?.cost ?? 0),
-    latencyMs: performance.now() - since,
+    latencyMs: scheduler.elapsed() - since,
   };
 }

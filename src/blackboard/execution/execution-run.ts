@@ -4,6 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { scheduler } from '../../common/scheduler.js';
 import { type AgentArtifact, PreparedEngines } from '../../engines/engine.js';
 import { UserFrames } from '../../engines/user-frames.js';
 import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';
@@ -96,14 +97,14 @@ export class ExecutionRun {
       shortfall: null,
     };
     const agent = this.catalog.agent(execution.agent)!;
-    const startedAt = performance.now();
+    const startedAt = scheduler.elapsed();
     const endsBy = this.clock.now() + agent.timeoutMs;
     this.reports.started(execution, this.clock.now());
     const { result, returned } =
       'artifacts' in given ? this.attempt(execution, agent, given.artifacts, abort) : failedAttempt(given);
     const committed = result
       .then((attempt) => this.commits.commit(execution, agent, attempt, endsBy, holder))
-      .then((outcome) => this.reports.ended(execution, outcome, performance.now() - startedAt))
+      .then((outcome) => this.reports.ended(execution, outcome, scheduler.elapsed() - startedAt))
       .catch((error: unknown) => {
         this.logger.error(
           { err: error, execution_id: execution.id },

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { random } from '../../common/random.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
@@ -48,7 +49,7 @@ export class FailedAttempts {
     const changes = this.tracker.begin(tx, execution.span);
     const { now } = changes;
     const earliest = now + Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS);
-    const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, Math.random()), earliest);
+    const availableAt = Math.max(nextAttemptAt(retry, execution.attempt, now, random.number()), earliest);
     // The usage is counted in the correlation, so it must be locked before the execution. A retry changes nothing else
     // of it.
     if (hasSpent(execution)) await changes.get(execution.correlationId);

@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto';
-
 import type { Selectable } from 'kysely';
 
 import { failureGroupOf } from '../../common/failure-group.js';
+import { random } from '../../common/random.js';
 import { places, prepared } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -97,7 +96,7 @@ export const deferToLease = prepared<{ id: string; leaseToken: string; until: nu
 
 /** Leases a waiting execution, which the transaction has locked, in order to end it. No attempt begins. */
 export async function leaseToEnd(tx: Transaction, id: string): Promise<string> {
-  const leaseToken = randomUUID();
+  const leaseToken = random.uuid();
   await tx.db
     .updateTable('executions')
     .set({ state: 'running', lease_token: leaseToken, attempt_started_at: null })

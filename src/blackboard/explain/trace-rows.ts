@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-
 import type { Selectable } from 'kysely';
 
+import { laterTurn } from '../../common/scheduler.js';
 import type { ArtifactsTable, ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 
@@ -160,7 +159,7 @@ async function inParts<Item, Row>(
   const rows: Row[] = [];
   for (let start = 0; start < items.length; start += AT_ONCE) {
     rows.push(...(await find(items.slice(start, start + AT_ONCE))));
-    await setImmediate();
+    await laterTurn();
   }
   return rows;
 }

@@ -1,11 +1,10 @@
-import { setTimeout } from 'node:timers/promises';
-
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
+import { scheduler } from '../../common/scheduler.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { externalWork, isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
@@ -87,7 +86,7 @@ export class ExternalClaims {
     for (let tries = 1; ; tries += 1) {
       const { held, missed } = await this.claimOnce(request);
       if (held.length > 0 || !missed || tries === MISSED_TRIES) return held;
-      await setTimeout(MISSED_PAUSE_MS);
+      await scheduler.pause(MISSED_PAUSE_MS);
     }
   }
 
@@ -95,7 +94,7 @@ export class ExternalClaims {
     for (let tries = 1; ; tries += 1) {
       const claim = await this.unitOfWork.run((tx) => this.claimOneIn(tx, id, agent, claimedBy));
       if ('held' in claim || claim.whyNot !== IS_TOUCHED || tries === MISSED_TRIES) return claim;
-      await setTimeout(MISSED_PAUSE_MS);
+      await scheduler.pause(MISSED_PAUSE_MS);
     }
   }
 

@@ -1,5 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
@@ -7,6 +5,7 @@ import { SingleFlight } from '../../common/background-work.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
+import { laterTurn } from '../../common/scheduler.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type SchedulerLock, SchedulerLocks } from '../processes/scheduler-locks.repository.js';
 import type { Operation, OperationFilter, Step } from './operation.js';
@@ -72,7 +71,7 @@ export class OperationLoop implements OnModuleDestroy {
         found.delete(operation.id);
         this.logger.warn({ err: error, operation: operation.id }, 'a step of an operation failed; trying again');
       }
-      await setImmediate();
+      await laterTurn();
     }
     return hasMoved;
   }

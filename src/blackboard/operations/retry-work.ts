@@ -1,7 +1,6 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { Injectable } from '@nestjs/common';
 
+import { laterTurn } from '../../common/scheduler.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { FailedExecutions } from '../execution/failed-executions.js';
 import { FailureGroups } from '../queries/failure-groups.repository.js';
@@ -73,7 +72,7 @@ export class RetryWork implements OperationWork {
       position = last.seq;
       yield { matching: rows.filter((row) => isMatch(row, filter, start)), upTo: position };
       // On SQLite, reading blocks the process.
-      await setImmediate();
+      await laterTurn();
     }
   }
 }

@@ -1,7 +1,6 @@
-import { setTimeout } from 'node:timers/promises';
-
 import { Injectable } from '@nestjs/common';
 
+import { scheduler } from '../../common/scheduler.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { Path, Window } from './artifact-paths.js';
 import {
@@ -68,7 +67,7 @@ export class ChangelogStore {
     for (let asked = 1; ; asked += 1) {
       const final = await this.unitOfWork.finalPosition('artifacts');
       if (final > 0 || asked === MOST_QUESTIONS || (await this.lastGiven()) === 0) return final;
-      await setTimeout(ASK_AGAIN_MS);
+      await scheduler.pause(ASK_AGAIN_MS);
     }
   }
 }

@@ -1,5 +1,4 @@
-import { setImmediate } from 'node:timers/promises';
-
+import { laterTurn } from '../../common/scheduler.js';
 import type { Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { SchedulerLock } from '../processes/scheduler-locks.repository.js';
 
@@ -68,7 +67,7 @@ export class Cleanup {
    * another process has taken it over.
    */
   async goesOn(): Promise<boolean> {
-    await setImmediate();
+    await laterTurn();
     return !this.lost && !this.isStopped();
   }
 

@@ -1,4 +1,5 @@
 import type { Logger } from '../../common/logger.js';
+import { scheduler } from '../../common/scheduler.js';
 import type { Reader, Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
 const PAUSE_FACTOR = 20;
@@ -31,7 +32,7 @@ export class KeptCount {
 
   /** Call this every second: changes by other processes do not pass through `changed`. */
   async recountShared(): Promise<void> {
-    const startedAt = performance.now();
+    const startedAt = scheduler.elapsed();
     if (this.unitOfWork.dialect.exclusive || startedAt < this.recountAt) return;
     // Only one recount runs at a time, and recounts take at most 1/20 of the time.
     this.recountAt = Infinity;
@@ -40,7 +41,7 @@ export class KeptCount {
     } catch (error) {
       this.logger.debug({ err: error }, `${this.what} could not be counted; trying again`);
     } finally {
-      this.recountAt = performance.now() + PAUSE_FACTOR * (performance.now() - startedAt);
+      this.recountAt = scheduler.elapsed() + PAUSE_FACTOR * (scheduler.elapsed() - startedAt);
     }
   }
 

@@ -4,6 +4,7 @@ import type { RetryPolicy } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { random } from '../../common/random.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -42,7 +43,7 @@ export class FailedTimers {
       throw error;
     }
     const failures = timer.failures + 1;
-    const nextTry = nextAttemptAt(RETRY, failures, this.clock.now(), Math.random());
+    const nextTry = nextAttemptAt(RETRY, failures, this.clock.now(), random.number());
     if (!(await this.unitOfWork.run((tx) => postponeTimer(tx, timer, nextTry)))) return;
     this.telemetry.timerFailed(timer.kind);
     this.logger.error(

@@ -2,6 +2,8 @@ import type { Kysely } from 'kysely';
 import type { PoolClient } from 'pg';
 
 import type { Logger } from '../../common/logger.js';
+import { random } from '../../common/random.js';
+import { scheduler } from '../../common/scheduler.js';
 import type { Telemetry } from '../../common/telemetry.js';
 import { prepared } from '../prepared.js';
 import type { Schema } from '../schema.js';
@@ -63,15 +65,15 @@ export class PostgresUnitOfWork extends UnitOfWork {
   // Two transactions that wait for each other's rows are legitimate: Postgres ends one of them, and it runs again. The
   // same applies to a transaction that conflicts with the migration of a newer version.
   private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions): Promise<T> {
-    const startedAt = performance.now();
+    const startedAt = scheduler.elapsed();
     for (let tries = 1; ; tries += 1) {
       try {
         const value = await this.runOnce(work, how);
-        this.telemetry.transactionEnded(performance.now() - startedAt);
+        this.telemetry.transactionEnded(scheduler.elapsed() - startedAt);
         return value;
       } catch (error) {
         if (!(wasGivenUp(error) || isOutdated(error)) || tries === MOST_TRIES) throw asDomainError(error);
-        await new Promise((resolve) => setTimeout(resolve, Math.random() * LONGEST_PAUSE_MS));
+        await scheduler.pause(random.number() * LONGEST_PAUSE_MS);
       }
     }
   }

@@ -4,6 +4,7 @@ import type { Kysely } from 'kysely';
 
 import { DomainError } from '../../common/domain-error.js';
 import type { Logger } from '../../common/logger.js';
+import { laterTurn, scheduler } from '../../common/scheduler.js';
 import type { Telemetry } from '../../common/telemetry.js';
 import type { Schema } from '../schema.js';
 import { type Transaction, UnitOfWork } from '../unit-of-work.js';
@@ -66,7 +67,7 @@ export class SqliteUnitOfWork extends UnitOfWork {
 
   run<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.queue.push({ work, resolve, reject, queuedAt: performance.now() });
+      this.queue.push({ work, resolve, reject, queuedAt: scheduler.elapsed() });
       this.draining ??= this.drain();
     });
   }
@@ -83,7 +84,7 @@ export class SqliteUnitOfWork extends UnitOfWork {
   private async drain(): Promise<void> {
     while (this.queue.length > 0) {
       // Requests that arrive in the same turn of the event loop join this group.
-      await new Promise((resolve) => setImmediate(resolve));
+      await laterTurn();
       await this.runGroup();
     }
     this.draining = null;
@@ -107,17 +108,17 @@ export class SqliteUnitOfWork extends UnitOfWork {
     for (const { closure, value, afterCommit } of finished) {
       closure.resolve(value as never);
       afterCommit.forEach((effect) => this.perform(effect));
-      this.telemetry.transactionEnded(performance.now() - closure.queuedAt);
+      this.telemetry.transactionEnded(scheduler.elapsed() - closure.queuedAt);
     }
   }
 
   private async runClosures(): Promise<Finished[]> {
     const finished: Finished[] = [];
-    const started = performance.now();
+    const started = scheduler.elapsed();
     while (
       this.queue.length > 0 &&
       finished.length < MAX_CLOSURES_IN_GROUP &&
-      performance.now() - started < MAX_GROUP_MS
+      scheduler.elapsed() - started < MAX_GROUP_MS
     ) {
       const closure = this.queue.shift()!;
       const inSavepoint = this.savepoints > 0;

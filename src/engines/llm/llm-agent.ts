@@ -2,6 +2,7 @@ import type { LanguageModel, ModelMessage, ToolSet } from 'ai';
 
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
+import { scheduler } from '../../common/scheduler.js';
 import type { EngineContext, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
 import { EngineFailure } from '../engine-answers.js';
 import { askModel, type ModelAnswer } from './ask-model.js';
@@ -106,7 +107,7 @@ export class LlmAgent implements PreparedEngine {
   private async ask(messages: ModelMessage[], context: EngineContext, turn: Turn): Promise<ModelAnswer> {
     const { options, source } = this;
     const model = await this.loaded();
-    let since = performance.now();
+    let since = scheduler.elapsed();
     const pieces = new PiecesWithoutKey(source);
     const show = (text: string): void => {
       if (text !== '') context.wrote(text, turn.answers);
@@ -133,7 +134,7 @@ export class LlmAgent implements PreparedEngine {
         },
         text: (piece) => show(pieces.add(piece)),
         used: ({ input, output }) => {
-          const now = performance.now();
+          const now = scheduler.elapsed();
           context.used({
             model: options.model,
             inputTokens: input,

@@ -1,5 +1,6 @@
 import type { APICallError, StreamProviderError } from 'ai';
 
+import { scheduler } from '../../common/scheduler.js';
 import { outboundErrorIn } from '../../http-client/outbound-error.js';
 import { retryAfter } from '../../http-client/retry-after.js';
 import { EngineFailure } from '../engine-answers.js';
@@ -79,7 +80,7 @@ export function reasonOf(error: unknown): string {
 
 /** Milliseconds from now. Uses the server's clock if its answer has a date. */
 function waitOf({ 'retry-after': header, date = '' }: Record<string, string> = {}): number | undefined {
-  const now = Date.parse(date) || Date.now();
+  const now = Date.parse(date) || scheduler.time();
   const notBefore = retryAfter(header, now);
   return notBefore === null ? undefined : notBefore - now;
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import { normalisedMessage } from '../../common/failure-group.js';
+import { scheduler } from '../../common/scheduler.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type BatchRow, shownRound } from './batch.js';
 import { BatchRowsRepository, type FailedRow } from './batch-rows.repository.js';
@@ -20,7 +21,7 @@ const PAUSE_FACTOR = 20;
 
 /** An answer, and what the batch was like when its rows were read. */
 interface Kept extends Pick<BatchRow, 'round' | 'status' | 'failed_items'> {
-  /** The answer is kept until then (`performance.now()`), even if further items have failed. */
+  /** The answer is kept until then (`scheduler.elapsed()`), even if further items have failed. */
   until: number;
   body: Promise<BatchFailuresBody>;
 }
@@ -43,7 +44,7 @@ export class BatchFailures {
     const { id, round, status, failed_items } = batch;
     const last = this.kept.get(id);
     if (last?.round === round && last.status === status) {
-      if (last.failed_items === failed_items || performance.now() < last.until) return last.body;
+      if (last.failed_items === failed_items || scheduler.elapsed() < last.until) return last.body;
     }
     const kept: Kept = { round, status, failed_items, until: Infinity, body: this.read(batch) };
     this.keep(id, kept);
@@ -51,14 +52,14 @@ export class BatchFailures {
   }
 
   private keep(id: string, kept: Kept): void {
-    const startedAt = performance.now();
+    const startedAt = scheduler.elapsed();
     this.kept.delete(id);
     this.kept.set(id, kept);
     const [oldest] = this.kept.keys();
     if (this.kept.size > MOST_BATCHES) this.kept.delete(oldest!);
     kept.body.then(
       () => {
-        const endedAt = performance.now();
+        const endedAt = scheduler.elapsed();
         kept.until = endedAt + PAUSE_FACTOR * (endedAt - startedAt);
       },
       // The next caller tries again.

@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { Injectable } from '@nestjs/common';
 
 import type { Window } from '../../blackboard/queries/artifact-paths.js';
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
+import { laterTurn } from '../../common/scheduler.js';
 import { JsonText } from '../../http/responses/send-json.js';
 import { type ChangelogEventsQuery, toChangelogFilter } from './dto/changelog-query.js';
 import { entryText, type GapEntry } from './entry.js';
@@ -70,7 +69,7 @@ export class ChangelogEventsService {
       for (const row of taken) characters += entries[entries.push(entryText(row)) - 1]!.length;
       hold(characters);
       // Matches may be far apart, and node:sqlite is synchronous. Yielding lets other requests run.
-      await setImmediate();
+      await laterTurn();
     }
     const gap = isForward
       ? gapOf(after, deletedUpTo)

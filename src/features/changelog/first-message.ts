@@ -8,6 +8,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { scheduler } from '../../common/scheduler.js';
 import { MOST_FILTER_VALUES } from '../../http/validation/filter-values.js';
 import { toChangelogFilter } from './dto/changelog-query.js';
 import { Resuming } from './resuming.js';
@@ -54,7 +55,7 @@ export class FirstMessages implements OnModuleDestroy {
       if (this.waiting.has(webSocket)) begin(async () => everythingAfter(position));
     };
     // Deferred until received data is read. If the process itself was blocked, the filter may have arrived in time.
-    const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => setImmediate(beginWithout));
+    const cancel = this.clock.at(this.clock.now() + FIRST_MESSAGE_WITHIN_MS, () => scheduler.later(beginWithout));
     // An error closes the connection, and the reader connects again.
     webSocket.on('error', (error) => this.logger.debug({ err: error }, 'a WebSocket failed'));
     webSocket.once('close', () => {

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
 
 import type { ChangelogFilter } from '../../blackboard/queries/changelog-rows.js';
 import { asksFor, type ChangelogReader } from '../../blackboard/queries/changelog-store.js';
 import type { Cancel, Clock } from '../../common/clock.js';
+import { laterTurn } from '../../common/scheduler.js';
 import { keepsOwnPace } from '../../http/connections/slow-readers.js';
 import type { LiveEvent } from '../../pubsub/live-event.js';
 import { type EntryBatch, type GapEntry, inBatches } from './entry.js';
@@ -218,7 +218,7 @@ export class Stream implements TailListener {
       sink.entries(batch);
       this.position = batch.lastSeq;
       // Written bytes are sent after this turn of the event loop.
-      await setImmediate();
+      await laterTurn();
     }
     this.position = upTo;
   }

@@ -1,10 +1,9 @@
-import { setImmediate } from 'node:timers/promises';
-
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { type Cancel, laterTurn, scheduler } from '../../common/scheduler.js';
 import { Signals } from '../../pubsub/signals.js';
 import { type EntryBatch, inBatches } from './entry.js';
 
@@ -37,7 +36,7 @@ export class Tail {
    */
   private waiting: { upTo: number | null; resolve: () => void }[] = [];
   private lookedAt = -Infinity;
-  private timer: NodeJS.Timeout | null = null;
+  private timer: Cancel | null = null;
   private isInTrouble = false;
 
   constructor(
@@ -81,7 +80,7 @@ export class Tail {
     if (!this.reading) {
       this.reading = this.readOn().finally(() => {
         this.reading = null;
-        this.lookedAt = performance.now();
+        this.lookedAt = scheduler.elapsed();
       });
       return this.reading;
     }
@@ -120,7 +119,7 @@ export class Tail {
 
   private stop(): void {
     this.unsubscribe.splice(0).forEach((unsubscribe) => unsubscribe());
-    if (this.timer) clearTimeout(this.timer);
+    this.timer?.();
     this.timer = null;
     this.started = null;
     this.announced = 0;
@@ -129,14 +128,14 @@ export class Tail {
 
   private wake(seq: number): void {
     this.announced = Math.max(this.announced, seq);
-    this.lookIn(Math.max(0, this.lookedAt + PAUSE_MS - performance.now()));
+    this.lookIn(Math.max(0, this.lookedAt + PAUSE_MS - scheduler.elapsed()));
   }
 
   private lookIn(ms: number): void {
-    this.timer ??= setTimeout(() => {
+    this.timer ??= scheduler.after(ms, () => {
       this.timer = null;
       void this.look();
-    }, ms).unref();
+    });
   }
 
   private async readOn(): Promise<void> {
@@ -151,7 +150,7 @@ export class Tail {
           this.reached = batch.lastSeq;
           this.listeners.forEach((listener) => listener.deliver(batch));
           // Written bytes are sent after this turn of the event loop, and other work can run.
-          await setImmediate();
+          await laterTurn();
         }
         if (found.isAll) break;
         found = await this.store.after(this.reached);

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Clock } from '../../common/clock.js';
+import { random } from '../../common/random.js';
 import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
@@ -58,7 +59,7 @@ export class DeliveryOutcomes {
   }
 
   private nextTry(attempt: number, { startedAt, notBefore }: Sent): number | null {
-    const scheduled = nextTryAt(this.settings.webhookRetries, { attempt, startedAt }, Math.random());
+    const scheduled = nextTryAt(this.settings.webhookRetries, { attempt, startedAt }, random.number());
     return scheduled === null ? null : Math.max(scheduled, notBefore ?? 0);
   }
 

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
+import { scheduler } from '../../common/scheduler.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { Settings } from '../../config/settings.js';
 import { Outbound } from '../../http-client/outbound.js';
@@ -66,9 +67,9 @@ export class Sending {
 
   private async sendNow(delivery: ClaimedDelivery, payload: string, signal: AbortSignal): Promise<Sent> {
     const startedAt = this.clock.now();
-    const began = performance.now();
+    const began = scheduler.elapsed();
     const answer = await this.answerTo(delivery, payload, startedAt, signal);
-    return { startedAt, durationMs: Math.round(performance.now() - began), ...answer };
+    return { startedAt, durationMs: Math.round(scheduler.elapsed() - began), ...answer };
   }
 
   private async answerTo(

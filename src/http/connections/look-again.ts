@@ -1,4 +1,5 @@
 import type { Clock } from '../../common/clock.js';
+import { scheduler } from '../../common/scheduler.js';
 
 const EVERY_MS = 1_000;
 
@@ -19,7 +20,7 @@ export class LookAgain {
   later(): void {
     if (this.isDue) return;
     this.isDue = true;
-    this.clock.at(this.clock.now() + EVERY_MS, () => setImmediate(() => this.now()));
+    this.clock.at(this.clock.now() + EVERY_MS, () => scheduler.later(() => this.now()));
   }
 
   private now(): void {

@@ -2,6 +2,7 @@ import type { NextFunction, Request, Response } from 'express';
 import type { Logger } from 'pino';
 
 import { newId } from '../../common/ids.js';
+import { scheduler } from '../../common/scheduler.js';
 import { PROBES } from './probes.js';
 
 const REQUEST_ID = 'X-Request-ID';
@@ -25,13 +26,13 @@ export const answersAsStream = (response: Response): void => void response.emit(
  */
 export function observeRequests(logger: Logger, onEnded: (request: EndedRequest) => void) {
   return (request: Request, response: Response, next: NextFunction): void => {
-    const started = performance.now();
+    const started = scheduler.elapsed();
     response.setHeader(REQUEST_ID, newId());
     let isReported = false;
     const report = (): void => {
       if (isReported) return;
       isReported = true;
-      const durationMs = performance.now() - started;
+      const durationMs = scheduler.elapsed() - started;
       const route = (request.route as { path?: string } | undefined)?.path ?? 'unmatched';
       onEnded({ method: request.method, route, status: response.statusCode, durationMs });
       log(logger, request, response, durationMs);

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
 import { prettyFactory } from 'pino-pretty';
 
+import { scheduler } from '../../common/scheduler.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Settings } from '../../config/settings.js';
 import { throttleRepeatedErrors } from './repeated-errors.js';
@@ -28,7 +29,7 @@ const SECRETS = [
 
 const OPTIONS: LoggerOptions = {
   base: undefined,
-  timestamp: () => `,"time":"${toTimestamp(Date.now())}"`,
+  timestamp: () => `,"time":"${toTimestamp(scheduler.time())}"`,
   formatters: { level: (level) => ({ level }) },
   redact: { paths: SECRETS, censor: '[secret]' },
 };

@@ -1,6 +1,7 @@
 import type { LogFn, Logger } from 'pino';
 
 import { type DomainError, isUnavailable } from '../../common/domain-error.js';
+import { scheduler } from '../../common/scheduler.js';
 
 const WINDOW_MS = 1_000;
 
@@ -22,7 +23,7 @@ export function throttleRepeatedErrors(): Hook {
   const windows = new Map<string, Window>();
   const open = (reason: string): void => {
     windows.set(reason, { times: 0, write: () => undefined });
-    setTimeout(() => close(reason), WINDOW_MS).unref();
+    scheduler.after(WINDOW_MS, () => close(reason));
   };
   const close = (reason: string): void => {
     const { times, write } = windows.get(reason)!;

@@ -1,6 +1,7 @@
 import type { ToolSet } from 'ai';
 
 import type { Clock } from '../../../common/clock.js';
+import { scheduler } from '../../../common/scheduler.js';
 import type { EngineContext, ToolCallEnd } from '../../engine.js';
 import { EngineFailure } from '../../engine-answers.js';
 import type { ToolServer } from './tool-server.js';
@@ -81,7 +82,7 @@ async function recordedCall(
   context: EngineContext,
   limit: AttemptLimit,
 ): Promise<string> {
-  const begun = performance.now();
+  const begun = scheduler.elapsed();
   const ended = context.calls({ server: server.name, tool, at: limit.clock.now() });
   let outcome: ToolCallEnd['outcome'] = 'failed';
   let resultBytes = 0;
@@ -95,7 +96,7 @@ async function recordedCall(
     if (!limit.signal.aborted) outcome = 'error';
     throw error;
   } finally {
-    const durationMs = performance.now() - begun;
+    const durationMs = scheduler.elapsed() - begun;
     ended({ outcome, durationMs, resultBytes });
     context.logger.info({ tool, outcome, duration_ms: Math.round(durationMs) }, 'tool call');
   }
