@@ -15,6 +15,7 @@ import type { DirectAdapter } from '../prepared.js';
 import type { Schema } from '../schema.js';
 import { type DialectAdapter, POSTGRES } from './dialect.js';
 import { isOutdated } from './postgres-errors.js';
+import { canJoin, combined, type Statement, statementOf } from './postgres-statements.js';
 
 /** Sends one query. With `name` it is a prepared statement of the connection. */
 type Send = (query: {
@@ -26,31 +27,11 @@ type Send = (query: {
 /** All connections share the compiled queries, because their text is the same on each. */
 const COMPILED = {};
 
-interface Statement {
-  name: string;
-  /** False for a change without a `returning` clause. */
-  answers: boolean;
-}
-
-const statements = new WeakMap<CompiledQuery, Statement>();
-let named = 0;
 let generation = 0;
 
 /** Prepares every statement again, under a new name, before its next use. */
 export function prepareAnew(): void {
   generation += 1;
-}
-
-function statementOf(query: CompiledQuery): Statement {
-  let statement = statements.get(query);
-  if (!statement) statements.set(query, (statement = { name: `q${(named += 1)}`, answers: answersRows(query) }));
-  return statement;
-}
-
-function answersRows({ query }: CompiledQuery): boolean {
-  const { kind } = query;
-  const isChange = kind === 'InsertQueryNode' || kind === 'UpdateQueryNode' || kind === 'DeleteQueryNode';
-  return !isChange || query.returning !== undefined;
 }
 
 /**
@@ -62,26 +43,29 @@ const storable = (parameters: readonly unknown[]): unknown[] =>
     typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value,
   );
 
+interface Change {
+  statement: Statement;
+  values: unknown[];
+}
+
+/** Runs a prepared statement. */
+type Run = (statement: Statement, values: unknown[]) => unknown[] | Promise<unknown[]>;
+
 class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
   readonly starlingDialect = POSTGRES;
   readonly compiledFor = COMPILED;
 
-  constructor(
-    private readonly send: Send,
-    /** Takes the results that no caller waits for. Null if every query is waited for. */
-    private readonly putOff: ((sent: Promise<unknown>) => void) | null,
-  ) {
+  constructor(private readonly run: Run) {
     super();
   }
 
   runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]> {
-    const { name, answers } = statementOf(query);
-    const sent = this.send({ name: `${name}.${generation}`, text: query.sql, values: storable(parameters) });
-    if (answers || !this.putOff) return sent.then(({ rows }) => rows);
-    this.putOff(sent);
-    return [];
+    return this.run(statementOf(query), storable(parameters));
   }
 }
+
+const sendPrepared = async (send: Send, { name, text }: Statement, values: unknown[]): Promise<unknown[]> =>
+  (await send({ name: `${name}.${generation}`, text, values })).rows;
 
 class Connection implements DatabaseConnection {
   constructor(private readonly send: Send) {}
@@ -99,10 +83,11 @@ class Connection implements DatabaseConnection {
 
 const refuse = (): Promise<never> => Promise.reject(new Error('only the unit of work may begin transactions'));
 
-/**
- * Makes a Kysely instance that sends its queries with `send`. Changes without a result go to `putOff`, if it is set.
- */
-export function kyselyOver(send: Send, putOff: ((sent: Promise<unknown>) => void) | null = null): Kysely<Schema> {
+/** Makes a Kysely instance that sends its queries with `send`. `run` runs the prepared ones. */
+export function kyselyOver(
+  send: Send,
+  run: Run = (statement, values) => sendPrepared(send, statement, values),
+): Kysely<Schema> {
   const connection = new Connection(send);
   const driver: Driver = {
     init: () => Promise.resolve(),
@@ -115,7 +100,7 @@ export function kyselyOver(send: Send, putOff: ((sent: Promise<unknown>) => void
   };
   return new Kysely<Schema>({
     dialect: {
-      createAdapter: () => new Adapter(send, putOff),
+      createAdapter: () => new Adapter(run),
       createDriver: () => driver,
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
@@ -124,26 +109,32 @@ export function kyselyOver(send: Send, putOff: ((sent: Promise<unknown>) => void
 }
 
 /**
- * A connection that runs one transaction at a time. Its queries are pipelined: changes without a result are sent
- * without waiting. An error in one of them surfaces with the next query that is waited for, at the latest with the
- * commit.
+ * A connection that runs one transaction at a time. Its queries are pipelined: a change without a result waits for the
+ * next query and shares one statement with it, if it can. Its error surfaces with the next query that is waited for, at
+ * the latest with the commit.
  */
 export class TransactionConnection {
   readonly db: Kysely<Schema>;
   /** The first error of the transaction. Postgres refuses everything after it with a message that does not say why. */
   private failure: unknown = null;
   private gathering = false;
+  /** Changes that are not sent yet. They can be combined. */
+  private changes: Change[] = [];
 
   constructor(private readonly client: ClientBase) {
     this.db = kyselyOver(
-      (query) => this.send(query),
-      (sent) => void sent.catch(() => undefined),
+      (query) => {
+        this.sendChanges();
+        return this.send(query);
+      },
+      (statement, values) => this.run(statement, values),
     );
   }
 
   /** `relaxedDurability`: see TransactionOptions. */
   begin(relaxedDurability: boolean): void {
     this.failure = null;
+    this.changes = [];
     void this.send({
       text: relaxedDurability ? 'begin; set local synchronous_commit to off' : 'begin',
       values: [],
@@ -155,6 +146,7 @@ export class TransactionConnection {
    * mean that all of it was.
    */
   async commit(): Promise<void> {
+    this.sendChanges();
     const { command } = await this.send({ text: 'commit', values: [] });
     // Postgres answers the commit of a failed transaction with a rollback.
     if (command !== 'COMMIT') throw this.failure ?? new Error('the transaction failed');
@@ -165,8 +157,31 @@ export class TransactionConnection {
    * more.
    */
   async rollback(error: unknown): Promise<unknown> {
+    this.changes = [];
     await this.client.query('rollback');
     return this.failure ?? error;
+  }
+
+  private run(statement: Statement, values: unknown[]): unknown[] | Promise<unknown[]> {
+    const waiting = this.changes.map((change) => change.statement);
+    if (!canJoin(waiting, statement)) this.sendChanges();
+    this.changes.push({ statement, values });
+    if (statement.answers) return this.sendTogether(this.changes.splice(0));
+    if (!statement.change) this.sendChanges();
+    return [];
+  }
+
+  private sendChanges(): void {
+    if (this.changes.length > 0) void this.sendTogether(this.changes.splice(0)).catch(() => undefined);
+  }
+
+  /** Returns the rows that the last one answers. */
+  private sendTogether(changes: readonly Change[]): Promise<unknown[]> {
+    const together = changes.length > 1 ? combined(changes.map(({ statement }) => statement)) : null;
+    const sent = together ? [{ statement: together, values: changes.flatMap(({ values }) => values) }] : changes;
+    const results = sent.map(({ statement, values }) => sendPrepared((query) => this.send(query), statement, values));
+    for (const result of results.slice(0, -1)) void result.catch(() => undefined);
+    return results.at(-1)!;
   }
 
   private async send(query: Parameters<Send>[0]): ReturnType<Send> {

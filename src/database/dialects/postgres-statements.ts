@@ -1,0 +1,89 @@
+import type { CompiledQuery, OperationNode, TableNode } from 'kysely';
+
+/** A query that connections prepare once, under its name. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+  /** False for a change without a `returning` clause. */
+  readonly answers: boolean;
+  /** Set for a change that may share a statement with others. `addsRows`: it only adds rows, whichever exist. */
+  readonly change: { readonly table: string; readonly addsRows: boolean } | null;
+}
+
+/** Every combination is prepared on every connection, which takes memory in the server. */
+const MOST_COMBINATIONS = 300;
+/** A statement with more values takes so long by itself that combining it brings nothing. */
+const MOST_VALUES = 64;
+
+const statements = new WeakMap<CompiledQuery, Statement>();
+const combinations = new Map<string, Statement>();
+let named = 0;
+
+const nextName = (): string => `q${(named += 1)}`;
+
+export function statementOf(query: CompiledQuery): Statement {
+  let statement = statements.get(query);
+  if (!statement) {
+    statement = { name: nextName(), text: query.sql, answers: answersRows(query), change: changeOf(query) };
+    statements.set(query, statement);
+  }
+  return statement;
+}
+
+/**
+ * Whether the statement may be combined with these changes. The parts of a combination do not see what the others
+ * write, and Postgres chooses their order, so only one of them may use a table, except for new rows.
+ */
+export function canJoin(changes: readonly Statement[], { change }: Statement): boolean {
+  if (!change) return false;
+  return changes.every(
+    ({ change: other }) => other && (other.table !== change.table || (other.addsRows && change.addsRows)),
+  );
+}
+
+/**
+ * Returns one statement that makes all changes and answers what the last one answers. Its values are those of the
+ * changes, one after another. Null if there are too many combinations already.
+ */
+export function combined(changes: readonly Statement[]): Statement | null {
+  const key = changes.map(({ name }) => name).join(' ');
+  let statement = combinations.get(key);
+  if (!statement) {
+    if (combinations.size >= MOST_COMBINATIONS) return null;
+    const { answers } = changes.at(-1)!;
+    statement = { name: nextName(), text: textOf(changes), answers, change: null };
+    combinations.set(key, statement);
+  }
+  return statement;
+}
+
+function textOf(changes: readonly Statement[]): string {
+  let before = 0;
+  const texts = changes.map(({ text }) => {
+    let highest = 0;
+    const renumbered = text.replace(/\$(\d+)/g, (_, number: string) => {
+      highest = Math.max(highest, Number(number));
+      return `$${before + Number(number)}`;
+    });
+    before += highest;
+    return renumbered;
+  });
+  const others = texts.slice(0, -1).map((text, index) => `change${index} as (${text})`);
+  return `with ${others.join(', ')} ${texts.at(-1)!}`;
+}
+
+function answersRows({ query }: CompiledQuery): boolean {
+  const { kind } = query;
+  const isChange = kind === 'InsertQueryNode' || kind === 'UpdateQueryNode' || kind === 'DeleteQueryNode';
+  return !isChange || query.returning !== undefined;
+}
+
+// A change that reads rows of other tables may depend on the changes before it.
+function changeOf({ query, sql, parameters }: CompiledQuery): Statement['change'] {
+  if (/\bselect\b/i.test(sql) || parameters.length > MOST_VALUES) return null;
+  if (query.kind === 'InsertQueryNode') return { table: nameOf(query.into), addsRows: !query.onConflict };
+  if (query.kind === 'UpdateQueryNode' && !query.from) return { table: nameOf(query.table), addsRows: false };
+  return null;
+}
+
+const nameOf = (node: OperationNode | undefined): string => (node as TableNode).table.identifier.name;

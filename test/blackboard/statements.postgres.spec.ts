@@ -1,0 +1,118 @@
+import pg from 'pg';
+
+import { Catalog } from '../../src/catalog/catalog.js';
+import { newId } from '../../src/common/ids.js';
+import { places, prepared, preparedInsert } from '../../src/database/prepared.js';
+import type { Transaction } from '../../src/database/unit-of-work.js';
+import { agent, anyObject, type Core, startCore } from './core.js';
+
+/** Three executions, from the publish until the answer of the last one is stored. */
+const MOST_IN_CHAIN = 62;
+
+const insertRollup = preparedInsert('rollups', ['name', 'up_to_seq']);
+const insertLock = preparedInsert('scheduler_locks', ['name', 'due_at']);
+const updateRollup = prepared<{ name: string; up_to_seq: number }, unknown>((db, place) =>
+  db
+    .updateTable('rollups')
+    .set(places(place, ['up_to_seq']))
+    .where('name', '=', place('name')),
+);
+const updateLock = prepared<{ name: string; due_at: number }, { name: string }>((db, place) =>
+  db
+    .updateTable('scheduler_locks')
+    .set(places(place, ['due_at']))
+    .where('name', '=', place('name'))
+    .returning('name'),
+);
+
+// Uses the core on a Postgres server, and counts what the driver is asked to send.
+describe('the statements of a transaction', () => {
+  let core: Core;
+  const sent: string[] = [];
+  const { query } = pg.Client.prototype;
+
+  beforeAll(async () => {
+    pg.Client.prototype.query = function (this: pg.Client, ...args: [string | { text: string }]) {
+      sent.push(typeof args[0] === 'string' ? args[0] : args[0].text);
+      return Reflect.apply(query, this, args) as never;
+    } as typeof query;
+    const chain = ['One', 'Two', 'Three'].map((type, index) =>
+      agent(`agent-${index}`, [{ types: [type] }], [['Two', 'Three', 'Four'][index]!]),
+    );
+    const types = ['One', 'Two', 'Three', 'Four', 'WorkflowError'].map(anyObject);
+    const engines = Object.fromEntries(chain.map(({ name }) => [name, { run: async () => ({}) }]));
+    core = await startCore(new Catalog(types, chain), engines);
+  });
+
+  afterAll(async () => {
+    pg.Client.prototype.query = query;
+    await core.close();
+  });
+
+  beforeEach(() => void sent.splice(0));
+
+  const run = <T>(work: (tx: Transaction) => Promise<T>): Promise<T> => core.unitOfWork.run(work);
+  const changes = (): string[] => sent.filter((text) => text.includes('rollups') || text.includes('scheduler_locks'));
+  const rollups = (): Promise<{ name: string; up_to_seq: number }[]> =>
+    core.unitOfWork.reader.selectFrom('rollups').selectAll().where('name', 'like', 'test%').orderBy('name').execute();
+
+  it('are combined if they are changes of different tables', async () => {
+    const updated = await run(async ({ db }) => {
+      await insertLock(db, [{ name: 'test', due_at: 1 }]);
+      await insertRollup(db, [{ name: 'test', up_to_seq: 1 }]);
+      await insertRollup(db, [{ name: 'test 2', up_to_seq: 2 }]);
+      return updateLock(db, { name: 'test', due_at: 2 });
+    });
+    // The update of the new lock has a statement of its own, because it would not see the row otherwise.
+    expect(updated).toEqual([{ name: 'test' }]);
+    expect(changes()).toHaveLength(2);
+
+    sent.splice(0);
+    const again = await run(async ({ db }) => {
+      await updateRollup(db, { name: 'test', up_to_seq: 5 });
+      return updateLock(db, { name: 'test', due_at: 3 });
+    });
+    expect(again).toEqual([{ name: 'test' }]);
+    expect(changes()).toHaveLength(1);
+    expect(await rollups()).toEqual([
+      { name: 'test', up_to_seq: 5 },
+      { name: 'test 2', up_to_seq: 2 },
+    ]);
+  });
+
+  it('keep their order if they change the same row', async () => {
+    await run(async ({ db }) => {
+      for (const up_to_seq of [7, 8, 9]) await updateRollup(db, { name: 'test', up_to_seq });
+    });
+    expect((await rollups())[0]).toEqual({ name: 'test', up_to_seq: 9 });
+  });
+
+  it('write nothing if one of them fails, and its error is passed on', async () => {
+    const failed = run(async ({ db }) => {
+      await updateRollup(db, { name: 'test', up_to_seq: 100 });
+      await insertLock(db, [{ name: 'test', due_at: 1 }]);
+    });
+    await expect(failed).rejects.toThrow('duplicate key value violates unique constraint "scheduler_locks_pkey"');
+    expect((await rollups())[0]).toEqual({ name: 'test', up_to_seq: 9 });
+  });
+
+  it(`are at most ${MOST_IN_CHAIN} for three agents in a chain`, async () => {
+    const chains = 20;
+    const one = async (): Promise<void> => {
+      const { correlationId, generation } = await core.publisher.publish({
+        artifactId: newId(),
+        correlationId: newId(),
+        type: 'One',
+        payload: {},
+        tags: [],
+        partitionKey: null,
+        visibility: { kind: 'Public' },
+      });
+      expect(await core.waiters.wait(correlationId, generation, 20_000)).toBe(true);
+    };
+    await one();
+    sent.splice(0);
+    for (let chain = 0; chain < chains; chain += 1) await one();
+    expect(sent.length / chains).toBeLessThan(MOST_IN_CHAIN);
+  });
+});
