@@ -1,9 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 
+import type { BackgroundLoop } from '../common/background-loop.js';
 import { Clock } from '../common/clock.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Role } from '../common/role.js';
 import { Settings } from '../config/settings.js';
+import { leaseHeartbeat } from '../queue/lease-heartbeat.js';
 import { Executor } from './execution/executor.js';
 import { Leases } from './execution/leases.js';
 import { Presence } from './presence/presence.js';
@@ -11,9 +13,7 @@ import { Presence } from './presence/presence.js';
 /** Renews the leases of this process's running executions, and its registration, before they expire. */
 @Injectable()
 export class Heartbeat {
-  private cancel = (): void => undefined;
-  private beating = false;
-  private lastBeat = Promise.resolve();
+  private loop: BackgroundLoop | null = null;
 
   constructor(
     private readonly settings: Settings,
@@ -26,31 +26,19 @@ export class Heartbeat {
   ) {}
 
   start(): void {
-    this.beating = true;
-    this.arm();
+    const { clock, logger } = this;
+    const failure = 'leases could not be renewed';
+    this.loop = leaseHeartbeat(this.settings.leaseMs, () => this.beat(), { clock, logger, failure });
   }
 
   /** Resolves when a heartbeat that is running has ended: it may register this process again. */
   async stop(): Promise<void> {
-    this.beating = false;
-    this.cancel();
-    await this.lastBeat;
-  }
-
-  private arm(): void {
-    this.cancel = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
-      this.lastBeat = this.beat();
-    });
+    await this.loop?.stop();
   }
 
   private async beat(): Promise<void> {
-    try {
-      await this.leases.rows.renew(this.executor.runningIds());
-      await this.presence.stay();
-      if (this.role.worker) await this.leases.rows.takeOverLost();
-    } catch (error) {
-      this.logger.warn({ err: error }, 'leases could not be renewed; trying again');
-    }
-    if (this.beating) this.arm();
+    await this.leases.rows.renew(this.executor.runningIds());
+    await this.presence.stay();
+    if (this.role.worker) await this.leases.rows.takeOverLost();
   }
 }

@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import { BackgroundLoop } from '../common/background-loop.js';
 import { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import { LOGGER, type Logger } from '../common/logger.js';
@@ -18,29 +19,32 @@ const EVERY_MS = 5_000;
  */
 @Injectable()
 export class Upkeep {
-  private isRunning = false;
+  private readonly work: BackgroundLoop;
 
   constructor(
     private readonly database: Database,
     private readonly clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    const failure = 'the regular check of the database failed';
+    this.work = new BackgroundLoop(() => this.check(), { clock, logger, failure });
+  }
 
   @Interval(EVERY_MS)
-  async run(): Promise<void> {
+  run(): Promise<void> {
+    return this.work.run();
+  }
+
+  private async check(): Promise<void> {
     const { database, clock } = this;
-    if (!(database instanceof PostgresDatabase) || this.isRunning) return;
-    this.isRunning = true;
+    if (!(database instanceof PostgresDatabase)) return;
     try {
       if (clock instanceof DatabaseClock) await clock.set(() => database.time());
       await refuseNewerSchema(database.reader);
     } catch (error) {
-      if (error instanceof StartError) this.end(error);
+      if (error instanceof StartError) return this.end(error);
       // Other users of the database report this too, and readiness shows it.
-      else if (!isUnavailable(error))
-        this.logger.warn({ err: error }, 'the regular check of the database failed; trying again');
-    } finally {
-      this.isRunning = false;
+      if (!isUnavailable(error)) throw error;
     }
   }
 

@@ -1,3 +1,4 @@
+import type { BackgroundLoop } from '../common/background-loop.js';
 import type { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import type { Logger } from '../common/logger.js';
@@ -5,7 +6,7 @@ import { scheduler } from '../common/scheduler.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { Topic } from '../pubsub/signals.js';
 import type { LeasedRow } from './leased-table.js';
-import { RetryTimer } from './retry-timer.js';
+import { retryTimer } from './retry-timer.js';
 import type { Lease, RowClaims } from './row-claims.js';
 import type { RowLeases } from './row-leases.js';
 import type { FreeSlots, Slots } from './slots.js';
@@ -90,7 +91,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   /** Why the last round of claims failed. */
   private trouble: string | null = null;
   private readonly unsubscribe: (() => void)[] = [];
-  private readonly retries: RetryTimer<Row, Input>;
+  private readonly retries: BackgroundLoop;
 
   constructor(
     private readonly claimant: Claimant<Claimed>,
@@ -102,13 +103,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     private readonly unitOfWork: UnitOfWork,
     private readonly logger: Logger,
   ) {
-    this.retries = new RetryTimer(
-      claims,
-      (queue) => topics.returned.publishEverywhere(queue),
-      clock,
-      unitOfWork,
-      logger,
-    );
+    this.retries = retryTimer(claims, (queue) => topics.returned.publishEverywhere(queue), clock, unitOfWork, logger);
   }
 
   get isWorking(): boolean {
@@ -128,11 +123,10 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   async start(): Promise<void> {
     if (this.working) return;
     this.working = true;
-    this.retries.start();
     this.unsubscribe.push(
       this.topics.ready.subscribe((queue) => this.wake(queue)),
       this.topics.returned.subscribe((queue) => this.wakeForReturned(queue)),
-      this.topics.retryScheduled.subscribe((time) => this.retries.arm(time)),
+      this.topics.retryScheduled.subscribe((time) => this.retries.wake(time)),
       this.topics.resync.subscribe(() => this.resync()),
     );
     await this.lookAtAll();
@@ -148,7 +142,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
    */
   async stop(graceMs: number): Promise<void> {
     this.working = false;
-    this.retries.stop();
+    await this.retries.stop();
     await this.claiming;
     try {
       await this.endOrHandBack(graceMs);
@@ -201,7 +195,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
 
   private async lookAtAll(): Promise<void> {
     await this.lookForQueues();
-    await this.retries.release();
+    this.retries.wake();
+    await this.retries.run();
     this.claimSome();
   }
 

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { SingleFlight } from '../../common/background-work.js';
+import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
@@ -22,7 +22,7 @@ const LOCK_MS = 5_000;
  */
 @Injectable()
 export class OperationLoop implements OnModuleDestroy {
-  private readonly work = new SingleFlight(() => this.runAll());
+  private readonly work: BackgroundLoop;
 
   constructor(
     private readonly works: OperationWorks,
@@ -31,7 +31,10 @@ export class OperationLoop implements OnModuleDestroy {
     private readonly unitOfWork: UnitOfWork,
     private readonly locks: SchedulerLocks,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    const failure = 'operations could not be continued';
+    this.work = new BackgroundLoop(() => this.runAll(), { clock, logger, failure });
+  }
 
   /**
    * Resolves when no operation can continue. Does nothing if another process continues them or this one lacks the worker
@@ -39,7 +42,7 @@ export class OperationLoop implements OnModuleDestroy {
    */
   @Interval(TICK_MS)
   async run(): Promise<void> {
-    if (this.role.worker && !this.work.stopped) await this.work.run();
+    if (this.role.worker) await this.work.run();
   }
 
   onModuleDestroy(): Promise<void> {
@@ -47,17 +50,13 @@ export class OperationLoop implements OnModuleDestroy {
   }
 
   private async runAll(): Promise<void> {
-    try {
-      // Taking the lock is a write, so it is not taken without need.
-      if ((await findRunning(this.unitOfWork.reader)).length === 0) return;
-      const lock = await this.locks.take('operations', LOCK_MS);
-      if (!lock) return;
-      const found = new Map<string, Step[]>();
-      while (await this.round(lock, found));
-      await this.unitOfWork.run((tx) => lock.release(tx));
-    } catch (error) {
-      this.logger.warn({ err: error }, 'operations could not be continued; trying again');
-    }
+    // Taking the lock is a write, so it is not taken without need.
+    if ((await findRunning(this.unitOfWork.reader)).length === 0) return;
+    const lock = await this.locks.take('operations', LOCK_MS);
+    if (!lock) return;
+    const found = new Map<string, Step[]>();
+    while (await this.round(lock, found));
+    await this.unitOfWork.run((tx) => lock.release(tx));
   }
 
   /** Does one step of each operation. Returns false if none could continue. */

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { SingleFlight } from '../../common/background-work.js';
+import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
@@ -20,7 +20,7 @@ const CLEAR_EVERY_MS = 60_000;
  */
 @Injectable()
 export class Rollups implements OnModuleDestroy {
-  private readonly work = new SingleFlight(() => this.rollUpAll());
+  private readonly work: BackgroundLoop;
 
   private nextClearing = 0;
 
@@ -34,8 +34,11 @@ export class Rollups implements OnModuleDestroy {
     failures: FailureRollup,
     artifactTerms: ArtifactTermRollup,
     executionTerms: ExecutionTermRollup,
-    @Inject(LOGGER) private readonly logger: Logger,
+    @Inject(LOGGER) logger: Logger,
   ) {
+    // Totals stay correct without the rollup and are only slower.
+    const failure = 'counts could not be rolled up';
+    this.work = new BackgroundLoop(() => this.rollUpAll(), { clock, logger, failure });
     this.rollups = [artifacts, artifactTerms, executionTerms, activity, failures];
   }
 
@@ -50,13 +53,8 @@ export class Rollups implements OnModuleDestroy {
   }
 
   private async rollUpAll(): Promise<void> {
-    try {
-      for (const rollup of this.rollups) while (!this.work.stopped && (await rollup.step()));
-      if (this.clock.now() >= this.nextClearing) await this.clear();
-    } catch (error) {
-      // Totals stay correct without the rollup and are only slower. The next run tries again.
-      this.logger.warn({ err: error }, 'the rollup of counts failed; the next run tries again');
-    }
+    for (const rollup of this.rollups) while (!this.work.stopped && (await rollup.step()));
+    if (this.clock.now() >= this.nextClearing) await this.clear();
   }
 
   private async clear(): Promise<void> {

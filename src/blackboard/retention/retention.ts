@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { SingleFlight } from '../../common/background-work.js';
+import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
@@ -18,7 +18,7 @@ const EVERY_MS = 600_000;
 /** Deletes in the background what has been kept long enough. Features add their own deletions. */
 @Injectable()
 export class Retention implements OnModuleDestroy {
-  private readonly work = new SingleFlight(() => this.runIfDue());
+  private readonly work: BackgroundLoop;
   private readonly ofFeatures: Deletion[] = [];
 
   constructor(
@@ -30,7 +30,11 @@ export class Retention implements OnModuleDestroy {
     private readonly artifacts: ArtifactDeletion,
     private readonly executions: ExecutionDeletion,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    // Keeping data for longer is harmless.
+    const failure = 'expired data could not be deleted';
+    this.work = new BackgroundLoop(() => this.runIfDue(), { clock, logger, failure });
+  }
 
   /** Call this when a feature starts, before the first cleanup. */
   add(deletion: Deletion): void {
@@ -51,16 +55,10 @@ export class Retention implements OnModuleDestroy {
   }
 
   private async runIfDue(): Promise<void> {
-    try {
-      const lock = await this.locks.take('retention', EVERY_MS);
-      if (lock)
-        await this.cleanup(
-          new Cleanup(this.clock.now(), this.settings.retainKeysMs, this.unitOfWork, lock, () => this.work.stopped),
-        );
-    } catch (error) {
-      // Keeping data for longer is harmless. The next run tries again.
-      this.logger.warn({ err: error }, 'retention failed; the next run tries again');
-    }
+    const lock = await this.locks.take('retention', EVERY_MS);
+    if (!lock) return;
+    const isStopped = (): boolean => this.work.stopped;
+    await this.cleanup(new Cleanup(this.clock.now(), this.settings.retainKeysMs, this.unitOfWork, lock, isStopped));
   }
 
   // Features run first: what only they needed can then be deleted in the same run.

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { throttled } from '../../common/background-work.js';
+import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Processes } from '../processes/processes.js';
 import { countWaitingExecutions, findAwaitedAgents } from './waiting-rows.js';

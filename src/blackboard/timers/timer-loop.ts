@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -10,79 +11,45 @@ import { DueTimers } from './due-timers.js';
 const TRY_AGAIN_AFTER_MS = 1_000;
 const LOOK_AGAIN_MS = 5_000;
 
-/** Wakes up when the next timer is due, and fires the due timers, in one pass at a time. */
+/** Wakes up when the next timer is due, and fires the due timers. */
 @Injectable()
 export class TimerLoop {
-  private working = false;
-  private firing: Promise<void> | null = null;
-  private lookAgain = false;
-  private armedFor = Infinity;
-  private cancel = (): void => undefined;
+  private isStarted = false;
   private unsubscribe = (): void => undefined;
+  private readonly loop: BackgroundLoop;
 
   constructor(
-    private readonly dueTimers: DueTimers,
-    private readonly clock: Clock,
+    dueTimers: DueTimers,
+    clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly signals: Signals,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.loop = new BackgroundLoop(() => dueTimers.fire(() => this.loop.stopped), {
+      clock,
+      logger,
+      failure: 'timers could not be fired',
+      backOffMs: TRY_AGAIN_AFTER_MS,
+    });
+  }
 
   /** Idempotent. */
   start(): void {
-    if (this.working) return;
-    this.working = true;
-    this.unsubscribe = this.signals.timerSet.subscribe((time) => this.arm(time));
-    this.arm(this.clock.now());
+    if (this.isStarted) return;
+    this.isStarted = true;
+    this.unsubscribe = this.signals.timerSet.subscribe((time) => this.loop.wake(time));
+    this.loop.wake();
   }
 
   /** Polls for timers of other processes, which may have ended before they fired them. */
   @Interval(LOOK_AGAIN_MS)
   lookAtAll(): void {
-    if (!this.unitOfWork.dialect.exclusive) this.arm(this.clock.now());
+    if (this.isStarted && !this.unitOfWork.dialect.exclusive) this.loop.wake();
   }
 
   /** Stops firing. Resolves when the current pass has ended. */
   async stop(): Promise<void> {
-    this.working = false;
     this.unsubscribe();
-    this.cancel();
-    await this.firing;
-  }
-
-  private arm(time: number): void {
-    if (!this.working || time >= this.armedFor) return;
-    this.cancel();
-    this.armedFor = time;
-    if (time <= this.clock.now()) {
-      this.cancel = () => undefined;
-      this.fire();
-    } else {
-      this.cancel = this.clock.at(time, () => this.fire());
-    }
-  }
-
-  private fire(): void {
-    this.armedFor = Infinity;
-    if (this.firing) {
-      this.lookAgain = true;
-      return;
-    }
-    this.firing = this.fireDue().finally(() => {
-      this.firing = null;
-      // A timer that was set during this pass may have missed its last query.
-      if (this.lookAgain) this.arm(this.clock.now());
-      this.lookAgain = false;
-    });
-  }
-
-  private async fireDue(): Promise<void> {
-    try {
-      const next = await this.dueTimers.fire(() => !this.working);
-      if (next !== null) this.arm(next);
-    } catch (error) {
-      this.logger.error({ err: error }, 'timers could not be fired; trying again');
-      this.arm(this.clock.now() + TRY_AGAIN_AFTER_MS);
-    }
+    await this.loop.stop();
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { throttled } from '../../common/background-work.js';
+import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Processes } from '../processes/processes.js';

@@ -1,6 +1,8 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import { BackgroundLoop } from '../../common/background-loop.js';
+import { Clock } from '../../common/clock.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
@@ -21,8 +23,8 @@ export class BatchDispatcher implements OnApplicationBootstrap, BeforeApplicatio
   private readonly pendingSeqs = new Set<number>();
   /** Number of successive failures of each batch. */
   private readonly failures = new Map<number, number>();
-  private moving: Promise<void> | null = null;
   private working = false;
+  private readonly loop: BackgroundLoop;
 
   constructor(
     private readonly role: Role,
@@ -30,8 +32,11 @@ export class BatchDispatcher implements OnApplicationBootstrap, BeforeApplicatio
     private readonly batches: BatchesRepository,
     private readonly step: BatchStep,
     private readonly signals: Signals,
+    clock: Clock,
     @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+  ) {
+    this.loop = new BackgroundLoop(() => this.move(), { clock, logger, failure: 'batches could not be advanced' });
+  }
 
   async onApplicationBootstrap(): Promise<void> {
     this.working = this.role.worker;
@@ -42,7 +47,7 @@ export class BatchDispatcher implements OnApplicationBootstrap, BeforeApplicatio
   /** Begins no further step, and resolves when the running one has ended. */
   async beforeApplicationShutdown(): Promise<void> {
     this.working = false;
-    await this.moving;
+    await this.loop.stop();
   }
 
   /** Schedules a step of the batch. */
@@ -50,12 +55,7 @@ export class BatchDispatcher implements OnApplicationBootstrap, BeforeApplicatio
     // Before its start this process can skip it, because the start checks all batches.
     if (!this.working) return this.signals.batchReady.publishElsewhere(seq);
     this.pendingSeqs.add(seq);
-    this.moving ??= this.move().finally(() => this.moved());
-  }
-
-  private moved(): void {
-    this.moving = null;
-    for (const seq of this.pendingSeqs) this.wake(seq);
+    this.loop.wake();
   }
 
   @Interval(LOOK_AGAIN_MS)
@@ -69,16 +69,14 @@ export class BatchDispatcher implements OnApplicationBootstrap, BeforeApplicatio
   }
 
   private async move(): Promise<void> {
-    while (this.working && this.pendingSeqs.size > 0) {
-      const seqs = [...this.pendingSeqs];
-      this.pendingSeqs.clear();
-      await Promise.all(seqs.map((seq) => this.moveOne(seq)));
-    }
+    const seqs = [...this.pendingSeqs];
+    this.pendingSeqs.clear();
+    await Promise.all(seqs.map((seq) => this.moveOne(seq)));
   }
 
   private async moveOne(seq: number): Promise<void> {
     try {
-      if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.pendingSeqs.add(seq);
+      if (await this.unitOfWork.run((tx) => this.step.take(tx, seq))) this.wake(seq);
       this.failures.delete(seq);
     } catch (error) {
       this.logger.error({ err: error, batch: seq }, 'a step of a batch failed');

@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { SingleFlight } from '../../common/background-work.js';
+import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
@@ -14,15 +14,19 @@ const BATCH = 500;
 /** Removes expired keys, so that the table does not grow without bound. */
 @Injectable()
 export class ExpiredKeys implements OnModuleDestroy {
-  private readonly work = new SingleFlight(() => this.removeAll());
+  private readonly work: BackgroundLoop;
 
   constructor(
     private readonly clock: Clock,
     private readonly role: Role,
     private readonly unitOfWork: UnitOfWork,
     private readonly keys: IdempotencyKeysRepository,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    // An expired key counts as unknown even while its row exists.
+    const failure = 'expired idempotency keys could not be removed';
+    this.work = new BackgroundLoop(() => this.removeAll(), { clock, logger, failure });
+  }
 
   /** Returns when all expired keys are removed. In a process that is not a worker it does nothing. */
   @Interval(EVERY_MS)
@@ -35,14 +39,9 @@ export class ExpiredKeys implements OnModuleDestroy {
   }
 
   private async removeAll(): Promise<void> {
-    try {
-      let removed = BATCH;
-      while (removed >= BATCH && !this.work.stopped) {
-        removed = await this.unitOfWork.run((tx) => this.keys.removeExpired(tx, this.clock.now(), BATCH));
-      }
-    } catch (error) {
-      // An expired key counts as unknown even while its row exists. The next interval tries again.
-      this.logger.warn({ err: error }, 'expired idempotency keys could not be removed');
+    let removed = BATCH;
+    while (removed >= BATCH && !this.work.stopped) {
+      removed = await this.unitOfWork.run((tx) => this.keys.removeExpired(tx, this.clock.now(), BATCH));
     }
   }
 }

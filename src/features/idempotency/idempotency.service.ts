@@ -60,7 +60,7 @@ export class IdempotencyService {
     const reservation = await this.reserve(request, () => own.waits());
     if (reservation.state === 'answered') return reservation.answer;
     const { ids, requestHash } = reservation;
-    const stopRenewing = this.reservations.hold(request);
+    const heartbeat = this.reservations.hold(request);
     try {
       const content = contentOf(await own.run(ids));
       // A process that was stopped for longer than its lease has lost the key to another process, whose answer counts.
@@ -77,7 +77,7 @@ export class IdempotencyService {
       await this.giveBack(request, ids);
       throw error;
     } finally {
-      stopRenewing();
+      void heartbeat.stop();
     }
   }
 

@@ -2,11 +2,13 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import type { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { leaseHeartbeat } from '../../queue/lease-heartbeat.js';
 import { IdempotencyKeysRepository, type KeyRow, type ScopedKey } from './idempotency-keys.repository.js';
 import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
 import type { RequestIds } from './request-ids.js';
@@ -65,21 +67,17 @@ export class KeyReservations {
     });
   }
 
-  /** Renews the lease every third of its length until the returned function is called. */
-  hold(key: ScopedKey): () => void {
-    let cancel = (): void => undefined;
-    const renewLater = (): void => {
-      cancel = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
-        this.unitOfWork
-          .run((tx) => this.keys.renew(tx, key, this.owner, this.clock.now() + this.settings.leaseMs))
-          .catch((error: unknown) =>
-            this.logger.warn({ err: error }, 'the lease of an idempotency key could not be renewed'),
-          );
-        renewLater();
-      });
-    };
-    renewLater();
-    return () => cancel();
+  /** Renews the lease until it is stopped. */
+  hold(key: ScopedKey): BackgroundLoop {
+    const { clock, logger } = this;
+    const { leaseMs } = this.settings;
+    const renew = (): Promise<void> =>
+      this.unitOfWork.run((tx) => this.keys.renew(tx, key, this.owner, clock.now() + leaseMs));
+    return leaseHeartbeat(leaseMs, renew, {
+      clock,
+      logger,
+      failure: 'the lease of an idempotency key could not be renewed',
+    });
   }
 
   /** Stores the answer. Returns false if this process has lost the key. */

@@ -1,6 +1,7 @@
 import { type BeforeApplicationShutdown, Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import type { BackgroundLoop } from '../../common/background-loop.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Role } from '../../common/role.js';
@@ -16,7 +17,7 @@ const LOOK_AGAIN_MS = 2_000;
 @Injectable()
 export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutdown {
   private stopped: Promise<void> | null = null;
-  private stopRenewing = (): void => undefined;
+  private heartbeat: BackgroundLoop | null = null;
 
   constructor(
     private readonly settings: Settings,
@@ -38,7 +39,7 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
     if (takenOver > 0)
       this.logger.warn({ deliveries: takenOver }, 'took over deliveries of a process that has stopped');
     await this.loop.start();
-    this.stopRenewing = this.leases.keep(() => this.loop.runningIds());
+    this.heartbeat = this.leases.keep(() => this.loop.runningIds());
     // Runs during the executor's grace period, and not after it.
     this.lifecycle.onStop(() => void this.stop());
   }
@@ -65,8 +66,8 @@ export class Deliverer implements OnApplicationBootstrap, BeforeApplicationShutd
         'deliveries could not be released; another process takes them over when their leases expire',
       );
     }
-    // The renewing stops only now, because this process keeps the leases of its deliveries in the grace period.
-    this.stopRenewing();
+    // The heartbeat stops only now, because this process keeps the leases of its deliveries in the grace period.
+    await this.heartbeat?.stop();
     await this.attempts.stop();
   }
 }

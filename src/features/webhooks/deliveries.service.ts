@@ -1,8 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
-import { throttled } from '../../common/background-work.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
+import { throttled } from '../../common/throttled.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';

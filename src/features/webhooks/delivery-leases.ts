@@ -1,11 +1,13 @@
 import { Inject, Injectable } from '@nestjs/common';
 
-import { type Cancel, Clock } from '../../common/clock.js';
+import type { BackgroundLoop } from '../../common/background-loop.js';
+import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { leaseHeartbeat } from '../../queue/lease-heartbeat.js';
 import { type LostRow, RowLeases } from '../../queue/row-leases.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';
 import { DELIVERIES, type LeasedDelivery } from './delivery-queue.js';
@@ -35,32 +37,18 @@ export class DeliveryLeases {
     this.rows = new RowLeases(DELIVERIES, holder, clock, unitOfWork);
   }
 
-  /**
-   * Renews the leases of the running deliveries and takes over those that other processes lost, every third of a lease
-   * until the returned function is called.
-   */
-  keep(runningIds: () => string[]): () => void {
-    let cancel: Cancel = () => undefined;
-    let isKept = true;
-    const beatLater = (): void => {
-      cancel = this.clock.at(this.clock.now() + this.settings.leaseMs / 3, () => {
-        void this.beat(runningIds()).then(() => isKept && beatLater());
-      });
-    };
-    beatLater();
-    return () => {
-      isKept = false;
-      cancel();
-    };
-  }
-
-  private async beat(runningIds: string[]): Promise<void> {
-    try {
-      await this.rows.renew(runningIds);
+  /** Renews the leases of the running deliveries and takes over those that other processes lost, until it is stopped. */
+  keep(runningIds: () => string[]): BackgroundLoop {
+    const beat = async (): Promise<void> => {
+      await this.rows.renew(runningIds());
       await this.rows.takeOverLost();
-    } catch (error) {
-      this.logger.warn({ err: error }, 'leases of deliveries could not be renewed; trying again');
-    }
+    };
+    const { clock, logger } = this;
+    return leaseHeartbeat(this.settings.leaseMs, beat, {
+      clock,
+      logger,
+      failure: 'leases of deliveries could not be renewed',
+    });
   }
 }
 

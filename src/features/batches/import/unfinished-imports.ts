@@ -1,7 +1,8 @@
 import { Inject, Injectable, type OnApplicationBootstrap, type OnModuleDestroy } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { SingleFlight } from '../../../common/background-work.js';
+import { BackgroundLoop } from '../../../common/background-loop.js';
+import { Clock } from '../../../common/clock.js';
 import { LOGGER, type Logger } from '../../../common/logger.js';
 import { Role } from '../../../common/role.js';
 import { ImportsRepository } from './imports.repository.js';
@@ -11,19 +12,23 @@ const EVERY_MS = 60_000;
 /** Deletes unfinished imports: those of crashed processes, and refused ones that could not be deleted immediately. */
 @Injectable()
 export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestroy {
-  private readonly work = new SingleFlight(() => this.removeAll());
+  private readonly work: BackgroundLoop;
+  private oldKeysAreRemoved = false;
 
   constructor(
     private readonly role: Role,
     private readonly imports: ImportsRepository,
-    @Inject(LOGGER) private readonly logger: Logger,
-  ) {}
+    clock: Clock,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    // The remaining rows are hidden.
+    const failure = 'the rows of an unfinished import could not be deleted';
+    this.work = new BackgroundLoop(() => this.removeAll(), { clock, logger, failure });
+  }
 
   // Awaited, because a request that is repeated with its idempotency key after a crash creates the same batch again.
   async onApplicationBootstrap(): Promise<void> {
-    if (!this.role.worker) return;
     await this.remove();
-    await this.tryTo(() => this.imports.removeOldKeys());
   }
 
   /**
@@ -39,20 +44,12 @@ export class UnfinishedImports implements OnApplicationBootstrap, OnModuleDestro
     return this.work.stop();
   }
 
-  private removeAll(): Promise<void> {
-    return this.tryTo(async () => {
-      for (const seq of await this.imports.abandoned()) {
-        if (!this.work.stopped) await this.imports.discard(seq);
-      }
-    });
-  }
-
-  private async tryTo(remove: () => Promise<void>): Promise<void> {
-    try {
-      await remove();
-    } catch (error) {
-      // The remaining rows are hidden. The next interval or the next start tries again.
-      this.logger.warn({ err: error }, 'the rows of an unfinished import could not be deleted');
+  private async removeAll(): Promise<void> {
+    for (const seq of await this.imports.abandoned()) {
+      if (!this.work.stopped) await this.imports.discard(seq);
     }
+    // Only a crash leaves such keys, so one pass is enough.
+    if (!this.oldKeysAreRemoved) await this.imports.removeOldKeys();
+    this.oldKeysAreRemoved = true;
   }
 }
