@@ -62,7 +62,7 @@ export const REPLACED: readonly ReplacedWord[] = [
     example: 'await nextTurn()',
   },
   { pattern: /\bsparing/i, instead: 'throttled', example: 'sparing(() => count())' },
-  { pattern: /\bOneAtATime\b/, instead: 'SingleFlight', example: 'new OneAtATime()' },
+  { pattern: /\bOneAtATime\b/, instead: 'BackgroundLoop', example: 'new OneAtATime()' },
   { pattern: /\bmayHaveMissed\b/, instead: 'resync', example: 'signals.mayHaveMissed' },
   {
     pattern: /\bKind<|\bReading</,
