@@ -13,7 +13,6 @@ interface Manifest {
 
 /** Packages that no file imports, and the use of each. */
 const USED_OTHERWISE: Record<string, string> = {
-  '@hey-api/openapi-ts': 'test/openapi/generated-client.spec.ts starts it as a program',
   '@modelcontextprotocol/server-everything': 'test/engines/llm starts it as a program',
   '@nestjs/cli': 'npm run build runs nest',
   '@swc/core': '@swc/jest needs it',

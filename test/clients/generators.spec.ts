@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { runProgram } from '../cli/run-program.js';
 import { startApp, type TestApp } from '../support/app.js';
 import { MODULES, ToolFolder } from './tool-folder.js';
-import { HEY_API_PROGRAM, OPENAPI_TYPESCRIPT_PROGRAM } from './typescript-programs.js';
+import { OPENAPI_TYPESCRIPT_PROGRAM } from './typescript-programs.js';
 
 const VERSIONS = {
   pythonClient: '0.29.1',
@@ -75,20 +75,6 @@ describe('TypeScript', () => {
   it('openapi-typescript', async () => {
     folder.write('program.ts', OPENAPI_TYPESCRIPT_PROGRAM.replace('README_BODY', bodyInReadme()));
     await folder.runModule('openapi-typescript/bin/cli.js', 'openapi.json', '--output', 'api.ts');
-    await folder.runModule('typescript/bin/tsc', '--project', '.');
-    await roundTrip(folder.run(process.execPath, ['out/program.js', app.url, TEXT]));
-  });
-
-  it('@hey-api/openapi-ts', async () => {
-    folder.write('program.ts', HEY_API_PROGRAM);
-    await folder.runModule(
-      '@hey-api/openapi-ts/bin/run.js',
-      '--input',
-      'openapi.json',
-      '--output',
-      'client',
-      '--no-log-file',
-    );
     await folder.runModule('typescript/bin/tsc', '--project', '.');
     await roundTrip(folder.run(process.execPath, ['out/program.js', app.url, TEXT]));
   });
