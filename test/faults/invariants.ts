@@ -22,6 +22,14 @@ export const breachesIn = async (rows: Rows, ledger: Acknowledged): Promise<stri
   ...(await attempts(rows)),
 ];
 
+/** Returns the broken invariants that apply at any time, also while work is left. */
+export const duringWork = async (rows: Rows, ledger: Acknowledged): Promise<string[]> => [
+  ...(await integrity(rows)),
+  ...(await lost(rows, ledger)),
+  ...(await countsOf(rows)),
+  ...(await termsOf(rows)),
+];
+
 /** Checks that do not depend on the agents. */
 export const settledBreaches = async (rows: Rows): Promise<string[]> => [
   ...(await integrity(rows)),

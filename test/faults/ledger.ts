@@ -22,7 +22,7 @@ export class Ledger {
   }
 
   async send(service: Pick<Service, 'url'>, order: Order): Promise<boolean> {
-    this.unanswered.set(order.correlationId, order);
+    this.begin(order);
     const path = order.key ? '/api/v1/artifacts/sync' : '/api/v1/artifacts';
     try {
       const response = await fetch(`${service.url}${path}`, {
@@ -39,8 +39,17 @@ export class Ledger {
     } catch {
       return false; // The process was killed before it answered.
     }
+    this.acknowledge(order);
+    return true;
+  }
+
+  /** Call it before an order is sent. */
+  begin(order: Order): void {
+    if (!this.acknowledged.has(order.correlationId)) this.unanswered.set(order.correlationId, order);
+  }
+
+  acknowledge(order: Order): void {
     this.unanswered.delete(order.correlationId);
     this.acknowledged.set(order.correlationId, order);
-    return true;
   }
 }

@@ -1,0 +1,51 @@
+import fc from 'fast-check';
+
+/** One step of a simulation. `after`: the simulated milliseconds before it. */
+export type Operation = { after: number } & (
+  | { kind: 'orders'; count: number; keyed: boolean }
+  | { kind: 'pair' }
+  | { kind: 'nap'; ms: number; cancelAfter: number }
+  | { kind: 'run' }
+  | { kind: 'batch'; rows: number }
+  /** Power is lost after this many turns, or while the next commit after them is written. */
+  | { kind: 'crash'; turns: number; inCommit: boolean }
+  /** The machine is suspended while nothing runs. */
+  | { kind: 'suspend'; hours: number }
+  | { kind: 'setClock'; ms: number }
+  | { kind: 'fullDisk'; pages: number; ms: number }
+);
+
+type Kind = Operation['kind'];
+
+const between = (min: number, max: number): fc.Arbitrary<number> => fc.integer({ min, max });
+
+const step = <K extends Kind>(
+  kind: K,
+  fields: {
+    [F in Exclude<keyof Extract<Operation, { kind: K }>, 'kind' | 'after'>]: fc.Arbitrary<
+      Extract<Operation, { kind: K }>[F]
+    >;
+  },
+): fc.Arbitrary<Operation> =>
+  fc.record({
+    kind: fc.constant(kind),
+    after: fc.oneof(between(0, 20), between(0, 500)),
+    ...fields,
+  }) as fc.Arbitrary<Operation>;
+
+const operation = fc.oneof(
+  { weight: 10, arbitrary: step('orders', { count: between(1, 4), keyed: fc.boolean() }) },
+  { weight: 2, arbitrary: step('pair', {}) },
+  { weight: 2, arbitrary: step('nap', { ms: between(0, 2_000), cancelAfter: between(0, 1_500) }) },
+  { weight: 2, arbitrary: step('run', {}) },
+  { weight: 1, arbitrary: step('batch', { rows: between(1, 20) }) },
+  { weight: 4, arbitrary: step('crash', { turns: between(0, 200), inCommit: fc.boolean() }) },
+  { weight: 1, arbitrary: step('suspend', { hours: between(1, 6) }) },
+  { weight: 1, arbitrary: step('setClock', { ms: between(-5_000, 5_000) }) },
+  { weight: 1, arbitrary: step('fullDisk', { pages: between(0, 20), ms: between(0, 2_000) }) },
+);
+
+const MOST_OPERATIONS = 30;
+
+/** Shrinks to fewer and simpler steps. Without a bias, because each seed makes one list. */
+export const operations = fc.noBias(fc.array(operation, { maxLength: MOST_OPERATIONS, size: 'max' }));

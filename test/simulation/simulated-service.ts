@@ -1,0 +1,106 @@
+import 'reflect-metadata';
+
+import { join } from 'node:path';
+import { setImmediate as realTurn } from 'node:timers/promises';
+
+import type { INestApplicationContext } from '@nestjs/common';
+import { ScheduleModule } from '@nestjs/schedule';
+import { Test } from '@nestjs/testing';
+import { pino } from 'pino';
+
+import { BlackboardModule } from '../../src/blackboard/blackboard.module.js';
+import type { Catalog } from '../../src/catalog/catalog.js';
+import type { Settings } from '../../src/config/settings.js';
+import { CoreModule } from '../../src/core.module.js';
+import { Database } from '../../src/database/database.js';
+import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
+import type { Engine } from '../../src/engines/engine.js';
+import { ArtifactsModule } from '../../src/features/artifacts/artifacts.module.js';
+import { BatchesModule } from '../../src/features/batches/batches.module.js';
+import { CorrelationsModule } from '../../src/features/correlations/correlations.module.js';
+import { IdempotencyModule } from '../../src/features/idempotency/idempotency.module.js';
+import { RunsModule } from '../../src/features/runs/runs.module.js';
+import { WebhooksModule } from '../../src/features/webhooks/webhooks.module.js';
+import type { SeededScheduler } from './seeded-scheduler.js';
+
+export interface ServiceParts {
+  folder: string;
+  catalog: Catalog;
+  settings: Settings;
+  engines: Engine[];
+  scheduler: SeededScheduler;
+  /** Gets each line of the log from `error` on. */
+  onError: (line: string) => void;
+}
+
+/** The service in this process, without its HTTP edge. */
+export class SimulatedService {
+  private constructor(
+    private readonly app: INestApplicationContext,
+    readonly folder: string,
+  ) {}
+
+  /** Starts it while the scheduler makes its turns, in which no time passes. */
+  static async start({
+    folder,
+    catalog,
+    settings,
+    engines,
+    scheduler,
+    onError,
+  }: ServiceParts): Promise<SimulatedService> {
+    const own = Object.assign(Object.create(Object.getPrototypeOf(settings) as object) as Settings, settings, {
+      databaseUrl: `sqlite:${join(folder, 'starling.db')}`,
+    });
+    const logger = pino({ level: 'error' }, { write: onError });
+    const takeIntervalsBack = takeIntervals(scheduler);
+    try {
+      const building = Test.createTestingModule({
+        imports: [
+          CoreModule.forRoot({ settings: own, catalog, logger, engines }),
+          ScheduleModule.forRoot(),
+          BlackboardModule,
+          ArtifactsModule,
+          CorrelationsModule,
+          RunsModule,
+          BatchesModule,
+          WebhooksModule,
+          IdempotencyModule,
+        ],
+      })
+        .compile()
+        .then((module) => module.init());
+      return new SimulatedService(await pumped(building, scheduler), folder);
+    } finally {
+      takeIntervalsBack();
+    }
+  }
+
+  get<T>(type: abstract new (...parts: never[]) => T): T {
+    return this.app.get<T>(type, { strict: false });
+  }
+
+  get database(): SqliteDatabase {
+    return this.get(Database) as SqliteDatabase;
+  }
+}
+
+async function pumped<T>(promise: Promise<T>, scheduler: SeededScheduler): Promise<T> {
+  let isDone = false;
+  const done = promise.finally(() => (isDone = true));
+  done.catch(() => undefined);
+  while (!isDone) {
+    scheduler.stepInOrder();
+    await realTurn();
+  }
+  return done;
+}
+
+/** `@Interval` of @nestjs/schedule uses the global function, which is this one until the returned function is called. */
+function takeIntervals(scheduler: SeededScheduler): () => void {
+  const { setInterval: system } = globalThis;
+  globalThis.setInterval = ((callback: () => void, ms: number) => scheduler.every(ms, callback)) as typeof setInterval;
+  return () => {
+    globalThis.setInterval = system;
+  };
+}

@@ -1,0 +1,59 @@
+import fc from 'fast-check';
+
+import { type Operation, operations } from './operations.js';
+import { type Outcome, Simulation } from './simulation.js';
+import { makeTemplate, type Template } from './template.js';
+
+const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 6);
+const FIRST = Number(process.env.STARLING_SIMULATION_SEED ?? Math.floor(Math.random() * 2 ** 30));
+/** Every tenth seed runs twice. */
+const TWICE_EVERY = 10;
+
+/** Runs the service in this process; time, turns, ids, agents, clients and the power are those of a seed. */
+describe(`${SEEDS} simulated lives of the service from seed ${FIRST}`, () => {
+  let template: Template;
+
+  beforeAll(async () => {
+    template = await makeTemplate();
+  });
+
+  afterAll(() => template.remove());
+
+  it('keep every promise, and are the same when they run again', async () => {
+    const begin = performance.now();
+    const total = { turns: 0, crashes: 0, simulatedMs: 0 };
+    for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {
+      const outcome = await checked(seed);
+      total.turns += outcome.turns;
+      total.crashes += outcome.crashes;
+      total.simulatedMs += outcome.simulatedMs;
+    }
+    const seconds = (performance.now() - begin) / 1_000;
+    console.log(
+      `${SEEDS} seeds from ${FIRST} in ${seconds.toFixed(1)} s (${(SEEDS / seconds).toFixed(2)} per second): ` +
+        `${total.turns} turns, ${total.crashes} crashes, ${(total.simulatedMs / 3_600_000).toFixed(1)} simulated hours`,
+    );
+  }, 86_400_000);
+
+  async function checked(seed: number): Promise<Outcome> {
+    let last: Outcome | undefined;
+    const kept = async (list: Operation[]): Promise<void> => {
+      last = await Simulation.run(seed, list, template);
+      if (last.breaches.length > 0) throw new Error(last.breaches.slice(0, 5).join('\n'));
+      if (seed % TWICE_EVERY !== 0) return;
+      const again = await Simulation.run(seed, list, template);
+      if (again.trace !== last.trace) throw new Error(`its trace is ${last.trace} and, run again, ${again.trace}`);
+    };
+    const found = await fc.check(fc.asyncProperty(operations, kept), {
+      seed,
+      numRuns: 1,
+      endOnFailure: process.env.STARLING_SIMULATION_SHRINK === undefined,
+    });
+    if (!found.failed) return last!;
+    const [list] = found.counterexample!;
+    throw new Error(
+      `seed ${seed} (replay and shrink with npm run simulate -- --seed ${seed}): ` +
+        `${(found.errorInstance as Error).message}\nafter ${found.numShrinks} shrinks: ${JSON.stringify(list)}`,
+    );
+  }
+});

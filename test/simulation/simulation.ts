@@ -1,0 +1,234 @@
+import { cpSync, mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setImmediate as realTurn } from 'node:timers/promises';
+
+import { replaceRandom } from '../../src/common/random.js';
+import { replaceScheduler } from '../../src/common/scheduler.js';
+import { breaches, duringWork } from '../faults/invariants.js';
+import { databaseOf } from '../support/database.js';
+import { Random } from '../support/random.js';
+import { simulatedEngines } from './agents.js';
+import { Clients } from './clients.js';
+import { copyAsAfterPowerLoss, isSame, walPosition } from './disk.js';
+import type { Operation } from './operations.js';
+import { SeededRandom } from './seeded-random.js';
+import { type MachineTime, SeededScheduler, Trace } from './seeded-scheduler.js';
+import { SimulatedService } from './simulated-service.js';
+import type { Template } from './template.js';
+import { TurnInvariants } from './turn-invariants.js';
+
+const CHECK_EVERY_TURNS = 25;
+const LOOK_EVERY_TURNS = 100;
+const LONGEST_QUIET_MS = 60_000;
+/** All work must have ended after this simulated time without faults. */
+const LONGEST_END_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
+
+export interface Outcome {
+  /** The first broken promises; empty if all were kept. */
+  breaches: string[];
+  trace: string;
+  turns: number;
+  crashes: number;
+  simulatedMs: number;
+}
+
+let made = 0;
+
+/** One life of the service: what its clients do, its crashes and restarts, until all work has ended. */
+export class Simulation {
+  private readonly random: Random;
+  private readonly trace = new Trace();
+  private readonly machine: MachineTime = { elapsed: 0, set: 0 };
+  private readonly root: string;
+  private readonly clients: Clients;
+  private scheduler!: SeededScheduler;
+  private service!: SimulatedService;
+  private invariants!: TurnInvariants;
+  private turns = 0;
+  private crashes = 0;
+  private isDiskFull = false;
+  private readonly found: string[] = [];
+
+  private constructor(
+    seed: number,
+    private readonly template: Template,
+  ) {
+    this.random = new Random(seed);
+    made += 1;
+    this.root = join(template.folder, `run-${made}`);
+    this.clients = new Clients(
+      this.random,
+      () => this.service,
+      (error) => this.found.push(`a client got ${String((error as Error).stack)}`),
+    );
+  }
+
+  static async run(seed: number, operations: readonly Operation[], template: Template): Promise<Outcome> {
+    const simulation = new Simulation(seed, template);
+    const takeBack = replaceRandom(new SeededRandom(simulation.random));
+    try {
+      return await simulation.run(operations);
+    } finally {
+      takeBack();
+      rmSync(simulation.root, { recursive: true, force: true });
+    }
+  }
+
+  private async run(operations: readonly Operation[]): Promise<Outcome> {
+    mkdirSync(this.root);
+    mkdirSync(this.folder);
+    cpSync(join(this.template.folder, 'starling.db'), join(this.folder, 'starling.db'));
+    await this.start();
+    try {
+      for (const operation of operations) {
+        await this.pass(operation.after);
+        this.trace.add(operation.kind);
+        await this.perform(operation);
+        if (this.found.length > 0) break;
+      }
+      if (this.found.length === 0) await this.end();
+    } finally {
+      await this.drop();
+    }
+    return {
+      breaches: this.found,
+      trace: this.trace.digest(),
+      turns: this.turns,
+      crashes: this.crashes,
+      simulatedMs: this.machine.elapsed,
+    };
+  }
+
+  /** The folder of the database's files; a crash begins the next one. */
+  private get folder(): string {
+    return join(this.root, String(this.crashes));
+  }
+
+  private async start(): Promise<void> {
+    this.scheduler = new SeededScheduler(this.random, this.machine, this.trace);
+    this.takeSchedulerBack = replaceScheduler(this.scheduler);
+    this.service = await SimulatedService.start({
+      folder: this.folder,
+      catalog: this.template.catalog,
+      settings: this.template.settings,
+      engines: simulatedEngines(this.random),
+      scheduler: this.scheduler,
+      onError: (line) => {
+        if (!this.isDiskFull) this.found.push(`the service logged ${line}`);
+      },
+    });
+    // Checkpoints are rare in a database this small.
+    if (this.random.next() < 0.5) this.service.database.connection.exec('PRAGMA wal_autocheckpoint = 20');
+    this.invariants = new TurnInvariants(this.folder, this.template.catalog);
+  }
+
+  private takeSchedulerBack = (): void => undefined;
+
+  /** Drops all objects: no turn of this process happens any more. */
+  private async drop(): Promise<void> {
+    this.scheduler.crash();
+    this.takeSchedulerBack();
+    this.invariants.close();
+    await this.service.database.close();
+  }
+
+  private async perform(operation: Operation): Promise<void> {
+    switch (operation.kind) {
+      case 'orders':
+        for (let index = 0; index < operation.count; index += 1) this.clients.order(operation.keyed);
+        return;
+      case 'pair':
+        return this.clients.pair();
+      case 'nap':
+        return this.clients.nap(operation.ms, operation.cancelAfter);
+      case 'run':
+        return this.clients.run();
+      case 'batch':
+        return this.clients.batch(operation.rows);
+      case 'crash':
+        return this.crash(operation.turns, operation.inCommit);
+      case 'suspend':
+        if (await this.untilQuiet(LONGEST_QUIET_MS)) this.machine.elapsed += operation.hours * HOUR_MS;
+        return;
+      case 'setClock':
+        this.machine.set += operation.ms;
+        return;
+      case 'fullDisk':
+        return this.fillDisk(operation.pages, operation.ms);
+    }
+  }
+
+  private async pass(ms: number): Promise<void> {
+    const until = this.machine.elapsed + ms;
+    while (await this.turn(until));
+  }
+
+  /** Returns false if nothing is due until then. */
+  private async turn(until = Infinity): Promise<boolean> {
+    if (this.found.length > 0 || !this.scheduler.step(until)) return false;
+    await realTurn();
+    this.turns += 1;
+    if (this.turns % CHECK_EVERY_TURNS === 0) this.found.push(...this.invariants.breaches());
+    return true;
+  }
+
+  private async crash(turns: number, inCommit: boolean): Promise<void> {
+    let before = walPosition(this.folder);
+    const last = this.turns + turns;
+    while (this.turns < last || (inCommit && isSame(before, walPosition(this.folder)))) {
+      before = walPosition(this.folder);
+      if (!(await this.turn())) return;
+    }
+    const { folder } = this;
+    const positions: [ReturnType<typeof walPosition>, ReturnType<typeof walPosition>] = [before, walPosition(folder)];
+    this.crashes += 1;
+    this.trace.add(`crash ${copyAsAfterPowerLoss(folder, this.folder, positions, this.random)}`);
+    await this.drop();
+    this.isDiskFull = false;
+    const database = await databaseOf(this.folder);
+    this.found.push(...(await database.look((rows) => duringWork(rows, this.clients.ledger))));
+    rmSync(folder, { recursive: true });
+    await this.start();
+    this.clients.crashed();
+  }
+
+  private async fillDisk(pages: number, ms: number): Promise<void> {
+    const { connection } = this.service.database;
+    const { page_count: count } = connection.prepare('PRAGMA page_count').get() as { page_count: number };
+    this.isDiskFull = true;
+    connection.exec(`PRAGMA max_page_count = ${count + pages}`);
+    await this.pass(ms);
+    connection.exec(`PRAGMA max_page_count = ${2 ** 30}`);
+    // Its effects may be reported a little later.
+    await this.pass(5_000);
+    this.isDiskFull = false;
+  }
+
+  /** Returns false if work is left after `ms`. */
+  private async untilQuiet(ms: number): Promise<boolean> {
+    const end = this.machine.elapsed + ms;
+    for (;;) {
+      for (let index = 0; index < LOOK_EVERY_TURNS; index += 1) if (!(await this.turn(end))) break;
+      if (this.found.length > 0 || this.machine.elapsed >= end) return false;
+      if (this.clients.waiting === 0 && (await this.workLeft()).length === 0) return true;
+    }
+  }
+
+  private async workLeft(): Promise<string[]> {
+    const database = await databaseOf(this.folder);
+    return (await breaches(database, this.clients.ledger)).filter((breach) =>
+      /is still (pending|running)|is active|timer .* is left over/.test(breach),
+    );
+  }
+
+  private async end(): Promise<void> {
+    const isQuiet = await this.untilQuiet(LONGEST_END_MS);
+    const database = await databaseOf(this.folder);
+    const broken = await breaches(database, this.clients.ledger);
+    if (!isQuiet) this.found.push(`work is left after an hour; ${this.clients.waiting} clients wait`);
+    this.found.push(...broken);
+    const rows = await database.rows('select id, state, attempt from executions order by seq');
+    this.trace.add(JSON.stringify(rows));
+  }
+}
