@@ -10,6 +10,7 @@ import { DocsModule } from './features/api-docs/docs.module.js';
 import { ArtifactsModule } from './features/artifacts/artifacts.module.js';
 import { BatchesModule } from './features/batches/batches.module.js';
 import { ChangelogModule } from './features/changelog/changelog.module.js';
+import { CompareModule } from './features/compare/compare.module.js';
 import { CorrelationsModule } from './features/correlations/correlations.module.js';
 import { DashboardModule } from './features/dashboard/dashboard.module.js';
 import { ExecutionsModule } from './features/executions/executions.module.js';
@@ -42,6 +43,7 @@ export class AppModule {
         // Express tries routes in this order.
         ArtifactsModule,
         CorrelationsModule,
+        CompareModule,
         AgentsModule,
         ActivityModule,
         ExecutionsModule,

@@ -270,6 +270,39 @@ test('starling waiting lists what waits, of everything and of one correlation', 
   ]);
 });
 
+describe('starling compare', () => {
+  test('gives the comparison of the API, found by the ids of a correlation and of an artifact', async () => {
+    const [artifact] = await clients.list<Thing>('artifacts', '--correlation-id', 'sofa', '--type', 'Inquiry');
+    const comparison = await clients.json<object>('compare', 'lamp', artifact!.id);
+    expect(comparison).toMatchObject({
+      left: { correlation_id: 'lamp' },
+      right: { correlation_id: 'sofa' },
+      pagination: { has_more: false },
+    });
+    const some = await clients.json<{ items: Thing[] }>('compare', 'lamp', 'sofa', '--limit', '2');
+    expect(some.items).toHaveLength(2);
+    const { code, stderr } = await clients.run('compare', 'lamp', 'soda');
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^unknown correlation.* did you mean sofa\?\n$/)]);
+  });
+
+  test('prints both sides, the agents and the pairs with their changes on a terminal', async () => {
+    const lines = await clients.onTerminal(150, ['compare', 'lamp', 'sofa', '--limit', '3']);
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^left {3}lamp active, 4 artifacts, 0 errors$/),
+        expect.stringMatching(/^right {2}sofa completed, 3 artifacts, 1 error, took /),
+        '2 pairs, 1 changed, 2 only left, 1 only right',
+        expect.stringMatching(/^quoter +1 +- → 1 +1 → 2 /),
+        expect.stringMatching(/^approver +1 → - +0 → - /),
+        expect.stringMatching(/^changed +Inquiry +external /),
+        '  /product: "Lamp" → "Sofa"',
+        '  /pieces: 12 → 1',
+        'These are the first 3 of 5 pairs; --limit shows more',
+      ]),
+    );
+  });
+});
+
 describe('one line on standard error, and exit code 1', () => {
   test.each([
     ['an unknown agent', ['agents', 'quotr'], /^unknown agent: quotr; did you mean quoter\?$/],

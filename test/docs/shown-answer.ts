@@ -24,8 +24,8 @@ const MEASURES = [
   'artifacts_\\w+',
 ];
 const MEASURE = new RegExp(`(?<="(?:${MEASURES.join('|')})": ?)[\\d.]+|(?<= in )\\d+(?= s\\b)`);
-/** A measured time in a column of a table. */
-const ELAPSED = /(?<= {2})(?:\d+ min )?[\d.]+ m?s(?= {2}|\n)/;
+/** A measured time in a column of a table, after `took`, or one of two with an arrow between them. */
+const ELAPSED = /(?<= {2}| took | → )(?:\d+ min )?[\d.]+ m?s(?= {2}| → |\n|$)/;
 const VARIABLE = new RegExp(
   `(?<id>${ID.source})|(?<time>${TIME.source})|(?<measure>${MEASURE.source})|(?<elapsed>${ELAPSED.source})|\\.\\.\\.`,
   'g',

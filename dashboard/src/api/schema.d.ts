@@ -177,6 +177,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/compare": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["compareCompare"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -1293,6 +1309,77 @@ export interface components {
             artifacts: components["schemas"]["TracedArtifactBody"][];
             executions: components["schemas"]["TracedExecutionBody"][];
             truncated: boolean;
+        };
+        ComparedCorrelationBody: {
+            correlation_id: string;
+            /** @enum {string} */
+            state: "active" | "completed" | "failed" | "cancelled";
+            artifact_count: number;
+            error_count: number;
+            /** Format: date-time */
+            started_at: string;
+            /** Format: date-time */
+            settled_at: string | null;
+            duration_ms: number | null;
+            usage?: components["schemas"]["UsageBody"];
+            truncated: boolean;
+        };
+        AgentTotalsBody: {
+            executions: number;
+            failed: number;
+            attempts: number;
+            duration_ms: number;
+            usage?: components["schemas"]["UsageBody"];
+        };
+        ComparedAgentBody: {
+            agent: string;
+            left?: components["schemas"]["AgentTotalsBody"];
+            right?: components["schemas"]["AgentTotalsBody"];
+        };
+        ComparedExecutionBody: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            state: "pending" | "running" | "completed" | "failed" | "cancelled";
+            attempts: number;
+            duration_ms: number | null;
+            usage?: components["schemas"]["UsageBody"];
+        };
+        ComparedArtifactBody: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            execution?: components["schemas"]["ComparedExecutionBody"];
+        };
+        PayloadChangeBody: {
+            /** @enum {string} */
+            op: "add" | "remove" | "replace";
+            path: string;
+            left?: string;
+            right?: string;
+            shortened?: boolean;
+        };
+        ComparedPairBody: {
+            /** @enum {string} */
+            result: "equal" | "changed" | "only_left" | "only_right";
+            type: string;
+            produced_by: string;
+            moved: boolean;
+            left?: components["schemas"]["ComparedArtifactBody"];
+            right?: components["schemas"]["ComparedArtifactBody"];
+            changes: components["schemas"]["PayloadChangeBody"][];
+            changes_left_off: number;
+        };
+        ComparisonBody: {
+            left: components["schemas"]["ComparedCorrelationBody"];
+            right: components["schemas"]["ComparedCorrelationBody"];
+            agents: components["schemas"]["ComparedAgentBody"][];
+            paired: number;
+            only_left: number;
+            only_right: number;
+            items: components["schemas"]["ComparedPairBody"][];
+            pagination: components["schemas"]["NextPageBody"];
         };
         BatchWindowBody: {
             size: number;
@@ -2501,6 +2588,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CorrelationStatusBody"];
+                };
+            };
+        };
+    };
+    compareCompare: {
+        parameters: {
+            query: {
+                left: string;
+                right: string;
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ComparisonBody"];
                 };
             };
         };

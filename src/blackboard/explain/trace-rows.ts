@@ -152,7 +152,8 @@ const firstAttempts = (reader: Reader, executionId: string) =>
     .orderBy('attempt')
     .limit(MOST_LISTED + 1);
 
-async function inParts<Item, Row>(
+/** Finds the rows of some items at a time, so that other requests can run between the statements. */
+export async function inParts<Item, Row>(
   items: readonly Item[],
   find: (part: readonly Item[]) => Promise<Row[]>,
 ): Promise<Row[]> {

@@ -21,6 +21,7 @@ interface Coercion<T> {
   /** The error message after the parameter's name. A message with a capital letter is used without the name. */
   complaint: string | ((args: ValidationArguments) => string);
   default?: T;
+  isRequired?: boolean;
 }
 
 /** Placeholder in the DTO for a text that could not be parsed, until validation turns it into a message. */
@@ -40,7 +41,8 @@ function scalar<T>(coercion: Coercion<T>): PropertyDecorator {
     ValidateBy({
       name: 'isQueryValue',
       validator: {
-        validate: (value) => !(value instanceof Unreadable) && !Array.isArray(value),
+        validate: (value) =>
+          !(value instanceof Unreadable) && !Array.isArray(value) && !(coercion.isRequired && value === undefined),
         defaultMessage: (args) => complain(coercion.complaint, args!),
       },
     }),
@@ -48,12 +50,13 @@ function scalar<T>(coercion: Coercion<T>): PropertyDecorator {
 }
 
 function complain(complaint: Coercion<unknown>['complaint'], args: ValidationArguments): string {
+  if (args.value === undefined) return `${args.property} is required`;
   if (Array.isArray(args.value)) return `${args.property} must be given once`;
   return typeof complaint === 'string' ? `${args.property} ${complaint}` : complaint(args);
 }
 
-/** The parameter in the OpenAPI document. */
-const optional = ({ description, example }: Documentation, schema: Record<string, unknown>): PropertyDecorator =>
+/** The parameter in the OpenAPI document. The schema may make it required. */
+const documented = ({ description, example }: Documentation, schema: Record<string, unknown>): PropertyDecorator =>
   ApiProperty({ required: false, description, example, ...schema } as ApiPropertyOptions);
 
 export function QueryInteger(
@@ -66,7 +69,7 @@ export function QueryInteger(
     return number >= min && number <= max ? number : undefined;
   };
   return applyDecorators(
-    optional(options, { type: 'integer', minimum: min, maximum: max, default: fallback }),
+    documented(options, { type: 'integer', minimum: min, maximum: max, default: fallback }),
     scalar({ read, complaint: `must be a whole number ${range}`, default: fallback }),
   );
 }
@@ -81,7 +84,7 @@ const BOOLEANS = new Map([
 /** `true`, `false`, `1` or `0`. Case-insensitive, because Python clients send `True`. */
 export function QueryBoolean(options: Documentation & { default: boolean }): PropertyDecorator {
   return applyDecorators(
-    optional(options, { type: 'boolean', default: options.default }),
+    documented(options, { type: 'boolean', default: options.default }),
     scalar({
       read: (text) => BOOLEANS.get(text.toLowerCase()),
       complaint: 'must be true or false',
@@ -96,7 +99,7 @@ export const TIMESTAMP_RULE = 'give a time such as 2026-11-24T09:00:00Z, or a da
 /** Epoch milliseconds of an ISO 8601 timestamp. Without a time zone it is UTC. */
 export function QueryTimestamp(options: Documentation): PropertyDecorator {
   return applyDecorators(
-    optional(options, { type: 'string', format: 'date-time' }),
+    documented(options, { type: 'string', format: 'date-time' }),
     scalar({
       read: parseTimestamp,
       complaint: ({ property, value }) =>
@@ -108,19 +111,28 @@ export function QueryTimestamp(options: Documentation): PropertyDecorator {
 /** `format` is only for the OpenAPI document. The service checks it when it looks the text up. */
 export function QueryText(options: Documentation & { format?: 'uuid' }): PropertyDecorator {
   return applyDecorators(
-    optional(options, { type: 'string', format: options.format }),
+    documented(options, { type: 'string', format: options.format }),
     scalar({ read: (text) => text, complaint: 'must be a string' }),
   );
 }
 
-/** A part of an id that a client gave. */
-export function QueryVisibleAscii(options: Documentation & { maxLength: number }): PropertyDecorator {
-  const { maxLength } = options;
+/** An id that a client gave, or a part of one. */
+export function QueryVisibleAscii(
+  options: Documentation & { maxLength: number; isRequired?: boolean },
+): PropertyDecorator {
+  const { maxLength, isRequired = false } = options;
   return applyDecorators(
-    optional(options, { type: 'string', minLength: 1, maxLength, pattern: '^[\\x21-\\x7e]+$' }),
+    documented(options, {
+      type: 'string',
+      minLength: 1,
+      maxLength,
+      pattern: '^[\\x21-\\x7e]+$',
+      required: isRequired,
+    }),
     scalar({
       read: (text) => (isVisibleAscii(text, maxLength) ? text : undefined),
       complaint: visibleAsciiRule(maxLength),
+      isRequired,
     }),
   );
 }
@@ -130,7 +142,7 @@ export function QueryChoice(
 ): PropertyDecorator {
   const { choices, default: fallback } = options;
   return applyDecorators(
-    optional(options, { type: 'string', enum: [...choices], default: fallback }),
+    documented(options, { type: 'string', enum: [...choices], default: fallback }),
     scalar({
       read: (text) => (choices.includes(text) ? text : undefined),
       complaint: `must be one of ${choices.join(', ')}`,
@@ -149,7 +161,7 @@ export function QueryDuration(
     return length === null ? undefined : choices.find((choice) => parseDuration(choice) === length);
   };
   return applyDecorators(
-    optional(options, { type: 'string', enum: [...choices], default: fallback }),
+    documented(options, { type: 'string', enum: [...choices], default: fallback }),
     scalar({ read, complaint: `must be one of ${choices.join(', ')}`, default: fallback }),
   );
 }
@@ -157,7 +169,7 @@ export function QueryDuration(
 /** A parameter that may be repeated: a list of at most `most` values, or `undefined` if it is absent. */
 export function QueryList(options: Documentation & { most: number }): PropertyDecorator {
   return applyDecorators(
-    optional(options, { type: 'array', items: { type: 'string' }, maxItems: options.most }),
+    documented(options, { type: 'array', items: { type: 'string' }, maxItems: options.most }),
     Transform(({ value }: { value: Raw }) => (typeof value === 'string' ? [value] : value)),
     IfGiven(),
     ArrayMaxSize(options.most),

@@ -66,6 +66,20 @@ export function addInspectCommands(program: Command): void {
   );
 
   withExamples(
+    forPeople(program.command('compare'))
+      .description('say what differs between two correlations: artifacts, payloads, durations, tokens, cost')
+      .argument('<left>', 'id of a correlation, a run, an execution or an artifact')
+      .argument('<right>', 'id of what to compare it with')
+      .option('--limit <n>', 'how many pairs of artifacts to show at most (default: 500)')
+      .action(
+        failing(async (left: string, right: string, options: object) =>
+          (await import('./compare.js')).compare(left, right, options),
+        ),
+      ),
+    ['compare order-4711 order-4712', 'both cascades, artifact by artifact'],
+  );
+
+  withExamples(
     forPeople(program.command('explain'))
       .description('say for each subscription why it reacted to an artifact, or did not')
       .argument('<artifact>', "an artifact's id")
