@@ -18,6 +18,7 @@ import { LiveProcessesModule } from './processes/live-processes.module.js';
 import { PublishingModule } from './publishing/publishing.module.js';
 import { QueriesModule } from './queries/queries.module.js';
 import { RetentionModule } from './retention/retention.module.js';
+import { DueSchedulesModule } from './schedules/due-schedules.module.js';
 import { SchedulingModule } from './scheduling/scheduling.module.js';
 import { TimersModule } from './timers/timers.module.js';
 import { WaitsModule } from './waits/waits.module.js';
@@ -40,6 +41,7 @@ import { WorkerLoops } from './worker-loops.js';
     PublishingModule,
     QueriesModule,
     RetentionModule,
+    DueSchedulesModule,
     SchedulingModule,
     SignalsModule,
     TimersModule,
@@ -59,6 +61,7 @@ import { WorkerLoops } from './worker-loops.js';
     PublishingModule,
     QueriesModule,
     RetentionModule,
+    DueSchedulesModule,
     SchedulingModule,
     SignalsModule,
     WaitsModule,

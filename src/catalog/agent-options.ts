@@ -1,4 +1,5 @@
 import type { JsonObject } from '../common/json.js';
+import type { ScheduleOptions } from './schedules/schedule.js';
 import type { Visibility } from './visibility.js';
 
 /**
@@ -65,6 +66,7 @@ export interface ConfigurationOptions {
     { version?: number; description?: string; schema?: JsonObject; defaults?: boolean; retain?: string }
   >;
   agents?: Record<string, AgentOptions & { engine: { kind: string } & Record<string, unknown> }>;
+  schedules?: Record<string, ScheduleOptions>;
 }
 
 /** The type of a `T` after everything that its schema refuses has been removed. */

@@ -1,5 +1,6 @@
 import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
+import type { ConfiguredSchedule } from './schedules/schedule.js';
 
 /** The artifact types and agents of this process. They do not change while it runs. */
 export class Catalog {
@@ -9,6 +10,8 @@ export class Catalog {
   readonly budget: Budget | null;
   /** The result of `configurationDigest`. Empty if the catalog was not made from a configuration. */
   readonly digest: string;
+  /** The schedules of the configuration file. */
+  readonly schedules: readonly ConfiguredSchedule[];
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
   private readonly subscriptionsByType = new Map<string, Subscription[]>();
@@ -22,11 +25,18 @@ export class Catalog {
       models = new Map(),
       budget = null,
       digest = '',
-    }: { models?: ReadonlyMap<string, ModelTerms>; budget?: Budget | null; digest?: string } = {},
+      schedules = [],
+    }: {
+      models?: ReadonlyMap<string, ModelTerms>;
+      budget?: Budget | null;
+      digest?: string;
+      schedules?: readonly ConfiguredSchedule[];
+    } = {},
   ) {
     this.models = models;
     this.budget = budget;
     this.digest = digest;
+    this.schedules = schedules;
     this.typesByName = new Map(types.map((type) => [type.name, type]));
     this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));
     for (const subscription of agents.flatMap((agent) => agent.subscriptions)) {

@@ -77,3 +77,7 @@ export interface AgentDefinition {
 export const WORKFLOW_ERROR = 'WorkflowError';
 /** The `produced_by` of artifacts that clients publish. */
 export const EXTERNAL = 'external';
+/** The `produced_by` of artifacts that schedules publish. */
+export const SCHEDULE = 'schedule';
+/** The producers that are not agents. Their artifacts begin work, and are not outputs of it. */
+export const OUTSIDE: readonly string[] = [EXTERNAL, SCHEDULE];

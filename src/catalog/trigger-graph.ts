@@ -1,4 +1,4 @@
-import { type AgentDefinition, EXTERNAL, type Subscription, WORKFLOW_ERROR } from './definitions.js';
+import { type AgentDefinition, OUTSIDE, type Subscription, WORKFLOW_ERROR } from './definitions.js';
 
 /**
  * Which agents can trigger which according to the configuration; predicates and visibility are not considered.
@@ -68,7 +68,7 @@ export const takesFrom = (subscription: Subscription, { name }: AgentDefinition)
 
 /** True if a client could publish an artifact of `type` that `subscription` takes. */
 export const takesFromClients = ({ fromAgents }: Subscription, type: string): boolean =>
-  type !== WORKFLOW_ERROR && (fromAgents.length === 0 || fromAgents.includes(EXTERNAL));
+  type !== WORKFLOW_ERROR && (fromAgents.length === 0 || OUTSIDE.some((producer) => fromAgents.includes(producer)));
 
 /** True if as many of its types arrive as the subscription needs. */
 export const needs = ({ mode, types }: Subscription, comes: (type: string) => boolean): boolean =>

@@ -11,6 +11,12 @@ export interface ExpressionVariables {
   inputs: unknown[];
 }
 
+/** The variables of the payload of a schedule (docs/schedules.md). */
+export interface ScheduleVariables {
+  /** The time of the tick. */
+  scheduled_for: string;
+}
+
 /**
  * Evaluates CEL within limits: an evaluation blocks the main thread for at most 10 ms and ends with an error result
  * after 1 s; expression-limits.ts has the others. To keep the 10 ms, code that makes a large payload must register its
@@ -23,7 +29,7 @@ export class ExpressionEvaluator {
   private readonly processes = new EvaluationProcesses();
 
   /** `source` must have passed `checkExpression`. */
-  async evaluate(source: string, variables: ExpressionVariables): Promise<EvaluationResult> {
+  async evaluate(source: string, variables: ExpressionVariables | ScheduleVariables): Promise<EvaluationResult> {
     const program = compiled(source);
     // Work that may take longer than a millisecond goes to a process that can be killed.
     return program.runShort(variables) ?? (await this.processes.evaluate(source, program.used(variables)));

@@ -33,6 +33,11 @@ export class BackgroundLoop {
     return this.isStopped;
   }
 
+  /** Whether the time of the next pass has come, and no timer of the machine has noticed it. */
+  get isOverdue(): boolean {
+    return !this.running && this.dueAt <= this.options.clock.now();
+  }
+
   /**
    * A pass is due at `time` (epoch ms), or now. If a pass is running at that time, another one follows it, because the
    * running one may no longer see what this wake-up is about.

@@ -4,6 +4,7 @@ import type { ExecutionTables } from './schema/execution-tables.js';
 import type { OperationTables } from './schema/operation-tables.js';
 import type { ProcessTables } from './schema/process-tables.js';
 import type { RunTables } from './schema/run-tables.js';
+import type { ScheduleTables } from './schema/schedule-tables.js';
 import type { UsageTables } from './schema/usage-tables.js';
 import type { WaitingTables } from './schema/waiting-tables.js';
 import type { WebhookTables } from './schema/webhook-tables.js';
@@ -14,6 +15,7 @@ export type * from './schema/execution-tables.js';
 export type * from './schema/operation-tables.js';
 export type * from './schema/process-tables.js';
 export type * from './schema/run-tables.js';
+export type * from './schema/schedule-tables.js';
 export type * from './schema/usage-tables.js';
 export type * from './schema/waiting-tables.js';
 export type * from './schema/webhook-tables.js';
@@ -32,4 +34,5 @@ export interface Schema
     RunTables,
     WebhookTables,
     ProcessTables,
-    OperationTables {}
+    OperationTables,
+    ScheduleTables {}

@@ -23,7 +23,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['blackboard/joins'],
   ['blackboard/publishing', 'blackboard/retention'],
   ['blackboard/execution'],
-  ['blackboard/explain', 'blackboard/external'],
+  ['blackboard/explain', 'blackboard/external', 'blackboard/schedules'],
   ['blackboard/timers', 'blackboard/waits'],
   ['blackboard/presence'],
   ['blackboard/operations'],

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { OUTSIDE, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
@@ -168,7 +168,7 @@ export class CorrelationChanges {
   ): void {
     correlation.artifact_count += 1;
     if (type === WORKFLOW_ERROR) correlation.error_count += 1;
-    else if (producedBy !== EXTERNAL) correlation.output_count += 1;
+    else if (!OUTSIDE.includes(producedBy)) correlation.output_count += 1;
     this.stored.push({ seq, id, correlation, sequence: correlation.artifact_count });
   }
 

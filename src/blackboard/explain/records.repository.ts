@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Selectable, sql } from 'kysely';
 
-import { EXTERNAL } from '../../catalog/definitions.js';
+import { OUTSIDE } from '../../catalog/definitions.js';
 import type { CorrelationState, ExecutionsTable, JoinGroupsTable } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
@@ -187,5 +187,5 @@ export const findErrorsWithoutExecution = (
   matchingAlong(reader, path, window, filter)
     .select(['artifacts.seq', 'artifacts.id', sql<number>`octet_length(artifacts.payload)`.as('bytes')])
     .where('artifacts.execution_id', 'is', null)
-    .where('artifacts.produced_by', '<>', EXTERNAL)
+    .where('artifacts.produced_by', 'not in', OUTSIDE)
     .execute();

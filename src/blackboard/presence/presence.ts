@@ -3,11 +3,12 @@ import { Inject, Injectable } from '@nestjs/common';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Processes } from '../processes/processes.js';
+import { ConfiguredSchedules } from '../schedules/configured-schedules.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { ParkedTimers } from '../timers/parked-timers.js';
 import { LackReport } from './lack-report.js';
 
-/** Registers this process, and updates what depends on the live processes when one of them starts or stops. */
+/** Registers this process, stores the schedules of its file, and updates what depends on the live processes when one of them starts or stops. */
 @Injectable()
 export class Presence {
   private hasTimersToWake = false;
@@ -18,6 +19,7 @@ export class Presence {
     private readonly parkedTimers: ParkedTimers,
     private readonly backlog: Backlog,
     private readonly lackReport: LackReport,
+    private readonly schedules: ConfiguredSchedules,
     private readonly signals: Signals,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -25,6 +27,7 @@ export class Presence {
   async come(): Promise<void> {
     this.unsubscribe = this.signals.processesChanged.subscribe(() => void this.lookAround());
     await this.register();
+    await this.schedules.store();
   }
 
   /** Call this regularly, before the lease of the registration ends. */

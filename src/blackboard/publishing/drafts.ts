@@ -15,7 +15,7 @@ import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import type { Publication } from './publication.js';
 
 /** The fields of a client's artifact. Without a visibility it is public. */
-type Given = Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>>;
+type Given = Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>> & { producedBy?: string };
 
 /** Checks artifacts of clients, and makes them ready to be stored. */
 @Injectable()
@@ -63,7 +63,7 @@ export class Drafts {
       version: type.version,
       payload,
       payloadText,
-      producedBy: EXTERNAL,
+      producedBy: given.producedBy ?? EXTERNAL,
       visibility,
       tags: given.tags,
       partitionKey: given.partitionKey,

@@ -26,6 +26,6 @@ import { Triggering } from './triggering.js';
     SchedulingModule,
   ],
   providers: [Admission, DirectRuns, Drafts, Invocations, MatchedArtifacts, Publisher, Triggering],
-  exports: [Admission, DirectRuns, Invocations, MatchedArtifacts, Publisher, Triggering],
+  exports: [Admission, DirectRuns, Drafts, Invocations, MatchedArtifacts, Publisher, Triggering],
 })
 export class PublishingModule {}

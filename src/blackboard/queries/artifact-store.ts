@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
-import { EXTERNAL } from '../../catalog/definitions.js';
+import { OUTSIDE } from '../../catalog/definitions.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
@@ -106,7 +106,7 @@ const findProduced = prepared<{ correlationId: string; position: number; limit: 
       .select(wireColumns(place('most')))
       .where('correlation_id', '=', place('correlationId'))
       .where('seq', '>', place('position'))
-      .where('produced_by', '<>', EXTERNAL)
+      .where('produced_by', 'not in', OUTSIDE)
       .orderBy('seq')
       .limit(place('limit')),
 );

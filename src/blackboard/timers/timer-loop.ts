@@ -44,7 +44,8 @@ export class TimerLoop {
   /** Polls for timers of other processes, which may have ended before they fired them. */
   @Interval(LOOK_AGAIN_MS)
   lookAtAll(): void {
-    if (this.isStarted && !this.unitOfWork.dialect.exclusive) this.loop.wake();
+    // The clock may also have been set forth, which the machine's timer does not notice.
+    if (this.isStarted && (!this.unitOfWork.dialect.exclusive || this.loop.isOverdue)) void this.loop.run();
   }
 
   /** Stops firing. Resolves when the current pass has ended. */

@@ -10,6 +10,7 @@ import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
+import { DueSchedulesModule } from '../schedules/due-schedules.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import type { Timer } from '../scheduling/timer-rows.js';
 import { DueTimers } from './due-timers.js';
@@ -19,6 +20,7 @@ import { CorrelationDeadline } from './handlers/correlation-deadline.js';
 import { ExecutionDueTime } from './handlers/execution-due-time.js';
 import { GroupTimeLimit } from './handlers/group-time-limit.js';
 import { JoinDecision } from './handlers/join-decision.js';
+import { ScheduleTick } from './handlers/schedule-tick.js';
 import { ParkedTimers } from './parked-timers.js';
 import { TIMER_HANDLERS, type TimerHandler } from './timer-handler.js';
 import { TimerLoop } from './timer-loop.js';
@@ -31,6 +33,7 @@ const HANDLERS: Record<Timer['kind'], Type<TimerHandler>> = {
   close: GroupTimeLimit,
   deadline: CorrelationDeadline,
   due: ExecutionDueTime,
+  tick: ScheduleTick,
 };
 
 @Module({
@@ -44,6 +47,7 @@ const HANDLERS: Record<Timer['kind'], Type<TimerHandler>> = {
     MatchingModule,
     PublishingModule,
     QueriesModule,
+    DueSchedulesModule,
     SchedulingModule,
     SignalsModule,
   ],

@@ -3,7 +3,7 @@ import type { ExpressionFinding } from '../../cel/language/syntax-tree.js';
 import { isJsonObject } from '../../common/json.js';
 import { parseDuration } from '../../common/units.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
-import { EXTERNAL, WORKFLOW_ERROR } from '../definitions.js';
+import { EXTERNAL, SCHEDULE, WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { findTtlProblem, findVisibilityProblem, toVisibility } from '../parse-visibility.js';
 import { checkDuration } from './duration-keys.js';
@@ -26,6 +26,7 @@ export function checkAgent(
 
 /** Refuses names that clients or the service use as producer, and names of other agents. */
 export function checkAgentName(name: string, taken: ReadonlySet<string>, path: Path, errors: Diagnostics): void {
+  if (name === SCHEDULE) errors.add(path, `${SCHEDULE} is reserved for schedules; choose another name`);
   if (name === EXTERNAL) errors.add(path, `${EXTERNAL} is reserved for clients; choose another name`);
   if (taken.has(name)) errors.add(path, `another agent already has the name ${name}; choose another name`);
 }

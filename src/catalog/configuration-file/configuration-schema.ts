@@ -3,19 +3,9 @@ import { budgetSchema, modelsSchema } from '../costs.js';
 import { MAX_BATCH_SIZE } from '../definitions.js';
 import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
+import { nameSchema } from './name-schema.js';
+import { scheduleSchema } from './schedule-schema.js';
 import { visibilitySchema } from './visibility-schema.js';
-
-/**
- * The loader shows `errorMessage` and, for the form of an object, `objectMessage` instead of "must match pattern".
- * Editors know only the first, and in an object would show it for an unknown key too, instead of the key.
- */
-const nameSchema: JsonObject = {
-  type: 'string',
-  maxLength: 200,
-  pattern: '^(?!(?:__proto__|\\.\\.?)$)[^\\s\\p{C}]([^\\p{C}]*[^\\s\\p{C}])?$',
-  errorMessage:
-    'is not a valid name: use 1 to 200 characters, without control characters and without spaces at its ends, other than . and ..',
-};
 
 /** The schema of a key whose value is CEL. Without quotes, YAML reads a map, a list or a constant of CEL as its own. */
 export const expressionSchema = (description: string): JsonObject => ({
@@ -222,6 +212,12 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
         type: 'object',
         propertyNames: nameSchema,
         additionalProperties: agentSchema({ engine: engineSchema(engines) }),
+      },
+      schedules: {
+        description: 'Schedules by name',
+        type: 'object',
+        propertyNames: nameSchema,
+        additionalProperties: scheduleSchema,
       },
     },
   };

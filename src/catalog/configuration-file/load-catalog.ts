@@ -15,6 +15,7 @@ import type { EngineChecks, EngineKind } from './engine-kind.js';
 import { subscriptionFindings } from './expression-types.js';
 import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
+import { checkSchedules, schedulesInFile } from './parse-schedules.js';
 import { validateSchema } from './schema-validation.js';
 import { cycleWarnings, triggerWarnings } from './trigger-warnings.js';
 import { parseYamlSource } from './yaml-source.js';
@@ -67,10 +68,12 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
     models: defineModels(configuration.models ?? {}),
     budget: defineBudget(configuration.budget),
     digest,
+    schedules: schedulesInFile(configuration, errors),
   };
   const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, report);
   const catalog = new Catalog(types, agents, baseDirectory, further);
   checkSubscriptionTypes(catalog, parsed, report);
+  await checkSchedules(catalog, settings?.bodyLimitBytes ?? null, errors);
   await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
 

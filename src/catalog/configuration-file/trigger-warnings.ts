@@ -1,6 +1,6 @@
 import { stronglyConnected } from '../../common/strongly-connected.js';
 import type { Catalog } from '../catalog.js';
-import { type AgentDefinition, EXTERNAL, type Subscription } from '../definitions.js';
+import { type AgentDefinition, OUTSIDE, type Subscription } from '../definitions.js';
 import { needs, takesFrom, takesFromClients, TriggerGraph } from '../trigger-graph.js';
 import { meant } from '../unknown-names.js';
 
@@ -32,12 +32,12 @@ export function triggerWarnings(catalog: Catalog): AgentWarning[] {
 
 function unknownProducers({ agent, index, fromAgents }: Subscription, catalog: Catalog): AgentWarning[] {
   return fromAgents.flatMap((name, position) => {
-    if (name === EXTERNAL || catalog.agent(name)) return [];
+    if (OUTSIDE.includes(name) || catalog.agent(name)) return [];
     return [
       {
         agent,
         below: ['consumes', index, 'from_agents', position],
-        message: `no agent has the name ${name}, so it publishes nothing${meant(name, [...catalog.agents, { name: EXTERNAL }]) ?? ''}`,
+        message: `no agent has the name ${name}, so it publishes nothing${meant(name, [...catalog.agents, ...OUTSIDE.map((each) => ({ name: each }))]) ?? ''}`,
       },
     ];
   });

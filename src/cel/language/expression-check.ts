@@ -13,13 +13,16 @@ import {
   qualifiedName,
   startOf,
 } from './syntax-tree.js';
-import { VARIABLES } from './variable-uses.js';
+import { ALL_VARIABLES, VARIABLES } from './variable-uses.js';
 
-/** Returns what is wrong with an expression and how to change it; null if it is valid. */
-export function checkExpression(source: string): ExpressionFinding | null {
+/**
+ * Returns what is wrong with an expression and how to change it; null if it is valid. `variables` are those that it may
+ * use.
+ */
+export function checkExpression(source: string, variables: readonly string[] = VARIABLES): ExpressionFinding | null {
   try {
     const { parsed } = compiled(source);
-    const problem = nameProblem(parsed.expr) ?? literalProblem(parsed.expr);
+    const problem = nameProblem(parsed.expr, variables) ?? literalProblem(parsed.expr);
     return problem && { message: problem.message, offset: startOf(problem.at, parsed) };
   } catch (error) {
     if (error instanceof SyntaxProblem) return { message: error.message, offset: error.offset };
@@ -44,7 +47,7 @@ const MACROS = new Set(['all', 'exists', 'exists_one', 'existsOne', 'map', 'filt
 const FUNCTIONS = new Set(Array.from(language.funcs, ({ name }) => name));
 
 /** Describes the first unknown variable or function, or the first wrong call; null if there is none. */
-function nameProblem(expr: Expr, known: readonly string[] = VARIABLES): Problem | null {
+function nameProblem(expr: Expr, known: readonly string[]): Problem | null {
   const { exprKind } = expr;
   if (isTypeName(expr)) return null;
   const message = ownNameProblem(exprKind, known);
@@ -68,7 +71,13 @@ function ownNameProblem(exprKind: Expr['exprKind'], known: readonly string[]): s
 function variableProblem(name: string, known: readonly string[]): string | null {
   if (known.includes(name) || TYPES.includes(name)) return null;
   const nearest = nearestName(name, known);
-  return `names the unknown variable ${name}; ${nearest ? `did you mean ${nearest}?` : `there are ${VARIABLES.join(', ')}`}`;
+  return `names the unknown variable ${name}; ${nearest ? `did you mean ${nearest}?` : offered(known)}`;
+}
+
+/** Without the variables of macros. */
+function offered(known: readonly string[]): string {
+  const variables = ALL_VARIABLES.filter((variable) => known.includes(variable));
+  return `${variables.length === 1 ? 'there is' : 'there are'} ${variables.join(', ')}`;
 }
 
 function messageProblem({ case: kind, value }: Expr['exprKind']): string | null {

@@ -29,7 +29,7 @@ class Program {
   }
 
   /** Evaluates if that takes at most about a millisecond; returns null if it may take longer. */
-  runShort(variables: Record<Variable, unknown>): EvaluationResult | null {
+  runShort(variables: Partial<Record<Variable, unknown>>): EvaluationResult | null {
     if (this.inlineUnits === 0) return null;
     return outcome(() => {
       const budget: Budget = { left: this.inlineUnits };
@@ -40,7 +40,7 @@ class Program {
   }
 
   /** The variables that the expression reads. */
-  used(variables: Record<Variable, unknown>): Partial<Record<Variable, unknown>> {
+  used(variables: Partial<Record<Variable, unknown>>): Partial<Record<Variable, unknown>> {
     return Object.fromEntries(Array.from(this.uses.keys(), (name) => [name, variables[name]]));
   }
 

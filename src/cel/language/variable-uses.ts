@@ -1,7 +1,9 @@
 import { type Expr, loopParts, parts } from './syntax-tree.js';
 
 export const VARIABLES = ['payload', 'artifact', 'inputs'] as const;
-export type Variable = (typeof VARIABLES)[number];
+/** The variables of some expression. `scheduled_for` is that of the payload of a schedule. */
+export const ALL_VARIABLES = [...VARIABLES, 'scheduled_for'] as const;
+export type Variable = (typeof ALL_VARIABLES)[number];
 
 /**
  * The parts of a value that an expression reads: all of it, or only some fields (none if it only tests for presence).
@@ -66,4 +68,4 @@ function entry<Key>(uses: Map<Key, Use>, key: Key): Use {
   return use;
 }
 
-const isVariable = (name: string): name is Variable => VARIABLES.some((variable) => variable === name);
+const isVariable = (name: string): name is Variable => ALL_VARIABLES.some((variable) => variable === name);

@@ -12,7 +12,7 @@ export interface NamingOptions {
 }
 
 /** The producer of what clients publish. */
-const EXTERNAL = 'external';
+const OUTSIDE = ['external', 'schedule'];
 
 /**
  * Throws a ClientError if an option names an agent or a type that the configuration does not have. Only for filters
@@ -22,7 +22,7 @@ export async function refuseUnknownNames(
   server: Server,
   { agent, producedBy = [], type = [] }: NamingOptions,
 ): Promise<void> {
-  const producers = producedBy.filter((name) => name !== EXTERNAL);
+  const producers = producedBy.filter((name) => !OUTSIDE.includes(name));
   if (agent !== undefined || producers.length > 0) {
     const { agents } = await server.get<{ agents: { name: string }[] }>('/api/v1/agents');
     const known = agents.map(({ name }) => name);

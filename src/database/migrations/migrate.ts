@@ -16,6 +16,7 @@ import { webhookTargets } from './0007-webhook-targets.js';
 import { correlationsByState } from './0008-correlations-by-state.js';
 import { correlationsOfRuns } from './0009-correlations-of-runs.js';
 import { errorDetails } from './0010-error-details.js';
+import { schedules } from './0011-schedules.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -32,6 +33,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   correlationsByState,
   correlationsOfRuns,
   errorDetails,
+  schedules,
 ];
 
 /**

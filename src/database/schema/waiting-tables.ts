@@ -53,14 +53,15 @@ export interface JoinArrivalsTable {
 
 /**
  * Work that is due at a time and is not an execution: an artifact to release to its subscriptions, the `where` of a
- * join group to evaluate, the time limit of a group, the deadline of a correlation, or the due time of an execution.
+ * join group to evaluate, the time limit of a group, the deadline of a correlation, the due time of an execution, or the next
+ * tick of a schedule.
  */
 export interface TimersTable {
   id: string;
-  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due';
+  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick';
   /** Epoch ms. After a failure, the time of the next try. */
   due_at: number;
-  /** The artifact's seq, the group's id, the correlation's generation and id, or the execution's id. */
+  /** The artifact's seq, the group's id, the correlation's generation and id, the execution's id, or the schedule's name. */
   subject: string;
   /** Number of failed tries. */
   failures: Generated<number>;

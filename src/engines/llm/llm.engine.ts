@@ -1,6 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
-import { type AgentDefinition, EXTERNAL } from '../../catalog/definitions.js';
+import { type AgentDefinition, OUTSIDE } from '../../catalog/definitions.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { AddressRules, urlProblem } from '../../http-client/address-rules.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
@@ -87,7 +87,7 @@ function unknownInContext(context: ContextOption | undefined, catalog: Catalog):
     );
   return [
     ...unknown(types, 'types', 'artifact type', catalog.types),
-    ...unknown(producers, 'produced_by', 'agent', [...catalog.agents, { name: EXTERNAL }]),
+    ...unknown(producers, 'produced_by', 'agent', [...catalog.agents, ...OUTSIDE.map((each) => ({ name: each }))]),
   ];
 }
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { EXTERNAL, WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { OUTSIDE, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
 
@@ -24,7 +24,7 @@ const LARGEST_OF_SOME = 8 * 1_024;
 const finalOf = (db: Reader) =>
   db
     .selectFrom('artifacts')
-    .where('produced_by', '<>', EXTERNAL)
+    .where('produced_by', 'not in', OUTSIDE)
     .where('type', '<>', WORKFLOW_ERROR)
     .where(({ not, exists, selectFrom }) =>
       not(

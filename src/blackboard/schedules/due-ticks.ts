@@ -1,0 +1,157 @@
+import { Injectable } from '@nestjs/common';
+
+import type { Schedule } from '../../catalog/schedules/schedule.js';
+import { Clock } from '../../common/clock.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { Cancellation } from '../execution/cancellation.js';
+import { JoinRemoval } from '../joins/join-removal.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
+import { type NextStep, nextStep } from './next-step.js';
+import { findSchedule, findVersionAt, type ScheduleRow, updateSchedule } from './schedule-rows.js';
+import { scheduleLock, scheduleOf } from './stored-schedules.js';
+import { type PreparedTick, TickPublisher } from './tick-publisher.js';
+import { countTicks, findActive, findQueued, insertTicks, type NewTick, type Tick } from './tick-rows.js';
+
+const MOST_QUEUED = 1_000;
+/** How often a queued tick looks whether the earlier work has ended. */
+const LOOK_AGAIN_MS = 1_000;
+
+/** The next step of a schedule, with what it needs. */
+interface Plan {
+  row: ScheduleRow;
+  schedule: Schedule;
+  version: number;
+  validUntil: number | null;
+  step: NextStep;
+  /** The active correlations of earlier ticks, if the schedule lets them matter. */
+  active: string[];
+  /** The artifact of the step's tick, or of the first queued tick if `queued` is set. */
+  prepared: PreparedTick | null;
+  queued: Tick | undefined;
+}
+
+/** The work of the timer of a schedule, with the lock keys that its transaction locks first. */
+export interface ScheduleWork {
+  lockKeys: string[];
+  run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
+}
+
+/** Decides the ticks of schedules, one step at a time: publishes a tick, skips some, or sets the timer of the next. */
+@Injectable()
+export class DueTicks {
+  constructor(
+    private readonly publisher: TickPublisher,
+    private readonly cancellation: Cancellation,
+    private readonly joinRemoval: JoinRemoval,
+    private readonly timers: TimerQueue,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Returns null if the schedule does not exist or is paused. */
+  async prepare(name: string): Promise<ScheduleWork | null> {
+    const plan = await this.plan(name);
+    if (!plan) return null;
+    const cancelled = plan.schedule.overlap === 'cancel_running' && plan.step.kind === 'publish' ? plan.active : [];
+    return {
+      lockKeys: [
+        scheduleLock(name),
+        ...(plan.prepared?.lockKeys ?? []),
+        ...(await this.joinRemoval.lockKeys(this.unitOfWork.reader, cancelled)),
+      ],
+      run: (tx, changes) => this.run(tx, changes, plan),
+    };
+  }
+
+  private async plan(name: string): Promise<Plan | null> {
+    const { reader } = this.unitOfWork;
+    const row = await findSchedule(reader, name);
+    if (!row || row.paused_at !== null) return null;
+    const { version, options, validUntil } = await findVersionAt(reader, name, row.position);
+    const schedule = scheduleOf(name, options);
+    const queued = await findQueued(reader, name);
+    const active = queued || schedule.overlap !== 'allow' ? await findActive(reader, name) : [];
+    const step = nextStep(schedule, row.position, validUntil, this.clock.now());
+    const plan = { row, schedule, version, validUntil, step, active, queued: undefined, prepared: null };
+    const publish = (scheduledFor: number): Promise<PreparedTick> =>
+      this.publisher.prepare({ schedule, version, scheduledFor, cause: 'time' });
+    if (queued && active.length === 0) return { ...plan, queued, prepared: await publish(queued.scheduled_for) };
+    return { ...plan, prepared: step.kind === 'publish' ? await publish(step.tick) : null };
+  }
+
+  private async run(tx: Transaction, changes: CorrelationChanges, plan: Plan): Promise<void> {
+    const { row, schedule, prepared, queued } = plan;
+    const current = await findSchedule(tx.db, row.name);
+    if (!current || current.paused_at !== null) return;
+    const isSame = current.version === row.version && current.position === row.position;
+    let { position } = current;
+    if (isSame && queued) await this.publisher.store(tx, changes, prepared!, ['queued']);
+    else if (isSame) position = await this.take(tx, changes, plan);
+    if (position !== current.position) await updateSchedule(tx, row.name, { position });
+    await this.setTimer(tx, schedule, isSame ? plan.validUntil : position, position);
+  }
+
+  /** Does the step. Returns up to where all ticks are decided then. */
+  private async take(tx: Transaction, changes: CorrelationChanges, plan: Plan): Promise<number> {
+    const { row, step, prepared } = plan;
+    if (step.kind === 'change') return step.position;
+    if (step.kind === 'skip') {
+      await insertTicks(
+        tx,
+        step.ticks.map(({ scheduledFor, reason }) => this.undone(plan, scheduledFor, { state: 'skipped', reason })),
+      );
+      return step.ticks.at(-1)!.scheduledFor;
+    }
+    if (step.kind !== 'publish') return row.position;
+    const instead = await this.insteadOf(tx, plan);
+    if (instead) await insertTicks(tx, [this.undone(plan, step.tick, instead)]);
+    else {
+      if (plan.active.length > 0) await this.cancellation.cancelOpen(tx, plan.active);
+      await this.publisher.store(tx, changes, prepared!);
+    }
+    return step.tick;
+  }
+
+  /** Returns how a tick ends that the work of an earlier one prevents; null if it is published. */
+  private async insteadOf(
+    { db }: Transaction,
+    { schedule: { name, overlap }, active, prepared }: Plan,
+  ): Promise<Pick<NewTick, 'state' | 'reason'> | null> {
+    const waits = overlap === 'queue' && (active.length > 0 || (await findQueued(db, name)) !== undefined);
+    if (prepared!.matched === null || (!waits && (active.length === 0 || overlap !== 'skip'))) return null;
+    if (waits && (await countTicks(db, name, 'queued')) < MOST_QUEUED) return { state: 'queued', reason: null };
+    const reason = waits
+      ? `${MOST_QUEUED} ticks are queued`
+      : `correlation ${active[0]} of an earlier tick is still active`;
+    return { state: 'skipped', reason };
+  }
+
+  private undone({ row, version }: Plan, scheduledFor: number, how: Pick<NewTick, 'state' | 'reason'>): NewTick {
+    return {
+      schedule: row.name,
+      scheduled_for: scheduledFor,
+      version,
+      cause: 'time',
+      artifact_id: null,
+      correlation_id: null,
+      decided_at: this.clock.now(),
+      ...how,
+    };
+  }
+
+  /** Sets the timer of the next step, if there is one. */
+  private async setTimer(
+    tx: Transaction,
+    schedule: Schedule,
+    validUntil: number | null,
+    position: number,
+  ): Promise<void> {
+    const now = this.clock.now();
+    const step = nextStep(schedule, position, validUntil, now);
+    const waits = (await findQueued(tx.db, schedule.name)) !== undefined;
+    const next = step.kind === 'none' ? Infinity : step.kind === 'wait' ? step.until : now;
+    const dueAt = waits ? Math.min(next, now + LOOK_AGAIN_MS) : next;
+    if (dueAt !== Infinity) await this.timers.set(tx, 'tick', dueAt, schedule.name);
+  }
+}

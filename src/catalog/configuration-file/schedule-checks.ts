@@ -1,0 +1,42 @@
+import { checkExpression } from '../../cel/language/expression-check.js';
+import type { Catalog } from '../catalog.js';
+import { WORKFLOW_ERROR } from '../definitions.js';
+import type { Diagnostics, Path } from '../diagnostics.js';
+import { GrowthLimit } from '../growth-limit.js';
+import { nextTick } from '../schedules/next-tick.js';
+import type { Schedule } from '../schedules/schedule.js';
+import { type Evaluate, tickPayload } from '../schedules/tick-payload.js';
+import { meant } from '../unknown-names.js';
+
+const VARIABLES = ['scheduled_for'];
+
+/** The things that a type and a payload are checked with. */
+export interface PublishesCheck {
+  catalog: Catalog;
+  bodyLimitBytes: number;
+  evaluate: Evaluate;
+}
+
+/** Finds a type that does not exist, and a payload that its type refuses at the first tick. */
+export async function checkPublishes(
+  schedule: Schedule,
+  { catalog, bodyLimitBytes, evaluate }: PublishesCheck,
+  path: Path,
+  errors: Diagnostics,
+): Promise<void> {
+  const { type: name, payload } = schedule.publishes;
+  const type = catalog.type(name);
+  if (name === WORKFLOW_ERROR)
+    return errors.add([...path, 'type'], `only the service publishes ${WORKFLOW_ERROR}; choose another type`);
+  if (!type)
+    return errors.add(
+      [...path, 'type'],
+      `is unknown: neither types nor an agent has ${name}${meant(name, catalog.types) ?? ''}`,
+    );
+  const at = payload === null ? path : [...path, 'payload'];
+  const wrong = typeof payload === 'string' ? checkExpression(payload, VARIABLES) : null;
+  if (wrong) return errors.add(at, wrong.message, wrong.offset === undefined ? undefined : { offset: wrong.offset });
+  const made = await tickPayload(schedule, nextTick(schedule, -1)!, evaluate);
+  const accepted = 'problem' in made ? made : type.accept(made.payload, new GrowthLimit(bodyLimitBytes));
+  if ('problem' in accepted) errors.add(at, accepted.problem);
+}

@@ -1,0 +1,57 @@
+import type { Mistake } from './mistake.js';
+
+const withSchedule = (schedule: string): string => `types:
+  Order: { schema: { type: object, required: [day], properties: { day: { type: string } } } }
+schedules:
+  daily: ${schedule}
+`;
+const publishes = "publishes: { type: Order, payload: { day: 'x' } }";
+
+/** Schedules. */
+export const SCHEDULES_MISTAKES: Mistake[] = [
+  [
+    'a cron expression with a wrong field',
+    withSchedule(`{ cron: '61 * * * *', ${publishes} }`),
+    'error line 4, column 12: schedules.daily.cron: is not a cron expression of five fields, or six with seconds: Invalid value for minute: 61',
+  ],
+  [
+    'a schedule with two kinds of times',
+    withSchedule(`{ cron: '0 * * * *', every: 1h, ${publishes} }`),
+    'error line 4, column 3: schedules.daily: needs exactly one of cron, every and at',
+  ],
+  [
+    'a date that does not exist',
+    withSchedule(`{ at: 2026-02-30, ${publishes} }`),
+    'error line 4, column 12: schedules.daily.at: is not a time; write one such as 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00Z',
+  ],
+  [
+    'a schedule that never ticks',
+    withSchedule(`{ cron: 0 0 30 2 *, ${publishes} }`),
+    'error line 4, column 3: schedules.daily: would never tick; change its times, from, until or except',
+  ],
+  [
+    'an unknown time zone',
+    withSchedule(`{ cron: 0 0 1 * *, time_zone: Europe/Berlyn, ${publishes} }`),
+    'error line 4, column 29: schedules.daily.time_zone: is not a time zone of the IANA database: Europe/Berlyn; write one such as Europe/Berlin',
+  ],
+  [
+    'a schedule with an unknown type',
+    withSchedule('{ every: 1h, publishes: { type: Ordr } }'),
+    'error line 4, column 36: schedules.daily.publishes.type: is unknown: neither types nor an agent has Ordr; did you mean Order?',
+  ],
+  [
+    'a payload that the type refuses',
+    withSchedule('{ every: 1h, publishes: { type: Order, payload: "{ \'hour\': scheduled_for }" } }'),
+    'error line 4, column 49: schedules.daily.publishes.payload: payload.day: is required',
+  ],
+  [
+    'a payload with the variable of an agent',
+    withSchedule('{ every: 1h, publishes: { type: Order, payload: "{ \'day\': payload.day }" } }'),
+    'error line 4, column 68: schedules.daily.publishes.payload: names the unknown variable payload; there is scheduled_for',
+  ],
+  [
+    'a misspelt policy of a schedule',
+    withSchedule(`{ every: 1h, missed: run_al, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.missed: must be one of "run_all", "run_last", "skip"; did you mean "run_all"?',
+  ],
+];

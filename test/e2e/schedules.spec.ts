@@ -1,0 +1,208 @@
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { GATE, gatesOf, started } from './batch-board.js';
+import { Board, type WireArtifact } from './board.js';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+
+const agents = `
+types: { Report: { schema: { type: object, required: [day], properties: { day: { type: string } }, additionalProperties: false } } }
+agents:
+  gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, concurrency: 50, timeout: 24h }
+  echo: { consumes: [{ types: [Report] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"day": payload.day}' } }
+  count: { consumes: [{ types: [Due] }], publishes: [{ type: Counted }], engine: { kind: expression, expression: '{"at": payload.scheduled_for}' } }
+`;
+
+/** Uses the whole app over HTTP, stopped and started again on one database. The clock is faked and begins at 10:00. */
+describe('a schedule of the configuration file', () => {
+  let folder: ConfigurationFolder;
+  let clock: ManualClock;
+  let board: Board;
+
+  const start = async (schedules: string): Promise<void> => {
+    board = await Board.start(`${agents}schedules:\n${schedules}`, {
+      clock,
+      folder: folder.path,
+      files: { 'gate.js': GATE },
+      settings: { shutdownGraceMs: 0, leaseMs: 1000 * HOUR },
+    });
+  };
+  const restart = async (schedules: string): Promise<void> => {
+    await board.close();
+    await start(schedules);
+  };
+
+  beforeEach(() => {
+    folder = new ConfigurationFolder();
+    clock = new ManualClock();
+  });
+
+  afterEach(async () => {
+    await board.close();
+    await board.app.database.drop();
+    folder.remove();
+  });
+
+  const published = async (name: string): Promise<WireArtifact[]> => {
+    const { body } = await board.http
+      .get('/api/v1/artifacts')
+      .query({ produced_by: 'schedule', limit: 500 })
+      .expect(200);
+    return (body as { items: WireArtifact[] }).items.filter(({ tags }) => tags.includes(`schedule:${name}`));
+  };
+  interface Decided {
+    scheduled_for: number;
+    state: string;
+    reason: string | null;
+    version: number;
+  }
+  const decided = async (name: string): Promise<Decided[]> =>
+    (await board.app.database.rows(
+      `select scheduled_for, state, reason, version from schedule_ticks where schedule = '${name}' order by scheduled_for`,
+    )) as unknown as Decided[];
+  const timesOf = async (name: string, state = 'published'): Promise<string[]> =>
+    (await decided(name))
+      .filter((tick) => tick.state === state)
+      .map(({ scheduled_for }) => new Date(Number(scheduled_for)).toISOString().slice(11, 16));
+  const ticked = (name: string, count: number): Promise<void> =>
+    eventually(`${name} has decided ${count} ticks`, async () => (await decided(name)).length === count);
+
+  it('publishes an artifact for each tick, once, with an id of its time', async () => {
+    await start(
+      `  daily: { cron: '0 12 * * *', publishes: { type: Report, payload: "{ 'day': scheduled_for }", tags: [a] } }`,
+    );
+    clock.advance(2 * HOUR);
+    await ticked('daily', 1);
+    const [artifact] = await published('daily');
+    expect(artifact).toMatchObject({
+      type: 'Report',
+      payload: { day: '2026-11-20T12:00:00.000Z' },
+      produced_by: 'schedule',
+      tags: ['schedule:daily', 'a'],
+    });
+    const noon = Date.UTC(2026, 10, 20, 12);
+    expect(parseInt(artifact!.id.replaceAll('-', '').slice(0, 12), 16)).toBe(noon);
+    expect(artifact!.id[14]).toBe('7');
+    expect(await board.ended(artifact!.correlation_id)).toMatchObject({ state: 'completed', artifact_count: 2 });
+    clock.advance(24 * HOUR);
+    await ticked('daily', 2);
+    const all = await published('daily');
+    expect(new Set(all.map(({ correlation_id }) => correlation_id)).size).toBe(2);
+  });
+
+  it('makes up for what was missed while no process ran, as `missed` and `catch_up` say', async () => {
+    const schedules = (['run_all', 'run_last', 'skip'] as const)
+      .map((missed) => `  ${missed}: { every: 1h, missed: ${missed}, catch_up: 3h, publishes: { type: Due } }`)
+      .join('\n');
+    await start(schedules);
+    clock.advance(HOUR);
+    for (const name of ['run_all', 'run_last', 'skip']) await ticked(name, 1);
+    await board.close();
+    clock.advance(5 * HOUR + 30 * MINUTE);
+    await start(schedules);
+    for (const name of ['run_all', 'run_last', 'skip']) await ticked(name, 6);
+    expect(await timesOf('run_all')).toEqual(['11:00', '14:00', '15:00', '16:00']);
+    expect(await timesOf('run_all', 'skipped')).toEqual(['12:00', '13:00']);
+    expect(await timesOf('run_last')).toEqual(['11:00', '16:00']);
+    expect(await timesOf('skip')).toEqual(['11:00']);
+    expect((await decided('skip')).map(({ reason }) => reason)).toEqual([
+      null,
+      ...Array(2).fill('missed, and older than catch_up'),
+      ...Array(3).fill('missed'),
+    ]);
+    clock.advance(30 * MINUTE);
+    for (const name of ['run_all', 'run_last', 'skip']) await ticked(name, 7);
+    expect(await timesOf('skip')).toEqual(['11:00', '17:00']);
+  });
+
+  it('loses and doubles nothing when the clock is set forth and back by two hours', async () => {
+    await start(`  hourly: { every: 1h, publishes: { type: Due } }`);
+    clock.advance(HOUR);
+    await ticked('hourly', 1);
+    clock.advance(2 * HOUR);
+    await ticked('hourly', 3);
+    clock.advance(-2 * HOUR);
+    await restart(`  hourly: { every: 1h, publishes: { type: Due } }`);
+    clock.advance(2 * HOUR + 30 * MINUTE);
+    clock.advance(30 * MINUTE);
+    await ticked('hourly', 4);
+    expect(await timesOf('hourly')).toEqual(['11:00', '12:00', '13:00', '14:00']);
+    expect(await published('hourly')).toHaveLength(4);
+  });
+
+  it('decides the ticks that an earlier version missed by that version', async () => {
+    await start(`  changing: { cron: '0 * * * *', publishes: { type: Due } }`);
+    clock.advance(HOUR);
+    await ticked('changing', 1);
+    await board.close();
+    clock.advance(2 * HOUR + 15 * MINUTE);
+    await start(`  changing: { cron: '30 * * * *', publishes: { type: Due } }`);
+    await ticked('changing', 3);
+    clock.advance(15 * MINUTE);
+    await ticked('changing', 4);
+    expect((await decided('changing')).map(({ version }) => Number(version))).toEqual([1, 1, 1, 2]);
+    expect(await timesOf('changing')).toEqual(['11:00', '12:00', '13:00', '13:30']);
+    await restart(`  other: { every: 1h, publishes: { type: Due } }`);
+    clock.advance(2 * HOUR);
+    await eventually('the other ticks', async () => (await decided('other')).length > 0);
+    expect(await decided('changing')).toHaveLength(4);
+  });
+
+  it('overlaps as it says: skip, queue, cancel_running or allow', async () => {
+    const policies = ['skip', 'queue', 'cancel_running', 'allow'];
+    await start(
+      policies
+        .map(
+          (overlap) =>
+            `  ${overlap}: { every: 1h, overlap: ${overlap}, publishes: { type: Gated, payload: { n: 1, batch: ${overlap} } } }`,
+        )
+        .join('\n'),
+    );
+    clock.advance(HOUR);
+    for (const name of policies) await started(name, 1);
+    clock.advance(HOUR);
+    for (const name of policies) await ticked(name, 2);
+    await started('cancel_running', 2);
+    await started('allow', 2);
+    expect((await decided('skip'))[1]).toMatchObject({ state: 'skipped' });
+    expect((await decided('skip'))[1]!.reason).toMatch(/^correlation \S+ of an earlier tick is still active$/);
+    expect((await decided('queue'))[1]).toMatchObject({ state: 'queued' });
+    const [second, first] = await published('cancel_running');
+    const states = await Promise.all(
+      [first!, second!].map(async ({ correlation_id }) => (await board.status(correlation_id)).state),
+    );
+    expect(states.sort()).toEqual(['active', 'cancelled']);
+    gatesOf('queue')[0]!.open();
+    await board.ended((await published('queue'))[0]!.correlation_id);
+    await eventually('the queued tick is published', async () => {
+      clock.advance(1_000);
+      return (await timesOf('queue')).length === 2;
+    });
+    await started('queue', 2);
+  });
+
+  it('records a tick whose payload cannot be made, and continues', async () => {
+    await start(
+      `  odd: { every: 1h, publishes: { type: Report, payload: "scheduled_for.contains('T12') ? { 'n': 1 } : { 'day': scheduled_for }" } }`,
+    );
+    clock.advance(HOUR);
+    await ticked('odd', 1);
+    clock.advance(HOUR);
+    await ticked('odd', 2);
+    clock.advance(HOUR);
+    await ticked('odd', 3);
+    expect((await decided('odd')).map(({ state }) => state)).toEqual(['published', 'failed', 'published']);
+    expect((await decided('odd'))[1]!.reason).toMatch(/day/);
+  });
+
+  it('publishes later by its jitter, and keeps the time of the tick', async () => {
+    await start(`  jittery: { every: 1h, jitter: 30m, publishes: { type: Due } }`);
+    clock.advance(HOUR - 1);
+    clock.advance(30 * MINUTE + 1);
+    await ticked('jittery', 1);
+    const [artifact] = await published('jittery');
+    expect(artifact!.payload).toEqual({ scheduled_for: '2026-11-20T11:00:00.000Z' });
+  });
+});
