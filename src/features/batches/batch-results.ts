@@ -84,7 +84,7 @@ export class BatchResults {
    * stored.
    */
   private async inputsOf({ seq }: BatchRow, { owner }: ItemRow): Promise<string> {
-    const inputs = await this.rows.inputsOf(this.unitOfWork.reader, seq, owner);
+    const inputs = (await this.rows.inputsOf(this.unitOfWork.reader, seq, [owner])).get(owner);
     if (inputs === undefined) throw new Error('the batch was deleted while its results were sent');
     return inputs;
   }

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
 import { amongFound } from '../../database/dialects/dialect.js';
-import { prepared } from '../../database/prepared.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ItemRow } from './results-text.js';
 
@@ -43,10 +43,10 @@ export class BatchRowsRepository {
     return findDue(tx.db, { seq, from, limit });
   }
 
-  /** Returns the inputs as JSON, without the `static_inputs` of the batch; undefined if the row was deleted. */
-  async inputsOf(db: Reader, seq: number, position: number): Promise<string | undefined> {
-    const [row] = await findInputs(db, { seq, position });
-    return row?.inputs;
+  /** Returns the inputs at these positions as JSON, without the `static_inputs` of the batch. Deleted rows are absent. */
+  async inputsOf(db: Reader, seq: number, positions: readonly number[]): Promise<Map<number, string>> {
+    const rows = await findInputs(db, { seq }, positions);
+    return new Map(rows.map(({ position, inputs }) => [position, inputs]));
   }
 
   async rememberRun(tx: Transaction, seq: number, position: number, runId: string): Promise<void> {
@@ -95,12 +95,13 @@ const findDue = prepared<{ seq: number; from: number; limit: number }, DueRow>((
     .limit(place('limit')),
 );
 
-const findInputs = prepared<{ seq: number; position: number }, { inputs: string }>((db, place) =>
-  db
-    .selectFrom('batch_rows')
-    .select('inputs')
-    .where('batch_seq', '=', place('seq'))
-    .where('position', '=', place('position')),
+const findInputs = preparedWithList<{ seq: number }, number, { position: number; inputs: string }>(
+  (db, place, positions) =>
+    db
+      .selectFrom('batch_rows')
+      .select(['position', 'inputs'])
+      .where('batch_seq', '=', place('seq'))
+      .where('position', 'in', positions),
 );
 
 const setRun = prepared<{ seq: number; position: number; runId: string }, unknown>((db, place) =>

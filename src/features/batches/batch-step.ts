@@ -82,13 +82,19 @@ export class BatchStep {
     while (started < free && looked < LOOKED_AT_ONCE && size < MOST_CHARACTERS && next < batch.total_items) {
       // Almost always every row is due. Where one was not, many more may not be.
       const rows = await this.rows.from(tx, batch.seq, next, looked === 0 ? free : LOOKED_AT_ONCE);
+      const due: DueRow[] = [];
       for (const row of rows) {
-        if (started === free || size >= MOST_CHARACTERS) break;
+        if (started + due.length === free || size >= MOST_CHARACTERS) break;
         next = row.position + 1;
         looked += 1;
         if (!isDue(row, batch)) continue;
         size += row.size;
-        if (await this.begin(tx, batch, row, staticInputs)) started += 1;
+        due.push(row);
+      }
+      const positions = due.map(({ position }) => position);
+      const inputs = await this.rows.inputsOf(tx.db, batch.seq, positions);
+      for (const row of due) {
+        if (await this.begin(tx, batch, row, staticInputs, inputs.get(row.position)!)) started += 1;
         else failed += 1 + row.copies;
       }
     }
@@ -107,11 +113,18 @@ export class BatchStep {
   }
 
   /** Returns false if the row fails without a workflow. */
-  private async begin(tx: Transaction, batch: BatchRow, row: DueRow, staticInputs: JsonObject): Promise<boolean> {
+  private async begin(
+    tx: Transaction,
+    batch: BatchRow,
+    row: DueRow,
+    staticInputs: JsonObject,
+    inputs: string,
+  ): Promise<boolean> {
     const runId = newId();
+    const all = (): JsonObject => ({ ...staticInputs, ...(JSON.parse(inputs) as JsonObject) });
     const item: BatchItem = { batchId: batch.id, round: batch.round, items: 1 + row.copies };
     await this.rows.rememberRun(tx, batch.seq, row.position, runId);
-    const problem = row.problem ?? (await this.tryToBegin(tx, batch, row, staticInputs, runId, item));
+    const problem = row.problem ?? (await this.tryToBegin(tx, batch.agent, all(), runId, item));
     if (problem === null) return true;
     await this.runs.failItem(tx, batch.agent, runId, problem, item);
     return false;
@@ -119,15 +132,13 @@ export class BatchStep {
 
   private async tryToBegin(
     tx: Transaction,
-    { seq, agent }: BatchRow,
-    { position }: DueRow,
-    staticInputs: JsonObject,
+    agent: string,
+    inputs: JsonObject,
     runId: string,
     item: BatchItem,
   ): Promise<string | null> {
     try {
-      const own = JSON.parse((await this.rows.inputsOf(tx.db, seq, position))!) as JsonObject;
-      await this.runs.startItem(tx, agent, { ...staticInputs, ...own }, runId, item);
+      await this.runs.startItem(tx, agent, inputs, runId, item);
       return null;
     } catch (error) {
       if (error instanceof DomainError && error.code === 'invalid') return error.message;
