@@ -6,8 +6,9 @@ import { builtProgram } from '../support/built-program.js';
 import { databaseOf } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
-import { answers, type Behaviour, type Received, Receiver } from '../support/receiver.js';
+import { answers, type Behaviour, Receiver } from '../support/receiver.js';
 import { Service } from '../support/service.js';
+import { idsOf, outOfOrder } from './delivery-order.js';
 
 const CONFIG = `
 types: { Note: {} }
@@ -151,20 +152,4 @@ async function all(service: Service): Promise<Delivery[]> {
     found.push(...items);
     if (items.length < 500) return found;
   }
-}
-
-/** Returns the ids under which each artifact was delivered. */
-function idsOf(received: readonly Received[]): Map<string, number> {
-  const ids = Map.groupBy(received, ({ correlation, sequence }) => `${correlation} ${sequence}`);
-  return new Map([...ids].map(([what, tries]) => [what, new Set(tries.map(({ id }) => id)).size]));
-}
-
-/** Returns the artifacts that arrived before an earlier one of their correlation, or after a later one. */
-function outOfOrder(received: readonly Received[]): string[] {
-  const reached = new Map<string, number>();
-  return received.flatMap(({ correlation, sequence }) => {
-    const before = reached.get(correlation) ?? 0;
-    reached.set(correlation, Math.max(before, sequence));
-    return sequence !== before && sequence !== before + 1 ? [`${correlation}: ${sequence} after ${before}`] : [];
-  });
 }

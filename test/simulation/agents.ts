@@ -5,7 +5,7 @@ import type { Random } from '../support/random.js';
 
 type Answer = (inputs: AgentArtifact[], context: EngineContext) => unknown;
 
-/** The answers of the modules of `test/faults/warehouse`, without the time that they take. */
+/** The answers of the modules of `test/faults/warehouse`, without the time that they take, and of the agents beside it. */
 const ANSWERS: Record<string, Answer> = {
   packer: ([order]) => [1, 2, 3].map((part) => ({ n: order!.payload.n, part })),
   labeller: ([parcel], { attempt }) => {
@@ -13,6 +13,11 @@ const ANSWERS: Record<string, Answer> = {
     return { ...parcel!.payload, attempt };
   },
   auditor: (shipments) => ({ audited: shipments.map(({ payload }) => payload.n) }),
+  courier: ([trip], { attempt }) => {
+    const n = trip!.payload.n as number;
+    if (attempt <= n % 4) throw new Error('the road is blocked');
+    return { n, attempt };
+  },
   clerk: ([row]) => row!.payload,
   sleeper: ([nap]) => nap!.payload,
 };

@@ -2,6 +2,8 @@ import type { HeldRequest } from '../../src/common/held-request.js';
 import { newId } from '../../src/common/ids.js';
 import type { JsonObject } from '../../src/common/json.js';
 import { scheduler } from '../../src/common/scheduler.js';
+import { AgentsService } from '../../src/features/agents/agents.service.js';
+import type { PublishRequest } from '../../src/features/artifacts/dto/publish-request.js';
 import { PublishingService } from '../../src/features/artifacts/publishing.service.js';
 import { BatchCreationService } from '../../src/features/batches/batch-creation.service.js';
 import type { ListedItems } from '../../src/features/batches/import/list-body.js';
@@ -29,8 +31,9 @@ const HELD: HeldRequest = { bytes: 0, waits: () => undefined, releaseBody: () =>
 /** Clients that call the service's own services, over a network that takes time. They outlive its crashes. */
 export class Clients {
   readonly ledger = new Ledger();
-  /** Runs and batches that were accepted, by their ids, with the number of their rows. */
-  readonly runs = new Map<string, number>();
+  /** The type of the artifact that must follow, once, from each accepted publish or run, by its correlation. */
+  readonly accepted = new Map<string, string>();
+  private readonly paused = new Set<string>();
   private readonly open = new Set<Open>();
   private count = 0;
 
@@ -40,16 +43,16 @@ export class Clients {
     private readonly onUnexpected: (error: unknown) => void,
   ) {}
 
-  /** Requests without an answer. */
+  /** Requests without an answer, and agents that have to be resumed. */
   get waiting(): number {
-    return this.open.size;
+    return this.open.size + this.paused.size;
   }
 
-  order(isKeyed: boolean): void {
+  order(isKeyed: boolean, hasWebhook: boolean): void {
     const order = this.ledger.next(isKeyed);
     this.ledger.begin(order);
     this.begin({
-      send: () => (isKeyed ? this.publishWithKey(order) : this.publishOrder(order, this.ids(order.correlationId))),
+      send: () => (isKeyed ? this.publishWithKey(order, hasWebhook) : this.publishOrder(order, hasWebhook)),
       answered: () => this.ledger.acknowledge(order),
       isRepeated: isKeyed,
     });
@@ -89,7 +92,24 @@ export class Clients {
     const request = { agent_name: 'clerk', inputs: { n }, async_run: true };
     this.begin({
       send: () => this.service().get(RunsService).start(request, ids, HELD),
-      answered: () => this.runs.set(ids.correlationId, 1),
+      answered: () => this.accepted.set(ids.correlationId, 'Done'),
+      isRepeated: false,
+    });
+  }
+
+  trip(): void {
+    this.publishAccepted('Trip', 'Arrival');
+  }
+
+  plea(): void {
+    this.publishAccepted('Plea', 'Approval');
+  }
+
+  pause(agent: string, ms: number): void {
+    this.paused.add(agent);
+    this.begin({
+      send: () => this.service().get(AgentsService).pause(agent),
+      answered: () => scheduler.after(ms, () => this.resume(agent)),
       isRepeated: false,
     });
   }
@@ -103,7 +123,7 @@ export class Clients {
         this.service()
           .get(BatchCreationService)
           .create(request, id, { items: listed(items) }),
-      answered: () => this.runs.set(id, rows),
+      answered: () => undefined,
       isRepeated: false,
     });
   }
@@ -113,6 +133,25 @@ export class Clients {
     for (const request of this.open)
       if (request.isRepeated) this.send(request);
       else this.open.delete(request);
+    for (const agent of this.paused) this.resume(agent);
+  }
+
+  private resume(agent: string): void {
+    this.begin({
+      send: () => this.service().get(AgentsService).resume(agent),
+      answered: () => this.paused.delete(agent),
+      isRepeated: true,
+    });
+  }
+
+  private publishAccepted(type: string, result: string): void {
+    const n = this.next();
+    const ids = this.ids(`${type}-${n}`);
+    this.begin({
+      send: () => this.publish(type, { n }, ids),
+      answered: () => this.accepted.set(ids.correlationId, result),
+      isRepeated: false,
+    });
   }
 
   private begin(request: Open): void {
@@ -147,12 +186,12 @@ export class Clients {
     }
   }
 
-  private publishWithKey(order: Order): Promise<unknown> {
-    const body = { type: 'Order', payload: { n: order.n } };
+  private publishWithKey(order: Order, hasWebhook: boolean): Promise<unknown> {
+    const body = bodyOf(order, hasWebhook);
     const request = {
       endpoint: 'POST /api/v1/artifacts/sync',
       key: order.key!,
-      hash: requestHash(body),
+      hash: requestHash(body as unknown as JsonObject),
       newIds: () => this.ids(order.correlationId),
       heldBytes: 0,
       waits: () => undefined,
@@ -163,8 +202,9 @@ export class Clients {
       .answer(request, (ids) => this.service().get(PublishingService).publishAndWait(body, ids, HELD));
   }
 
-  private publishOrder({ n }: Order, ids: RequestIds): Promise<unknown> {
-    return this.publish('Order', { n }, ids);
+  private publishOrder(order: Order, hasWebhook: boolean): Promise<unknown> {
+    const ids = this.ids(order.correlationId);
+    return this.service().get(PublishingService).publish(bodyOf(order, hasWebhook), ids);
   }
 
   private publish(type: string, payload: JsonObject, ids: RequestIds): Promise<unknown> {
@@ -180,6 +220,12 @@ export class Clients {
     return 1_000_000 + this.count;
   }
 }
+
+const bodyOf = ({ n, correlationId }: Order, hasWebhook: boolean): PublishRequest => ({
+  type: 'Order',
+  payload: { n },
+  ...(hasWebhook && { webhook: { url: `http://receiver-${n % 3}.test/${correlationId}` } }),
+});
 
 const listed = (items: readonly string[]): ListedItems =>
   ({

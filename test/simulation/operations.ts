@@ -2,10 +2,13 @@ import fc from 'fast-check';
 
 /** One step of a simulation. `after`: the simulated milliseconds before it. */
 export type Operation = { after: number } & (
-  | { kind: 'orders'; count: number; keyed: boolean }
+  | { kind: 'orders'; count: number; keyed: boolean; webhook: boolean }
   | { kind: 'pair' }
   | { kind: 'nap'; ms: number; cancelAfter: number }
   | { kind: 'run' }
+  | { kind: 'trip' }
+  | { kind: 'pleas'; count: number }
+  | { kind: 'pause'; agent: string; ms: number }
   | { kind: 'batch'; rows: number }
   /** Power is lost after this many turns, or while the next commit after them is written. */
   | { kind: 'crash'; turns: number; inCommit: boolean }
@@ -34,10 +37,19 @@ const step = <K extends Kind>(
   }) as fc.Arbitrary<Operation>;
 
 const operation = fc.oneof(
-  { weight: 10, arbitrary: step('orders', { count: between(1, 4), keyed: fc.boolean() }) },
+  { weight: 10, arbitrary: step('orders', { count: between(1, 4), keyed: fc.boolean(), webhook: fc.boolean() }) },
   { weight: 2, arbitrary: step('pair', {}) },
   { weight: 2, arbitrary: step('nap', { ms: between(0, 2_000), cancelAfter: between(0, 1_500) }) },
   { weight: 2, arbitrary: step('run', {}) },
+  { weight: 2, arbitrary: step('trip', {}) },
+  { weight: 2, arbitrary: step('pleas', { count: between(1, 4) }) },
+  {
+    weight: 1,
+    arbitrary: step('pause', {
+      agent: fc.constantFrom('packer', 'labeller', 'auditor', 'approver'),
+      ms: between(0, 3_000),
+    }),
+  },
   { weight: 1, arbitrary: step('batch', { rows: between(1, 20) }) },
   { weight: 4, arbitrary: step('crash', { turns: between(0, 200), inCommit: fc.boolean() }) },
   { weight: 1, arbitrary: step('suspend', { hours: between(1, 6) }) },

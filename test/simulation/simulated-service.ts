@@ -15,12 +15,15 @@ import { CoreModule } from '../../src/core.module.js';
 import { Database } from '../../src/database/database.js';
 import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
 import type { Engine } from '../../src/engines/engine.js';
+import { AgentsModule } from '../../src/features/agents/agents.module.js';
 import { ArtifactsModule } from '../../src/features/artifacts/artifacts.module.js';
 import { BatchesModule } from '../../src/features/batches/batches.module.js';
 import { CorrelationsModule } from '../../src/features/correlations/correlations.module.js';
 import { IdempotencyModule } from '../../src/features/idempotency/idempotency.module.js';
 import { RunsModule } from '../../src/features/runs/runs.module.js';
 import { WebhooksModule } from '../../src/features/webhooks/webhooks.module.js';
+import { Outbound } from '../../src/http-client/outbound.js';
+import type { Receivers } from './receivers.js';
 import type { SeededScheduler } from './seeded-scheduler.js';
 
 export interface ServiceParts {
@@ -28,6 +31,7 @@ export interface ServiceParts {
   catalog: Catalog;
   settings: Settings;
   engines: Engine[];
+  receivers: Receivers;
   scheduler: SeededScheduler;
   /** Gets each line of the log from `error` on. */
   onError: (line: string) => void;
@@ -46,6 +50,7 @@ export class SimulatedService {
     catalog,
     settings,
     engines,
+    receivers,
     scheduler,
     onError,
   }: ServiceParts): Promise<SimulatedService> {
@@ -62,12 +67,15 @@ export class SimulatedService {
           BlackboardModule,
           ArtifactsModule,
           CorrelationsModule,
+          AgentsModule,
           RunsModule,
           BatchesModule,
           WebhooksModule,
           IdempotencyModule,
         ],
       })
+        .overrideProvider(Outbound)
+        .useValue(receivers)
         .compile()
         .then((module) => module.init());
       return new SimulatedService(await pumped(building, scheduler), folder);

@@ -6,12 +6,14 @@ import { makeTemplate, type Template } from './template.js';
 
 const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 6);
 const FIRST = Number(process.env.STARLING_SIMULATION_SEED ?? Math.floor(Math.random() * 2 ** 30));
+const LONGEST_SHRINKING_MS = 60_000;
 /** Every tenth seed runs twice. */
 const TWICE_EVERY = 10;
 
 /** Runs the service in this process; time, turns, ids, agents, clients and the power are those of a seed. */
 describe(`${SEEDS} simulated lives of the service from seed ${FIRST}`, () => {
   let template: Template;
+  let failing: number | undefined;
 
   beforeAll(async () => {
     template = await makeTemplate();
@@ -35,11 +37,19 @@ describe(`${SEEDS} simulated lives of the service from seed ${FIRST}`, () => {
     );
   }, 86_400_000);
 
+  /** Prints the first failure of a seed before it is shrunk, which takes a while. */
+  function printed(seed: number, breaches: readonly string[]): string {
+    const text = breaches.slice(0, 5).join('\n');
+    if (failing !== seed) process.stderr.write(`seed ${seed}: ${text}\n`);
+    failing = seed;
+    return text;
+  }
+
   async function checked(seed: number): Promise<Outcome> {
     let last: Outcome | undefined;
     const kept = async (list: Operation[]): Promise<void> => {
       last = await Simulation.run(seed, list, template);
-      if (last.breaches.length > 0) throw new Error(last.breaches.slice(0, 5).join('\n'));
+      if (last.breaches.length > 0) throw new Error(printed(seed, last.breaches));
       if (seed % TWICE_EVERY !== 0) return;
       const again = await Simulation.run(seed, list, template);
       if (again.trace !== last.trace) throw new Error(`its trace is ${last.trace} and, run again, ${again.trace}`);
@@ -48,6 +58,7 @@ describe(`${SEEDS} simulated lives of the service from seed ${FIRST}`, () => {
       seed,
       numRuns: 1,
       endOnFailure: process.env.STARLING_SIMULATION_SHRINK === undefined,
+      interruptAfterTimeLimit: LONGEST_SHRINKING_MS,
     });
     if (!found.failed) return last!;
     const [list] = found.counterexample!;

@@ -4,13 +4,16 @@ import { setImmediate as realTurn } from 'node:timers/promises';
 
 import { replaceRandom } from '../../src/common/random.js';
 import { replaceScheduler } from '../../src/common/scheduler.js';
-import { breaches, duringWork } from '../faults/invariants.js';
+import { breaches, duringWork, unended } from '../faults/invariants.js';
 import { databaseOf } from '../support/database.js';
 import { Random } from '../support/random.js';
 import { simulatedEngines } from './agents.js';
 import { Clients } from './clients.js';
 import { copyAsAfterPowerLoss, isSame, walPosition } from './disk.js';
+import { deliveriesLeft, moreBreaches } from './more-invariants.js';
 import type { Operation } from './operations.js';
+import { People } from './people.js';
+import { Receivers } from './receivers.js';
 import { SeededRandom } from './seeded-random.js';
 import { type MachineTime, SeededScheduler, Trace } from './seeded-scheduler.js';
 import { SimulatedService } from './simulated-service.js';
@@ -21,7 +24,7 @@ const CHECK_EVERY_TURNS = 25;
 const LOOK_EVERY_TURNS = 100;
 const LONGEST_QUIET_MS = 60_000;
 /** All work must have ended after this simulated time without faults. */
-const LONGEST_END_MS = 3_600_000;
+const LONGEST_END_MS = 3 * 3_600_000;
 const HOUR_MS = 3_600_000;
 
 export interface Outcome {
@@ -42,6 +45,8 @@ export class Simulation {
   private readonly machine: MachineTime = { elapsed: 0, set: 0 };
   private readonly root: string;
   private readonly clients: Clients;
+  private readonly people: People;
+  private readonly receivers: Receivers;
   private scheduler!: SeededScheduler;
   private service!: SimulatedService;
   private invariants!: TurnInvariants;
@@ -57,11 +62,12 @@ export class Simulation {
     this.random = new Random(seed);
     made += 1;
     this.root = join(template.folder, `run-${made}`);
-    this.clients = new Clients(
-      this.random,
-      () => this.service,
-      (error) => this.found.push(`a client got ${String((error as Error).stack)}`),
-    );
+    const service = (): SimulatedService => this.service;
+    const onUnexpected = (error: unknown): void =>
+      void this.found.push(`a client got ${String((error as Error).stack)}`);
+    this.clients = new Clients(this.random, service, onUnexpected);
+    this.people = new People(this.random, service, onUnexpected);
+    this.receivers = new Receivers(this.random);
   }
 
   static async run(seed: number, operations: readonly Operation[], template: Template): Promise<Outcome> {
@@ -113,6 +119,7 @@ export class Simulation {
       catalog: this.template.catalog,
       settings: this.template.settings,
       engines: simulatedEngines(this.random),
+      receivers: this.receivers,
       scheduler: this.scheduler,
       onError: (line) => {
         if (!this.isDiskFull) this.found.push(`the service logged ${line}`);
@@ -121,6 +128,7 @@ export class Simulation {
     // Checkpoints are rare in a database this small.
     if (this.random.next() < 0.5) this.service.database.connection.exec('PRAGMA wal_autocheckpoint = 20');
     this.invariants = new TurnInvariants(this.folder, this.template.catalog);
+    this.people.begin();
   }
 
   private takeSchedulerBack = (): void => undefined;
@@ -136,8 +144,15 @@ export class Simulation {
   private async perform(operation: Operation): Promise<void> {
     switch (operation.kind) {
       case 'orders':
-        for (let index = 0; index < operation.count; index += 1) this.clients.order(operation.keyed);
+        for (let index = 0; index < operation.count; index += 1) this.clients.order(operation.keyed, operation.webhook);
         return;
+      case 'trip':
+        return this.clients.trip();
+      case 'pleas':
+        for (let index = 0; index < operation.count; index += 1) this.clients.plea();
+        return;
+      case 'pause':
+        return this.clients.pause(operation.agent, operation.ms);
       case 'pair':
         return this.clients.pair();
       case 'nap':
@@ -174,9 +189,10 @@ export class Simulation {
   }
 
   private async crash(turns: number, inCommit: boolean): Promise<void> {
+    const last = this.turns + turns - 1;
+    while (this.turns < last) if (!(await this.turn())) return;
     let before = walPosition(this.folder);
-    const last = this.turns + turns;
-    while (this.turns < last || (inCommit && isSame(before, walPosition(this.folder)))) {
+    while (this.turns <= last || (inCommit && isSame(before, walPosition(this.folder)))) {
       before = walPosition(this.folder);
       if (!(await this.turn())) return;
     }
@@ -217,16 +233,18 @@ export class Simulation {
 
   private async workLeft(): Promise<string[]> {
     const database = await databaseOf(this.folder);
-    return (await breaches(database, this.clients.ledger)).filter((breach) =>
-      /is still (pending|running)|is active|timer .* is left over/.test(breach),
-    );
+    const left = await database.look(async (rows) => [...(await unended(rows)), ...(await deliveriesLeft(rows))]);
+    // An order that could not be completed is reported as such.
+    return left.filter((breach) => !/^correlation .* is (failed|cancelled)$/.test(breach));
   }
 
   private async end(): Promise<void> {
     const isQuiet = await this.untilQuiet(LONGEST_END_MS);
     const database = await databaseOf(this.folder);
     const broken = await breaches(database, this.clients.ledger);
-    if (!isQuiet) this.found.push(`work is left after an hour; ${this.clients.waiting} clients wait`);
+    const { accepted } = this.clients;
+    broken.push(...(await database.look((rows) => moreBreaches(rows, { accepted, receivers: this.receivers }))));
+    if (!isQuiet) this.found.push(`work is left after three hours; ${this.clients.waiting} clients wait`);
     this.found.push(...broken);
     const rows = await database.rows('select id, state, attempt from executions order by seq');
     this.trace.add(JSON.stringify(rows));

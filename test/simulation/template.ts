@@ -1,7 +1,9 @@
-import { existsSync, mkdtempSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import { parse } from 'yaml';
 
 import type { Catalog } from '../../src/catalog/catalog.js';
 import { resolveSettings } from '../../src/config/resolve-settings.js';
@@ -9,7 +11,25 @@ import type { Settings } from '../../src/config/settings.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
 
-const CONFIG = new URL('../faults/warehouse/starling.yaml', import.meta.url).pathname;
+const WAREHOUSE = new URL('../faults/warehouse/', import.meta.url).pathname;
+
+/** Agents beside the warehouse: one that fails some attempts, and one whose work is done by people. */
+const MORE_AGENTS = {
+  courier: {
+    consumes: [{ types: ['Trip'] }],
+    publishes: [{ type: 'Arrival' }],
+    engine: { kind: 'expression', expression: '{"n": payload.n}' },
+    retry: { attempts: 4, delay: '50ms', max_delay: '2s' },
+  },
+  approver: {
+    consumes: [{ types: ['Plea'] }],
+    publishes: [{ type: 'Approval' }],
+    engine: { kind: 'external' },
+    timeout: '20s',
+    concurrency: 3,
+    retry: { attempts: 30, delay: '50ms', max_delay: '1s' },
+  },
+};
 
 // In memory where there is such a folder: the simulation decides what is synced, so no disk has to be waited for.
 const MEMORY = '/dev/shm';
@@ -24,9 +44,21 @@ export interface Template {
 
 export async function makeTemplate(): Promise<Template> {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'starling-simulation-'));
-  const { catalog, server } = await loadConfiguration(CONFIG, {});
-  const settings = resolveSettings({ flags: {}, environment: {}, file: CONFIG, server });
+  const config = writeConfig(folder);
+  const { catalog, server } = await loadConfiguration(config, {});
+  const settings = resolveSettings({ flags: {}, environment: {}, file: config, server });
   const database = await openDatabase(`sqlite:${join(folder, 'starling.db')}`);
   await database.close();
   return { folder, catalog, settings, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+function writeConfig(folder: string): string {
+  const text = readFileSync(join(WAREHOUSE, 'starling.yaml'), 'utf8').replaceAll(
+    './agents/',
+    join(WAREHOUSE, 'agents/'),
+  );
+  const warehouse = parse(text) as { agents: object };
+  const file = join(folder, 'starling.json');
+  writeFileSync(file, JSON.stringify({ ...warehouse, agents: { ...warehouse.agents, ...MORE_AGENTS } }));
+  return file;
 }
