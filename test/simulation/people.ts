@@ -9,7 +9,7 @@ const PEOPLE = ['anna', 'ben'];
 const LATENCY_MS = 5;
 const BREAK_MS = 400;
 const WORK_MS = 3_000;
-const WAIT_MS = 1_000;
+const WAIT_MS = 20_000;
 
 /** People who claim the work of the agent `approver`, and complete, fail, release or forget it. */
 export class People {
@@ -27,7 +27,7 @@ export class People {
   private look(name: string): void {
     this.within(BREAK_MS, () => {
       const request = { agents: ['approver'], max: 2, assignee: null, claimedBy: name };
-      const wait = this.random.next() < 0.5 ? 0 : WAIT_MS;
+      const wait = this.random.next() < 0.1 ? 0 : WAIT_MS;
       this.service()
         .get(WaitingClaims)
         .claim(request, wait, new AbortController().signal)

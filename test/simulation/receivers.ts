@@ -5,10 +5,14 @@ import { idsOf, outOfOrder } from '../faults/delivery-order.js';
 import type { Random } from '../support/random.js';
 
 const LATENCY_MS = 30;
+/** A delivery fails at most so often, because the waits after further failures take hours. */
+const MOST_FAILURES = 3;
 
 /** Receivers of webhooks, and the network to them. They outlive the crashes of the service. */
 export class Receivers implements Pick<Outbound, 'check' | 'post'> {
   private readonly received: { id: string; correlation: string; sequence: number }[] = [];
+
+  private readonly failures = new Map<string, number>();
 
   constructor(private readonly random: Random) {}
 
@@ -19,13 +23,15 @@ export class Receivers implements Pick<Outbound, 'check' | 'post'> {
   async post(url: string, { headers, body, signal }: OutboundRequest): Promise<OutboundAnswer> {
     await this.latency();
     signal?.throwIfAborted();
-    if (this.random.next() < 0.05) throw new OutboundError(`${url}: the connection was refused`);
+    const id = headers['webhook-id']!;
+    if (this.fails(id, 0.05)) throw new OutboundError(`${url}: the connection was refused`);
     const { correlation_id: correlation, sequence } = JSON.parse(body) as { correlation_id: string; sequence: number };
-    this.received.push({ id: headers['webhook-id']!, correlation, sequence });
-    const status = this.random.next() < 0.1 ? 503 : 204;
+    this.received.push({ id, correlation, sequence });
+    const status = this.fails(id, 0.1) ? 503 : 204;
     await this.latency();
     signal?.throwIfAborted();
-    if (this.random.next() < 0.05) throw new OutboundError(`${url}: the connection was closed before an answer came`);
+    if (status === 204 && this.fails(id, 0.05))
+      throw new OutboundError(`${url}: the connection was closed before an answer came`);
     return { status, headers: {}, text: '', isWhole: true, isTooLong: false };
   }
 
@@ -37,6 +43,13 @@ export class Receivers implements Pick<Outbound, 'check' | 'post'> {
       ...outOfOrder(this.received).map((what) => `a receiver got ${what}`),
       ...owed.filter(({ id }) => !arrived.has(id)).map(({ id }) => `delivery ${id} never came`),
     ];
+  }
+
+  private fails(id: string, chance: number): boolean {
+    const failures = this.failures.get(id) ?? 0;
+    if (failures === MOST_FAILURES || this.random.next() >= chance) return false;
+    this.failures.set(id, failures + 1);
+    return true;
   }
 
   private latency(): Promise<void> {

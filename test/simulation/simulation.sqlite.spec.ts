@@ -4,7 +4,7 @@ import { type Operation, operations } from './operations.js';
 import { type Outcome, Simulation } from './simulation.js';
 import { makeTemplate, type Template } from './template.js';
 
-const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 6);
+const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 10);
 const FIRST = Number(process.env.STARLING_SIMULATION_SEED ?? Math.floor(Math.random() * 2 ** 30));
 const LONGEST_SHRINKING_MS = 60_000;
 /** Every tenth seed runs twice. */

@@ -244,7 +244,11 @@ export class Simulation {
     const broken = await breaches(database, this.clients.ledger);
     const { accepted } = this.clients;
     broken.push(...(await database.look((rows) => moreBreaches(rows, { accepted, receivers: this.receivers }))));
-    if (!isQuiet) this.found.push(`work is left after three hours; ${this.clients.waiting} clients wait`);
+    if (!isQuiet)
+      this.found.push(
+        `work is left after three hours; ${this.clients.waiting} clients wait`,
+        ...(await this.workLeft()),
+      );
     this.found.push(...broken);
     const rows = await database.rows('select id, state, attempt from executions order by seq');
     this.trace.add(JSON.stringify(rows));
