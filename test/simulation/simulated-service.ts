@@ -35,6 +35,8 @@ export interface ServiceParts {
   scheduler: SeededScheduler;
   /** Gets each line of the log from `error` on. */
   onError: (line: string) => void;
+  /** Asked after each turn of the start. */
+  isPowerLost: () => boolean;
 }
 
 /** The service in this process, without its HTTP edge. */
@@ -44,7 +46,10 @@ export class SimulatedService {
     readonly folder: string,
   ) {}
 
-  /** Starts it while the scheduler makes its turns, in which no time passes. */
+  /**
+   * Starts it while the scheduler makes its turns, in which no time passes. Resolves with null if power is lost before
+   * it is ready.
+   */
   static async start({
     folder,
     catalog,
@@ -53,7 +58,8 @@ export class SimulatedService {
     receivers,
     scheduler,
     onError,
-  }: ServiceParts): Promise<SimulatedService> {
+    isPowerLost,
+  }: ServiceParts): Promise<SimulatedService | null> {
     const own = Object.assign(Object.create(Object.getPrototypeOf(settings) as object) as Settings, settings, {
       databaseUrl: `sqlite:${join(folder, 'starling.db')}`,
     });
@@ -78,7 +84,8 @@ export class SimulatedService {
         .useValue(receivers)
         .compile()
         .then((module) => module.init());
-      return new SimulatedService(await pumped(building, scheduler), folder);
+      const app = await pumped(building, scheduler, isPowerLost);
+      return app && new SimulatedService(app, folder);
     } finally {
       takeIntervalsBack();
     }
@@ -93,13 +100,18 @@ export class SimulatedService {
   }
 }
 
-async function pumped<T>(promise: Promise<T>, scheduler: SeededScheduler): Promise<T> {
+async function pumped<T>(
+  promise: Promise<T>,
+  scheduler: SeededScheduler,
+  isPowerLost: () => boolean,
+): Promise<T | null> {
   let isDone = false;
   const done = promise.finally(() => (isDone = true));
   done.catch(() => undefined);
   while (!isDone) {
     scheduler.stepInOrder();
     await realTurn();
+    if (isPowerLost()) return null;
   }
   return done;
 }

@@ -9,7 +9,7 @@ import { databaseOf } from '../support/database.js';
 import { Random } from '../support/random.js';
 import { simulatedEngines } from './agents.js';
 import { Clients } from './clients.js';
-import { copyAsAfterPowerLoss, isSame, walPosition } from './disk.js';
+import { copyAsAfterPowerLoss, isSame, type WalPosition, walPosition } from './disk.js';
 import { deliveriesLeft, moreBreaches } from './more-invariants.js';
 import type { Operation } from './operations.js';
 import { People } from './people.js';
@@ -25,6 +25,9 @@ const LOOK_EVERY_TURNS = 100;
 const LONGEST_QUIET_MS = 60_000;
 /** All work must have ended after this simulated time without faults. */
 const LONGEST_END_MS = 3 * 3_600_000;
+/** How often power is lost again while the service starts, and after how many of its turns at most. */
+const LOST_AT_START = 0.3;
+const LONGEST_START_TURNS = 12;
 const HOUR_MS = 3_600_000;
 
 export interface Outcome {
@@ -85,7 +88,7 @@ export class Simulation {
     mkdirSync(this.root);
     mkdirSync(this.folder);
     cpSync(join(this.template.folder, 'starling.db'), join(this.folder, 'starling.db'));
-    await this.start();
+    await this.start(Infinity);
     try {
       for (const operation of operations) {
         await this.pass(operation.after);
@@ -111,10 +114,12 @@ export class Simulation {
     return join(this.root, String(this.crashes));
   }
 
-  private async start(): Promise<void> {
+  /** Starts the service, again if power is lost after so many of its turns. */
+  private async start(turns: number): Promise<void> {
+    const last = this.trace.length + turns;
     this.scheduler = new SeededScheduler(this.random, this.machine, this.trace);
     this.takeSchedulerBack = replaceScheduler(this.scheduler);
-    this.service = await SimulatedService.start({
+    const service = await SimulatedService.start({
       folder: this.folder,
       catalog: this.template.catalog,
       settings: this.template.settings,
@@ -124,11 +129,24 @@ export class Simulation {
       onError: (line) => {
         if (!this.isDiskFull) this.found.push(`the service logged ${line}`);
       },
+      isPowerLost: () => this.trace.length >= last,
     });
+    if (!service) return this.startAgain();
+    this.service = service;
     // Checkpoints are rare in a database this small.
     if (this.random.next() < 0.5) this.service.database.connection.exec('PRAGMA wal_autocheckpoint = 20');
     this.invariants = new TurnInvariants(this.folder, this.template.catalog);
     this.people.begin();
+  }
+
+  /** Power was lost during the start, between two commits. */
+  private async startAgain(): Promise<void> {
+    const { folder } = this;
+    const position = walPosition(folder);
+    this.scheduler.crash();
+    this.takeSchedulerBack();
+    await this.copyFiles(folder, [position, position]);
+    return this.start(Infinity);
   }
 
   private takeSchedulerBack = (): void => undefined;
@@ -197,16 +215,26 @@ export class Simulation {
       if (!(await this.turn())) return;
     }
     const { folder } = this;
-    const positions: [ReturnType<typeof walPosition>, ReturnType<typeof walPosition>] = [before, walPosition(folder)];
-    this.crashes += 1;
-    this.trace.add(`crash ${copyAsAfterPowerLoss(folder, this.folder, positions, this.random)}`);
-    await this.drop();
+    const positions: [WalPosition, WalPosition] = [before, walPosition(folder)];
+    this.scheduler.crash();
+    await this.copyFiles(folder, positions, () => this.drop());
     this.isDiskFull = false;
+    await this.start(this.random.next() < LOST_AT_START ? this.random.between(1, LONGEST_START_TURNS) : Infinity);
+    this.clients.crashed();
+  }
+
+  /** Begins the next folder with the files as they are after a loss of power, and checks them. */
+  private async copyFiles(
+    from: string,
+    positions: [WalPosition, WalPosition],
+    drop = (): Promise<void> => Promise.resolve(),
+  ): Promise<void> {
+    this.crashes += 1;
+    this.trace.add(`crash ${copyAsAfterPowerLoss(from, this.folder, positions, this.random)}`);
+    await drop();
     const database = await databaseOf(this.folder);
     this.found.push(...(await database.look((rows) => duringWork(rows, this.clients.ledger))));
-    rmSync(folder, { recursive: true });
-    await this.start();
-    this.clients.crashed();
+    rmSync(from, { recursive: true });
   }
 
   private async fillDisk(pages: number, ms: number): Promise<void> {
