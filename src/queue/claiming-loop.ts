@@ -41,6 +41,8 @@ export interface ClaimHolder {
   isOurs: () => boolean;
   /** Call this in the outcome's transaction, when transactions after it can see the outcome. */
   onOutcomeVisible: () => void;
+  /** Call this if that transaction has failed, before the outcome is committed again. */
+  onOutcomeLost: () => void;
 }
 
 /** The rows that a loop claims, and how it runs them. */
@@ -275,17 +277,25 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     const queue = this.claimant.queueOf(claimed);
     this.slots.take(queue);
     const abort = new AbortController();
-    const free = once(() => {
+    let isFree = false;
+    const free = (): void => {
+      if (isFree) return;
+      isFree = true;
       this.slots.release(queue);
       if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
       this.claimSome();
-    });
+    };
     // A slot is taken until the started work returns, which may be after its outcome.
     let hasReturned = false;
     const { committed, returned, waiting, handedBack } = this.claimant.start(claimed, abort, {
       isOurs: () => this.running.has(claimed),
       // The next claim joins the group commit of the outcome. Waiting for that commit would cost a second one.
       onOutcomeVisible: () => hasReturned && free(),
+      // The outcome was rolled back, for example on a full disk, so its row still counts for the limit.
+      onOutcomeLost: () => {
+        if (isFree) this.slots.take(queue);
+        isFree = false;
+      },
     });
     if (waiting) {
       this.slots.beginWaiting();
@@ -308,13 +318,4 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     const ended = Promise.allSettled([...this.running.values()].map(({ done }) => done)).then(() => true as const);
     return Promise.race([ended, grace]).finally(() => cancel());
   }
-}
-
-function once(effect: () => void): () => void {
-  let isDone = false;
-  return () => {
-    if (isDone) return;
-    isDone = true;
-    effect();
-  };
 }

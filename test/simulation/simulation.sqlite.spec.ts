@@ -4,7 +4,7 @@ import { type Operation, operations } from './operations.js';
 import { type Outcome, Simulation } from './simulation.js';
 import { makeTemplate, type Template } from './template.js';
 
-const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 10);
+const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 8);
 const FIRST = Number(process.env.STARLING_SIMULATION_SEED ?? Math.floor(Math.random() * 2 ** 30));
 const LONGEST_SHRINKING_MS = 60_000;
 /** Every tenth seed runs twice. */
@@ -36,6 +36,19 @@ describe(`${SEEDS} simulated lives of the service from seed ${FIRST}`, () => {
         `${total.turns} turns, ${total.crashes} crashes, ${(total.simulatedMs / 3_600_000).toFixed(1)} simulated hours`,
     );
   }, 86_400_000);
+
+  it('do not begin an execution in the place of one whose outcome a full disk has rolled back', async () => {
+    const orders: Operation[] = Array.from({ length: 8 }, () => ({
+      kind: 'orders',
+      after: 5,
+      count: 4,
+      keyed: false,
+      webhook: false,
+    }));
+    const fullDisk: Operation = { kind: 'fullDisk', after: 30, pages: 4, ms: 500 };
+    const { breaches } = await Simulation.run(0, [...orders, fullDisk, ...orders, fullDisk], template);
+    expect(breaches).toEqual([]);
+  });
 
   /** Prints the first failure of a seed before it is shrunk, which takes a while. */
   function printed(seed: number, breaches: readonly string[]): string {
