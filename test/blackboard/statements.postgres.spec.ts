@@ -63,7 +63,7 @@ describe('the statements of a transaction', () => {
       await insertRollup(db, [{ name: 'test 2', up_to_seq: 2 }]);
       return updateLock(db, { name: 'test', due_at: 2 });
     });
-    // The update of the new lock has a statement of its own, because it would not see the row otherwise.
+    // The update of the new lock is a separate statement, because it would not see the row otherwise.
     expect(updated).toEqual([{ name: 'test' }]);
     expect(changes()).toHaveLength(2);
 
