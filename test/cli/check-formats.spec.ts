@@ -89,6 +89,14 @@ test('annotations for GitHub name the file from the root of the repository, and 
   expect(refused.stderr).toContain("option '--json' cannot be used with option '--format <format>'");
 });
 
+test('what modules print while they are loaded goes to stderr', async () => {
+  folder.write('printing.mjs', "console.log('loaded'); process.stdout.write('here'); export default () => null;");
+  const file = folder.write('printing.yaml', `agents:\n${SPEAKER.replace('speaker.mjs', 'printing.mjs')}`);
+  const { stdout, stderr } = await runProgram(['check', file, '--json']);
+  expect(JSON.parse(stdout)).toEqual({ file, valid: true, findings: [] });
+  expect(stderr).toBe('loaded\nhere');
+});
+
 test('--watch checks again after each change of the file or of a module', async () => {
   const file = folder.write('starling.yaml', `agents:\n${SPEAKER}wrong: 1\n`);
   const program = await StartedProgram.start(['check', file, '--watch', '--json']);

@@ -1,7 +1,7 @@
 // The entry point of the processes that follow changes of files (child.ts).
 import { dirname } from 'node:path';
 
-import { print } from '../check/check.js';
+import { keepStdout } from '../check/check.js';
 import { findingsOf, hasErrors } from '../check/findings.js';
 import { FORMATS } from '../check/formats.js';
 import { failing } from '../failures.js';
@@ -31,8 +31,9 @@ async function check({ config, flags, defaults, format, text }: CheckOrder): Pro
   // Sent while it loads, because a module that loops keeps this process from answering later.
   const reports: Promise<void>[] = [];
   reportUsedModules(dirname(config), (file) => reports.push(answer({ file })));
+  const print = keepStdout();
   const found = await findingsOf(config, flags, { defaults, text });
-  if (format !== null) print(found, format);
+  if (format !== null) print(FORMATS[format](found));
   else if (hasErrors(found)) console.error(FORMATS.text(found));
   await Promise.all([...reports, ...found.files.map((file) => answer({ file }))]);
   // A module may have begun something that would keep the process alive.
