@@ -14,19 +14,19 @@ import { onLive, startLive } from './live/use-live';
 for (const icon of document.querySelectorAll<HTMLLinkElement>('link[rel=icon]')) icon.href = String(icon.href);
 
 applyChoices();
-// The worker of the live connection starts slowly, and the first rows do not need it.
-requestAnimationFrame(() => setTimeout(startLive));
 onLive(({ kind }) => {
   if (kind === 'resync') void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] !== 'pages' });
 });
 
 // The view is loaded before anything is drawn: an empty frame, drawn first, would delay its rows.
-void router.load().finally(() =>
+void router.load().finally(() => {
   createRoot(document.getElementById('root')!).render(
     <StrictMode>
       <QueryClientProvider client={queryClient}>
         <RouterProvider router={router} />
       </QueryClientProvider>
     </StrictMode>,
-  ),
-);
+  );
+  // The worker of the live connection starts slowly, and the first rows do not need it.
+  requestAnimationFrame(() => setTimeout(startLive));
+});

@@ -33,8 +33,8 @@ export interface View {
 
 export interface LoadedView {
   default: ComponentType;
-  /** Asks for what the view shows first, before the view is drawn. */
-  prefetch?: (search: Search) => void;
+  /** Asks for what the view shows first. The view is drawn when it is there, or a moment later. */
+  prefetch?: (search: Search) => Promise<void>;
 }
 
 /** The views of the app, in the order of the rail. Nothing else registers a view. */

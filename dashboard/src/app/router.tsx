@@ -16,13 +16,21 @@ import { isRegistered, views } from '../views';
 import { parseSearch, type Search, stringifySearch } from './search';
 import { Shell } from './shell';
 
+/** Rows that come within this time are drawn together with their view: a view without rows, drawn first, would delay them. */
+const MOMENT_MS = 200;
+
+const aMoment = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, MOMENT_MS));
+
 const root = createRootRoute({ component: Shell });
 
 const routes = views.map(({ path, load }) =>
   createRoute({
     getParentRoute: () => root,
     path,
-    loader: async ({ location }) => (await load()).prefetch?.(location.search as Search),
+    loader: async ({ location }) => {
+      const { prefetch } = await load();
+      if (prefetch) await Promise.race([prefetch(location.search as Search), aMoment()]);
+    },
     component: lazyRouteComponent(load),
   }),
 );

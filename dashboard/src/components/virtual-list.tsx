@@ -1,5 +1,13 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type KeyboardEvent,
+  type ReactNode,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 
 import type { Rows } from '../api/queries';
 import { Icon } from './icon';
@@ -47,6 +55,9 @@ export interface Sort {
   change: (by: string, order: 'desc' | 'asc') => void;
 }
 
+/** Rows that exist above and below those in sight. */
+const OVERSCAN = 12;
+
 /** Rows before the end of the list at which the next page is read. */
 const AHEAD = 20;
 
@@ -72,12 +83,14 @@ export function VirtualList<Row>({
   const rows = withoutRepetition(pages.rows, keyOf);
   const shown = columns.filter(({ from = 0 }) => width >= from);
   const template = { gridTemplateColumns: shown.map((column) => column.width).join(' ') };
+  // The rows in sight are drawn before those around them.
+  const overscan = useDeferredValue(OVERSCAN, 0);
   const virtualizer = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => rowHeight,
     getItemKey: (index) => keyOf(rows[index]!),
-    overscan: 12,
+    overscan,
   });
   useLayoutEffect(() => virtualizer.measure(), [rowHeight, virtualizer]);
   const items = virtualizer.getVirtualItems();

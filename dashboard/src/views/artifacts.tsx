@@ -104,8 +104,8 @@ const PAGES: PagesOptions<typeof PATH, Artifact> = {
 
 const queryOf = (value: ArtifactFilters['value']): GetQuery<typeof PATH> => ({ ...value, limit: 50 });
 
-export const prefetch = (search: Search): void =>
-  void prefetchPages(PATH, { query: queryOf(filtersIn(READERS, search)) }, PAGES);
+export const prefetch = (search: Search): Promise<void> =>
+  prefetchPages(PATH, { query: queryOf(filtersIn(READERS, search)) }, PAGES);
 
 export default function Artifacts(): ReactNode {
   const filters: ArtifactFilters = useFilters(READERS);

@@ -49,6 +49,22 @@ describeDashboard('the overview', { config: CONFIG, files: FILES }, (dashboard) 
     expect(complaints).toEqual([]);
   });
 
+  it('asks for nothing twice when something happens', async () => {
+    const { page } = await dashboard.open();
+    const cancelled: string[] = [];
+    page.on('requestfailed', (request) => cancelled.push(request.url()));
+    const answered = (path: string) => page.waitForResponse((response) => new URL(response.url()).pathname === path);
+    await page.goto(`${dashboard.app.url}/dashboard`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Processes' }).getByText('server and worker').waitFor();
+    await publish();
+    await Promise.all(['/metrics', '/api/v1/processes'].map(answered));
+    await publish();
+    await Promise.all(['/metrics', '/api/v1/processes'].map(answered));
+    // The second of two equal requests cancels the first.
+    expect(cancelled).toEqual([]);
+  });
+
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
     await publish();
     const { page } = await dashboard.open(look);

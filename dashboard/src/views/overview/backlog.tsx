@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-import { useMetrics } from '../../api/metrics';
+import type { useMetrics } from '../../api/metrics';
 import { FailureLine } from '../../components/states';
 import { numberText } from '../../formats';
 import { Panel } from './panel';
@@ -41,8 +41,8 @@ const LIMITS: Limit[] = [
 const NEARLY_FULL = 0.8;
 
 /** Shows how much work waits, compared with the limits of the service. */
-export function Backlog(): ReactNode {
-  const { data: samples, error, refetch } = useMetrics();
+export function Backlog({ metrics }: { metrics: ReturnType<typeof useMetrics> }): ReactNode {
+  const { data: samples, error, refetch } = metrics;
   return (
     <Panel title="Backlog">
       {error && samples === undefined && <FailureLine error={error} retry={() => void refetch()} />}

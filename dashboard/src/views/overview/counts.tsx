@@ -1,22 +1,23 @@
 import type { ReactNode } from 'react';
 
 import { useAgents } from '../../api/catalog';
-import { useMetrics } from '../../api/metrics';
+import type { Sample } from '../../api/metrics';
 import { useApi } from '../../api/queries';
+import type { Schemas } from '../../api/requests';
 import { Place } from '../../components/place';
 import { countText } from '../../formats';
 import { sumOf } from './sums';
 import { type TileProps, Tiles } from './tiles';
 
+/** Undefined until they are read. */
+export interface CountsProps {
+  samples: readonly Sample[] | undefined;
+  processes: Schemas['ProcessesBody'] | undefined;
+}
+
 /** Shows how much work runs, and how much waits for each reason. */
-export function Counts(): ReactNode {
-  const { data: samples } = useMetrics();
-  const { data } = useApi('/api/v1/processes', undefined, {
-    live: ({ event_type }) => event_type !== 'execution_output',
-    everyMs: 2_000,
-    pollMs: 10_000,
-  });
-  const inProcesses = data?.processes
+export function Counts({ samples, processes }: CountsProps): ReactNode {
+  const inProcesses = processes?.processes
     .flatMap((process) => Object.values(process.running))
     .reduce((total, count) => total + count, 0);
   const claimed = sumOf(samples, 'starling_external_executions', { state: 'claimed' });
@@ -83,7 +84,7 @@ function FailingTargets(): ReactNode {
   const { data } = useApi(
     '/api/v1/webhooks/targets',
     { query: { failing: true, limit: SHOWN_TARGETS } },
-    { pollMs: 10_000 },
+    { pollMs: 30_000 },
   );
   if (data === undefined || data.items.length === 0) return null;
   return (

@@ -7,13 +7,17 @@ import { Duration } from '../../components/time';
 import { countText } from '../../formats';
 import { Panel } from './panel';
 
-/** The live processes that share the database. */
-export function Processes(): ReactNode {
-  const { data, error, refetch } = useApi('/api/v1/processes', undefined, {
+/** Asks for the live processes, and what each of them runs. */
+export const useProcesses = () =>
+  useApi('/api/v1/processes', undefined, {
     live: ({ event_type }) => event_type !== 'execution_output',
     everyMs: 2_000,
     pollMs: 10_000,
   });
+
+/** The live processes that share the database. */
+export function Processes({ answer }: { answer: ReturnType<typeof useProcesses> }): ReactNode {
+  const { data, error, refetch } = answer;
   return (
     <Panel title="Processes">
       {data !== undefined ? null : error ? (
