@@ -3,9 +3,10 @@ import type { Page } from 'playwright-core';
 
 import type { TestApp, TestAppOptions } from '../support/app.js';
 import { eventually } from '../support/eventually.js';
-import { answers, type Receiver } from '../support/receiver.js';
+import { describeDashboard, type OpenDashboard } from '../support/page-checks.js';
+import { answers, Receiver } from '../support/receiver.js';
 
-export const CONTENT: TestAppOptions = {
+const CONTENT: TestAppOptions = {
   config: `
 types:
   Order: { schema: { type: object, properties: { item: { type: string } } } }
@@ -48,8 +49,28 @@ export interface Content {
   target: string;
 }
 
+interface FilledDashboard extends OpenDashboard {
+  content: Content;
+}
+
+/** As `describeDashboard`, with something to see in each view. The ids are there once the tests run. */
+export function describeFilledDashboard(name: string, tests: (dashboard: FilledDashboard) => void): void {
+  describeDashboard(name, CONTENT, (open) => {
+    const dashboard = open as FilledDashboard;
+    let receiver: Receiver;
+
+    beforeAll(async () => {
+      receiver = await Receiver.start();
+      dashboard.content = await addContent(dashboard.app, receiver);
+    });
+    afterAll(() => receiver.close());
+
+    tests(dashboard);
+  });
+}
+
 /** Publishes an order, whose packer completes, whose invoice fails, and whose approval waits; and runs a batch. */
-export async function addContent({ http }: TestApp, receiver: Receiver): Promise<Content> {
+async function addContent({ http }: TestApp, receiver: Receiver): Promise<Content> {
   receiver.on('/hook', answers(204));
   await http
     .post('/api/v1/artifacts')

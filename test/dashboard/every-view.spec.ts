@@ -1,20 +1,14 @@
 // Opens each view of the web app once in a real browser, with content. `npm run test:dashboard` tests what each can do.
-import { accessibilityFaults, describeDashboard } from '../support/page-checks.js';
-import { Receiver } from '../support/receiver.js';
-import { addContent, CONTENT, type Content, showsContent, VIEWS } from './content.js';
+import { accessibilityFaults } from '../support/page-checks.js';
+import { describeFilledDashboard, showsContent, VIEWS } from './content.js';
 import { type OpenApi, undocumented } from './documented.js';
 
-describeDashboard('every view', CONTENT, (dashboard) => {
-  let receiver: Receiver;
-  let content: Content;
+describeFilledDashboard('every view', (dashboard) => {
   let document: OpenApi;
 
   beforeAll(async () => {
-    receiver = await Receiver.start();
-    content = await addContent(dashboard.app, receiver);
     document = (await dashboard.app.http.get('/openapi.json').expect(200)).body;
   });
-  afterAll(() => receiver.close());
 
   it.each(VIEWS)('is there, and asks only for what /openapi.json has: $name', async (view) => {
     const { page, complaints } = await dashboard.open();
@@ -22,7 +16,7 @@ describeDashboard('every view', CONTENT, (dashboard) => {
     await page.addInitScript('delete window.SharedWorker');
     const requests: { method: string; url: string }[] = [];
     page.on('request', (request) => void requests.push({ method: request.method(), url: request.url() }));
-    await page.goto(`${dashboard.app.url}/dashboard${view.path(content)}`);
+    await page.goto(`${dashboard.app.url}/dashboard${view.path(dashboard.content)}`);
     await page.getByRole('heading', { level: 1, name: view.title }).waitFor();
     await showsContent(page, view);
     await page.getByText('Live', { exact: true }).waitFor();

@@ -80,4 +80,26 @@ describeDashboard('what a correlation waits for', { config: CONFIG, files: FILES
     await page.getByRole('region', { name: 'Waits for' }).getByRole('listitem').filter({ hasText: sentence }).waitFor();
     expect(complaints).toEqual([]);
   });
+
+  // A process claims a ready execution within milliseconds, and a missing process and a full budget need another
+  // configuration: here the page gets the answer about a paused agent with another kind. test/e2e/what-waits.spec.ts has
+  // the service give these answers.
+  it.each([
+    ['ready', /^resting, which is about to start$/],
+    ['no_process', /^resting, which no live process has$/],
+    ['budget', /^resting, because running model calls may use the rest of a budget$/],
+  ])('has a sentence for the kind %s', async (kind, sentence) => {
+    const { http, url } = dashboard.app;
+    await http.post('/api/v1/agents/resting/pause').expect(200);
+    await http.post('/api/v1/artifacts').set('X-Correlation-ID', kind).send({ type: 'Note', payload: {} }).expect(200);
+    const { page, complaints } = await dashboard.open();
+    await page.route(/\/waiting\?/, async (route) => {
+      const response = await route.fetch();
+      const { items, ...rest } = (await response.json()) as { items: object[] };
+      await route.fulfill({ response, json: { ...rest, items: items.map((item) => ({ ...item, kind })) } });
+    });
+    await page.goto(`${url}/dashboard/correlations/${kind}`);
+    await page.getByRole('region', { name: 'Waits for' }).getByRole('listitem').filter({ hasText: sentence }).waitFor();
+    expect(complaints).toEqual([]);
+  });
 });

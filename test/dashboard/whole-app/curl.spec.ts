@@ -10,9 +10,7 @@ import type { Locator, Page } from 'playwright-core';
 
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
-import { describeDashboard } from '../../support/page-checks.js';
-import { Receiver } from '../../support/receiver.js';
-import { addContent, CONTENT, type Content, REQUESTS, showsContent, VIEWS } from '../content.js';
+import { describeFilledDashboard, REQUESTS, showsContent, VIEWS } from '../content.js';
 
 type Row = Record<string, unknown>;
 
@@ -47,21 +45,16 @@ const SHOWN: Record<string, (answer: Row) => unknown[]> = {
   deliveries: items('correlation_id', 'target_origin'),
 };
 
-describeDashboard('Copy as curl', CONTENT, (dashboard) => {
-  let receiver: Receiver;
-  let content: Content;
+describeFilledDashboard('Copy as curl', (dashboard) => {
   let proxy: CuttableProxy;
   let folder: string;
 
   beforeAll(async () => {
-    receiver = await Receiver.start();
     proxy = await CuttableProxy.start(dashboard.app.url, '/tools/starling');
     folder = await mkdtemp(join(tmpdir(), 'starling-curl-'));
-    content = await addContent(dashboard.app, receiver);
   });
   afterAll(async () => {
     await proxy.cut();
-    await receiver.close();
     await rm(folder, { recursive: true });
   });
 
@@ -85,7 +78,7 @@ describeDashboard('Copy as curl', CONTENT, (dashboard) => {
 
   it.each(VIEWS.filter(({ name }) => name in SHOWN))('gives what is shown: $name', async (view) => {
     const { name, path } = view;
-    const page = await open(path(content));
+    const page = await open(path(dashboard.content));
     await showsContent(page, view);
     const texts = SHOWN[name]!(JSON.parse(await runCommand(page)) as Row);
     expect(texts.length).toBeGreaterThan(0);
@@ -107,7 +100,7 @@ describeDashboard('Copy as curl', CONTENT, (dashboard) => {
     );
     for (const { path } of VIEWS) {
       for (fails of [false, true]) {
-        await page.goto(`${proxy.url}/dashboard${path(content)}`);
+        await page.goto(`${proxy.url}/dashboard${path(dashboard.content)}`);
         await page.getByRole('heading', { level: 1 }).waitFor();
         expect(await page.locator('main').getByRole('button', { name: 'Copy as curl' }).first().isVisible()).toBe(true);
       }

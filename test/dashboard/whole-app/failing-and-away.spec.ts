@@ -3,9 +3,8 @@ import type { BrowserContext, Locator, Page, Route } from 'playwright-core';
 
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
-import { accessibilityFaults, describeDashboard, openTab } from '../../support/page-checks.js';
-import { Receiver } from '../../support/receiver.js';
-import { addContent, CONTENT, type Content, REQUESTS, type ShownView, showsContent, VIEWS } from '../content.js';
+import { accessibilityFaults, openTab } from '../../support/page-checks.js';
+import { describeFilledDashboard, REQUESTS, type ShownView, showsContent, VIEWS } from '../content.js';
 
 /** A refusal, which the app does not repeat by itself. */
 const DETAIL = 'No space is left: <b>delete</b> something';
@@ -44,17 +43,8 @@ const PARTS: Part[] = [
 
 const named = (name: string): ShownView => VIEWS.find((view) => view.name === name)!;
 
-describeDashboard('a view', CONTENT, (dashboard) => {
-  let receiver: Receiver;
-  let content: Content;
-
-  beforeAll(async () => {
-    receiver = await Receiver.start();
-    content = await addContent(dashboard.app, receiver);
-  });
-  afterAll(() => receiver.close());
-
-  const address = ({ path }: ShownView, at = dashboard.app.url): string => `${at}/dashboard${path(content)}`;
+describeFilledDashboard('a view', (dashboard) => {
+  const address = ({ path }: ShownView, at = dashboard.app.url): string => `${at}/dashboard${path(dashboard.content)}`;
 
   /** The messages of failures in a part of a page. */
   const failures = (within: Locator): Locator => within.getByRole('alert').filter({ hasText: DETAIL });

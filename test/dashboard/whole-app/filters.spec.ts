@@ -3,9 +3,7 @@
 import type { Locator, Page } from 'playwright-core';
 
 import { eventually } from '../../support/eventually.js';
-import { describeDashboard } from '../../support/page-checks.js';
-import { Receiver } from '../../support/receiver.js';
-import { addContent, CONTENT, type Content } from '../content.js';
+import { type Content, describeFilledDashboard } from '../content.js';
 
 /** One filter: how a person sets it, and what its control shows then. */
 interface Filter {
@@ -227,22 +225,13 @@ const ROWS: Row[] = [
   },
 ];
 
-describeDashboard('the filters of a view', CONTENT, (dashboard) => {
-  let receiver: Receiver;
-  let content: Content;
-
-  beforeAll(async () => {
-    receiver = await Receiver.start();
-    content = await addContent(dashboard.app, receiver);
-  });
-  afterAll(() => receiver.close());
-
+describeFilledDashboard('the filters of a view', (dashboard) => {
   it.each(ROWS)(
     'are in its URL, and stay over a reload, back and forward: $view',
     async ({ path, filters: of, asks }) => {
-      const filters = of(content);
+      const filters = of(dashboard.content);
       const { page, complaints } = await dashboard.open();
-      const address = `${dashboard.app.url}/dashboard${path(content)}`;
+      const address = `${dashboard.app.url}/dashboard${path(dashboard.content)}`;
       await page.goto(address);
       const wanted = new URLSearchParams();
       for (const filter of filters) {
@@ -262,7 +251,7 @@ describeDashboard('the filters of a view', CONTENT, (dashboard) => {
       await asked;
       await areShown();
 
-      const elsewhere = path(content) === '/waiting' ? 'Batches' : 'Waiting';
+      const elsewhere = path(dashboard.content) === '/waiting' ? 'Batches' : 'Waiting';
       await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: elsewhere }).click();
       await page.getByRole('heading', { level: 1, name: elsewhere }).waitFor();
       expect(new URL(page.url()).search).toBe('');

@@ -3,9 +3,7 @@
 import type { Page, Route } from 'playwright-core';
 
 import { eventually } from '../../support/eventually.js';
-import { describeDashboard } from '../../support/page-checks.js';
-import { Receiver } from '../../support/receiver.js';
-import { addContent, CONTENT, type Content, REQUESTS, showsContent, VIEWS } from '../content.js';
+import { describeFilledDashboard, REQUESTS, showsContent, VIEWS } from '../content.js';
 
 /** The score over the life of a page. Up to 0.1 is called good by web.dev. */
 const MOST_SHIFT = 0.05;
@@ -22,23 +20,14 @@ interface Shift {
   moved: string[];
 }
 
-describeDashboard('a view that loads', CONTENT, (dashboard) => {
-  let receiver: Receiver;
-  let content: Content;
-
-  beforeAll(async () => {
-    receiver = await Receiver.start();
-    content = await addContent(dashboard.app, receiver);
-  });
-  afterAll(() => receiver.close());
-
+describeFilledDashboard('a view that loads', (dashboard) => {
   it.each(VIEWS)('shows that it loads, and moves nothing when its content comes: $name', async (view) => {
     const { page } = await dashboard.open();
     await page.addInitScript(WATCH_SHIFTS);
     const held: Route[] = [];
     let isHeld = true;
     await page.route(REQUESTS, (route) => (isHeld ? void held.push(route) : route.continue()));
-    await page.goto(`${dashboard.app.url}/dashboard${view.path(content)}`);
+    await page.goto(`${dashboard.app.url}/dashboard${view.path(dashboard.content)}`);
     await page.getByRole('heading', { level: 1 }).waitFor();
     if (view.name !== 'the changelog') await page.locator('main [data-loading]').first().waitFor();
     const before = await places(page);
