@@ -177,12 +177,25 @@ test('follows changes, keeps what waits, and continues with the last good config
 });
 
 test('gives up a check that never ends, and shows the errors of the next change', async () => {
+  const time = join(folder.path, 'time');
+  /** A module that says how long it takes, and then does it. */
+  const after = (ms: number, does: string): string =>
+    `import { writeFileSync } from 'node:fs';\nwriteFileSync(${JSON.stringify(time)}, '${ms}');\n${does}`;
   folder.write('speaker.ts', "import { word } from './word.ts';\nexport default () => ({ word });\n");
-  folder.write('word.ts', 'export const word = await new Promise(() => undefined);\n');
+  folder.write('word.ts', after(20_000, 'export const word = await new Promise(() => undefined);\n'));
   folder.write('starling.yaml', config());
-  const dev = await Development.start({ NODE_OPTIONS: `--import=${join(import.meta.dirname, 'fast-time.js')}` });
+  const dev = await Development.start({
+    NODE_OPTIONS: `--import=${join(import.meta.dirname, 'told-time.js')}`,
+    TOLD_TIME_FILE: time,
+  });
   await dev.prints('./speaker.ts has not finished loading after 20 s; an await at its top level', '');
-  await dev.writes('word.ts', 'for (;;);\nexport const word = 1;\n', 'the check has not ended after 60 s');
+  folder.write('time', '0');
+  await dev.writes(
+    'word.ts',
+    after(60_000, 'for (;;);\nexport const word = 1;\n'),
+    'the check has not ended after 60 s',
+  );
+  folder.write('time', '0');
   await dev.writes('word.ts', 'export const word = ;\n', 'Expression expected (word.ts:1:21)');
   dev.program.process.kill('SIGTERM');
   expect(await dev.program.ended).toBe(0);

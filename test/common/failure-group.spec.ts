@@ -26,9 +26,13 @@ describe('the normalised message of a failure', () => {
 
   it.each(['"', "'", '`', 'a1', '1a', '0x', "' '", '1.', '\t'])('takes linear time for many of %j', (part) => {
     const text = part.repeat(2_000);
-    const startedAt = performance.now();
-    messageOf(text);
-    expect(performance.now() - startedAt).toBeLessThan(100);
+    // Other processes may hold up some of the tries.
+    const times = [1, 2, 3].map(() => {
+      const startedAt = performance.now();
+      messageOf(text);
+      return performance.now() - startedAt;
+    });
+    expect(Math.min(...times)).toBeLessThan(100);
   });
 });
 
