@@ -5,29 +5,34 @@ import { parseArgs } from 'node:util';
 const ROOT = resolve(import.meta.dirname, '..');
 const MOST = 2 ** 30;
 
-const { values } = parseArgs({ options: { seeds: { type: 'string' }, seed: { type: 'string' } } });
-
-/** Returns undefined if the option is not given. */
-function wholeNumber(name: 'seeds' | 'seed'): string | undefined {
-  const text = values[name];
-  if (text !== undefined && !(/^\d+$/.test(text) && Number(text) <= MOST)) {
-    console.error(`--${name}: must be a whole number from 0 to ${MOST} (got "${text}")`);
-    process.exit(1);
-  }
-  return text;
+function refuse(message: string): never {
+  console.error(message);
+  process.exit(1);
 }
 
-const seed = wholeNumber('seed');
-const seeds = wholeNumber('seeds') ?? (seed === undefined ? '100' : '1');
+function readOptions(): { seeds?: string; seed?: string } {
+  try {
+    return parseArgs({ options: { seeds: { type: 'string' }, seed: { type: 'string' } } }).values;
+  } catch (error) {
+    return refuse(`${(error as Error).message}; give --seeds <number>, --seed <number>, or both`);
+  }
+}
+
+function wholeNumber(name: string, text: string, least: number): string {
+  if (/^\d+$/.test(text) && Number(text) >= least && Number(text) <= MOST) return text;
+  return refuse(`--${name}: must be a whole number from ${least} to ${MOST} (got "${text}")`);
+}
+
+const { seed, seeds = seed === undefined ? '100' : '1' } = readOptions();
 const { status } = spawnSync('npm', ['test', '--', 'test/simulation', '--runInBand'], {
   cwd: ROOT,
   stdio: 'inherit',
   env: {
     ...process.env,
     STARLING_TEST_DATABASE: 'sqlite',
-    STARLING_SIMULATION_SEEDS: seeds,
+    STARLING_SIMULATION_SEEDS: wholeNumber('seeds', seeds, 1),
     STARLING_SIMULATION_SHRINK: '1',
-    ...(seed !== undefined && { STARLING_SIMULATION_SEED: seed }),
+    ...(seed !== undefined && { STARLING_SIMULATION_SEED: wholeNumber('seed', seed, 0) }),
   },
 });
 process.exit(status ?? 1);
