@@ -21,6 +21,7 @@ import { MetricsModule } from './features/metrics/metrics.module.js';
 import { OperationsModule } from './features/operations/operations.module.js';
 import { ProcessesModule } from './features/processes/processes.module.js';
 import { RunsModule } from './features/runs/runs.module.js';
+import { SchedulesModule } from './features/schedules/schedules.module.js';
 import { WaitingModule } from './features/waiting/waiting.module.js';
 import { WebhooksModule } from './features/webhooks/webhooks.module.js';
 
@@ -48,6 +49,7 @@ export class AppModule {
         ActivityModule,
         ExecutionsModule,
         OperationsModule,
+        SchedulesModule,
         WaitingModule,
         RunsModule,
         BatchesModule,

@@ -31,6 +31,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ],
   ['at most ten targets in a correlation', /^webhook: correlation \S+ has 10 targets/],
   ['a folder that the operator allows', /^batch_inputs: a path needs the setting csv_root/],
+  ['a name of one line', /^name: is not a valid name/],
   ['columns that the rows have', /^row_key: /],
   ['what an uploaded file holds', /^file: /],
   ['different names of all inputs', /^input_mapping: .* both become /],
@@ -53,6 +54,7 @@ const KNOWN = {
   agents: [['approver'], Array<string>(100).fill('approver')],
   payload: [{ text: 'hello', n: 1, key: 'a' }],
   file: ['swagger-ui.css'],
+  options: [{ every: '1h', publishes: { type: 'Note' } }],
 };
 
 const EXTERNAL = `

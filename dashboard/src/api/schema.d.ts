@@ -545,6 +545,134 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["schedulesList"];
+        put?: never;
+        post: operations["schedulesCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["schedulesGet"];
+        put: operations["schedulesReplace"];
+        post?: never;
+        delete: operations["schedulesRemove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_name}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["schedulesPause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_name}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["schedulesResume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_name}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["schedulesTrigger"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_name}/backfill": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["schedulesBackfill"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_name}/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["schedulesPreview"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/schedules/{schedule_name}/ticks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["schedulesTicks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/correlations/{correlation_id}/waiting": {
         parameters: {
             query?: never;
@@ -1796,6 +1924,85 @@ export interface components {
         OperationListBody: {
             items: components["schemas"]["OperationBody"][];
             pagination: components["schemas"]["PageBody"];
+        };
+        TickTimeBody: {
+            /** Format: date-time */
+            scheduled_for: string;
+            /** Format: date-time */
+            local: string;
+        };
+        TickBody: {
+            /** Format: date-time */
+            scheduled_for: string;
+            /** Format: date-time */
+            local: string;
+            /** @enum {string} */
+            state: "published" | "queued" | "skipped" | "failed";
+            /** @enum {string} */
+            cause: "time" | "trigger" | "backfill";
+            reason: string | null;
+            version: number;
+            /** Format: uuid */
+            artifact_id: string | null;
+            correlation_id: string | null;
+            /** Format: date-time */
+            decided_at: string;
+        };
+        ScheduleBody: {
+            name: string;
+            /** @enum {string} */
+            source: "file" | "api";
+            version: number;
+            options: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            paused_at: string | null;
+            next: components["schemas"]["TickTimeBody"] | null;
+            last: components["schemas"]["TickBody"] | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        ScheduleListBody: {
+            items: components["schemas"]["ScheduleBody"][];
+            pagination: components["schemas"]["PageBody"];
+        };
+        NewScheduleRequest: {
+            options: {
+                [key: string]: unknown;
+            };
+            name: string;
+        };
+        ScheduleOptionsRequest: {
+            options: {
+                [key: string]: unknown;
+            };
+        };
+        BackfillRequest: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            dry_run?: boolean;
+        };
+        BackfilledBody: {
+            /** Format: date-time */
+            scheduled_for: string;
+            /** Format: date-time */
+            local: string;
+            version: number;
+        };
+        BackfillBody: {
+            ticks: components["schemas"]["BackfilledBody"][];
+            dry_run: boolean;
+        };
+        PreviewBody: {
+            ticks: components["schemas"]["TickTimeBody"][];
+        };
+        TicksBody: {
+            ticks: components["schemas"]["TickBody"][];
         };
         WaitingExecutionBody: {
             /** @enum {string} */
@@ -3145,6 +3352,269 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperationBody"];
+                };
+            };
+        };
+    };
+    schedulesList: {
+        parameters: {
+            query?: {
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleListBody"];
+                };
+            };
+        };
+    };
+    schedulesCreate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewScheduleRequest"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleBody"];
+                };
+            };
+        };
+    };
+    schedulesGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleBody"];
+                };
+            };
+        };
+    };
+    schedulesReplace: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ScheduleOptionsRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleBody"];
+                };
+            };
+        };
+    };
+    schedulesRemove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleBody"];
+                };
+            };
+        };
+    };
+    schedulesPause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleBody"];
+                };
+            };
+        };
+    };
+    schedulesResume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ScheduleBody"];
+                };
+            };
+        };
+    };
+    schedulesTrigger: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TickBody"];
+                };
+            };
+        };
+    };
+    schedulesBackfill: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["BackfillRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BackfillBody"];
+                };
+            };
+        };
+    };
+    schedulesPreview: {
+        parameters: {
+            query?: {
+                count?: number;
+            };
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PreviewBody"];
+                };
+            };
+        };
+    };
+    schedulesTicks: {
+        parameters: {
+            query?: {
+                state?: "published" | "queued" | "skipped" | "failed";
+                limit?: number;
+            };
+            header?: never;
+            path: {
+                schedule_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TicksBody"];
                 };
             };
         };

@@ -10,6 +10,8 @@ import { PublishingModule } from '../publishing/publishing.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { ConfiguredSchedules } from './configured-schedules.js';
 import { DueTicks } from './due-ticks.js';
+import { ExtraTicks } from './extra-ticks.js';
+import { Schedules } from './schedules.js';
 import { StoredSchedules } from './stored-schedules.js';
 import { TickPublisher } from './tick-publisher.js';
 
@@ -24,7 +26,7 @@ import { TickPublisher } from './tick-publisher.js';
     PublishingModule,
     SchedulingModule,
   ],
-  providers: [ConfiguredSchedules, DueTicks, StoredSchedules, TickPublisher],
-  exports: [ConfiguredSchedules, DueTicks],
+  providers: [ConfiguredSchedules, DueTicks, ExtraTicks, Schedules, StoredSchedules, TickPublisher],
+  exports: [ConfiguredSchedules, DueTicks, ExtraTicks, Schedules],
 })
 export class DueSchedulesModule {}

@@ -50,9 +50,9 @@ export async function scheduleOfClient(
   check: PublishesCheck,
 ): Promise<ConfiguredSchedule | { problem: string }> {
   const errors = new Diagnostics();
-  const options = validateSchema<ScheduleOptions>(given, scheduleSchema, [], errors);
-  const schedule = defineSchedule(name, options, [], errors);
-  if (schedule) await checkPublishes(schedule, check, ['publishes'], errors);
+  const options = validateSchema<ScheduleOptions>(given, scheduleSchema, ['options'], errors);
+  const schedule = defineSchedule(name, options, ['options'], errors);
+  if (schedule) await checkPublishes(schedule, check, ['options', 'publishes'], errors);
   return schedule && errors.empty
     ? { schedule, options: options as ScheduleOptions }
     : { problem: describeAll(errors) };

@@ -6,6 +6,7 @@ import { collect, forPeople, LIMIT, toServer } from './command-options.js';
 import { addControlCommands } from './control/control-commands.js';
 import { addInspectCommands } from './inspect/inspect-commands.js';
 import type { PublishOptions } from './publish.js';
+import { addScheduleCommands } from './schedules/schedule-commands.js';
 
 /** Adds the commands that talk to a running server. */
 export function addClientCommands(program: Command): void {
@@ -39,6 +40,7 @@ export function addClientCommands(program: Command): void {
 
   addInspectCommands(program);
   addControlCommands(program);
+  addScheduleCommands(program);
 }
 
 function addBatchCommands(batch: Command): void {

@@ -8,9 +8,9 @@ type Schemas = Record<string, object>;
  */
 export function closeBodies(paths: OpenAPIObject['paths'], schemas: Schemas): void {
   const closed = new Set<string>();
-  for (const [path, { post }] of Object.entries(paths)) {
-    if (path.startsWith('/api/v1/') && post?.requestBody) closeAll(post.requestBody, schemas, closed);
-  }
+  for (const [path, { post, put }] of Object.entries(paths))
+    for (const operation of [post, put])
+      if (path.startsWith('/api/v1/') && operation?.requestBody) closeAll(operation.requestBody, schemas, closed);
 }
 
 /** Closes every schema that `part` refers to, directly or through others. */

@@ -72,7 +72,7 @@ function answerCors(origin: string, request: Request, response: Response, next: 
   response.setHeader('Vary', 'Origin');
   response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
   if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined) return next();
-  response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST');
+  response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD, POST, PUT, DELETE');
   response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS);
   response.setHeader('Access-Control-Max-Age', PREFLIGHT_SECONDS);
   response.status(204).end();

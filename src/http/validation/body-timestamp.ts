@@ -5,11 +5,18 @@ import { ValidateBy } from 'class-validator';
 import { IfGiven } from './field-rules.js';
 import { parseTimestamp, TIMESTAMP_RULE } from './query.js';
 
-/** An optional body field with an ISO 8601 timestamp, which `parseTimestamp` reads. */
-export const BodyTimestamp = (documentation: { description: string; example: string }): PropertyDecorator =>
+/** A body field with an ISO 8601 timestamp, which `parseTimestamp` reads. */
+export const BodyTimestamp = ({
+  required = false,
+  ...documentation
+}: {
+  description: string;
+  example: string;
+  required?: boolean;
+}): PropertyDecorator =>
   applyDecorators(
-    ApiProperty({ type: String, required: false, format: 'date-time', maxLength: 64, ...documentation }),
-    IfGiven(),
+    ApiProperty({ type: String, required, format: 'date-time', maxLength: 64, ...documentation }),
+    ...(required ? [] : [IfGiven()]),
     ValidateBy({
       name: 'isTimestamp',
       validator: {

@@ -1,0 +1,88 @@
+import { Injectable } from '@nestjs/common';
+
+import { ticksBetween } from '../../catalog/schedules/next-tick.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { findVersions } from './schedule-rows.js';
+import { Schedules } from './schedules.js';
+import { scheduleLock, scheduleOf } from './stored-schedules.js';
+import { TickPublisher, type TickToPublish } from './tick-publisher.js';
+import { findTaken, type NewTick } from './tick-rows.js';
+
+/** Ticks of one backfill. */
+const MOST_TICKS = 1_000;
+
+/** A tick that a backfill publishes, or would publish. */
+export interface BackfilledTick {
+  scheduledFor: number;
+  version: number;
+}
+
+/** Publishes ticks that clients ask for. `overlap`, `missed` and pauses do not matter to them. */
+@Injectable()
+export class ExtraTicks {
+  constructor(
+    private readonly schedules: Schedules,
+    private readonly publisher: TickPublisher,
+    private readonly tracker: CorrelationTracker,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Publishes a tick of now. DomainError `not_found`, `invalid` (the payload cannot be made). */
+  async trigger(name: string): Promise<NewTick> {
+    const { options, version } = await this.schedules.get(name);
+    const scheduledFor = this.clock.now();
+    return this.publish({ schedule: scheduleOf(name, options), version, scheduledFor, cause: 'trigger' });
+  }
+
+  /**
+   * Publishes the ticks from `from` to `to` (epoch ms) that are not published or queued, each by the version of its time;
+   * with `isDryRun` it only returns them. DomainError `not_found`, `invalid`.
+   */
+  async backfill(name: string, from: number, to: number, isDryRun: boolean): Promise<BackfilledTick[]> {
+    await this.schedules.get(name);
+    if (to < from) throw new DomainError('invalid', 'to: must not be before from');
+    if (to > this.clock.now()) throw new DomainError('invalid', 'to: must not be in the future');
+    const ticks = await this.ticksIn(name, from, to);
+    if (ticks.length > MOST_TICKS)
+      throw new DomainError('invalid', `There are more than ${MOST_TICKS} ticks from from to to; choose less time`);
+    const taken = await findTaken(
+      this.unitOfWork.reader,
+      name,
+      ticks.map(({ scheduledFor }) => scheduledFor),
+    );
+    const open = ticks.filter(({ scheduledFor }) => !taken.has(scheduledFor));
+    if (!isDryRun) for (const tick of open) await this.publish(tick);
+    return open.map(({ scheduledFor, version }) => ({ scheduledFor, version }));
+  }
+
+  private async ticksIn(name: string, from: number, to: number): Promise<TickToPublish[]> {
+    const versions = await findVersions(this.unitOfWork.reader, name);
+    const ticks: TickToPublish[] = [];
+    for (const [index, { version, options, valid_from }] of versions.entries()) {
+      // The first version also holds for the time before it.
+      const start = Math.max(from, index === 0 ? from : valid_from);
+      const end = Math.min(to, (versions[index + 1]?.valid_from ?? Infinity) - 1);
+      const schedule = scheduleOf(name, options);
+      const left = MOST_TICKS + 1 - ticks.length;
+      if (start <= end && left > 0)
+        for (const scheduledFor of ticksBetween(schedule, start - 1, end, left))
+          ticks.push({ schedule, version, scheduledFor, cause: 'backfill' });
+    }
+    return ticks;
+  }
+
+  private async publish(tick: TickToPublish): Promise<NewTick> {
+    const prepared = await this.publisher.prepare(tick);
+    if (!prepared.matched) throw new DomainError('invalid', `The tick cannot be published: ${prepared.tick.reason}`);
+    await this.unitOfWork.run(async (tx) => {
+      await tx.lock([scheduleLock(tick.schedule.name), ...prepared.lockKeys]);
+      const changes = this.tracker.begin(tx);
+      if (await this.publisher.store(tx, changes, prepared, ['skipped', 'failed'])) await changes.save();
+    });
+    return prepared.tick;
+  }
+}

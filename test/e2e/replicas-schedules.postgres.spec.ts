@@ -1,0 +1,51 @@
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import type { Board } from './board.js';
+import { Replicas, WORKER } from './replica-boards.js';
+
+const HOUR = 3_600_000;
+const config = (schedules: string): string => `
+agents:
+  count: { consumes: [{ types: [Due] }], publishes: [{ type: Counted }], engine: { kind: expression, expression: '{"n": 1}' } }
+${schedules === '' ? '' : `schedules:\n${schedules}`}`;
+const NAMES = Array.from({ length: 10 }, (_, index) => `s${index}`);
+const TEN = NAMES.map((name) => `  ${name}: { every: 1h, publishes: { type: Due } }`).join('\n');
+
+interface Row {
+  schedule: string;
+  state: string;
+}
+
+/**
+ * Uses apps over HTTP on one Postgres. The clock is faked and shared by them, so that they find the same ticks due at the
+ * same moment. Leases outlast every step of it.
+ */
+describe('several processes with the same schedules', () => {
+  const replicas = new Replicas();
+  const clock = new ManualClock();
+  const start = (schedules: string): Promise<Board> =>
+    replicas.start(config(schedules), { clock, role: WORKER, settings: { leaseMs: 1000 * HOUR } });
+  afterAll(() => replicas.close());
+
+  it('publish each tick once, and keep a schedule that another live process has in its file', async () => {
+    const [board, second] = [await start(TEN), await start(TEN)];
+    const rows = (sql: string): Promise<Row[]> => board.app.database.rows(sql) as unknown as Promise<Row[]>;
+    for (let hour = 1; hour <= 5; hour += 1) {
+      clock.advance(HOUR);
+      await eventually(
+        'all have ticked',
+        async () => (await rows('select 1 from schedule_ticks')).length === 10 * hour,
+      );
+    }
+    const states = await rows('select schedule, state from schedule_ticks');
+    expect(new Set(states.map(({ state }) => state))).toEqual(new Set(['published']));
+    expect(await rows(`select id from artifacts where produced_by = 'schedule'`)).toHaveLength(50);
+
+    const schedules = async (): Promise<number> => (await rows('select name from schedules')).length;
+    await start('');
+    expect(await schedules()).toBe(10);
+    await Promise.all([board.close(), second.close()]);
+    await start('  other: { every: 2h, publishes: { type: Due } }');
+    expect(await schedules()).toBe(1);
+  });
+});

@@ -1,0 +1,153 @@
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board, type WireArtifact } from './board.js';
+
+const HOUR = 3_600_000;
+const CONFIG = `
+types: { Report: { schema: { type: object, required: [day], properties: { day: { type: string } } } } }
+agents:
+  count: { consumes: [{ types: [Due] }], publishes: [{ type: Counted }], engine: { kind: expression, expression: '{"n": 1}' } }
+schedules:
+  ours: { every: 1h, publishes: { type: Due } }
+`;
+
+interface Tick {
+  scheduled_for: string;
+  local: string;
+  state: string;
+  cause: string;
+  version: number;
+  artifact_id: string;
+}
+
+/** Uses the whole app over HTTP. The clock is faked and begins at 10:00. */
+describe('schedules over HTTP', () => {
+  let board: Board;
+  let clock: ManualClock;
+  beforeEach(async () => {
+    clock = new ManualClock();
+    board = await Board.start(CONFIG, { clock, settings: { leaseMs: 1000 * HOUR } });
+  });
+  afterEach(() => board.close());
+
+  const SCHEDULES = '/api/v1/schedules';
+  const DAILY = { cron: '0 12 * * *', time_zone: 'Europe/Berlin', publishes: { type: 'Due' } };
+  const create = (name: string, options: object) => board.http.post(SCHEDULES).send({ name, options });
+  const ticksOf = async (name: string): Promise<Tick[]> =>
+    ((await board.http.get(`${SCHEDULES}/${name}/ticks`).expect(200)).body as { ticks: Tick[] }).ticks;
+
+  it('are created, listed, previewed, changed and deleted', async () => {
+    const { body } = await create('noon', DAILY).expect(201);
+    expect(body).toMatchObject({
+      name: 'noon',
+      source: 'api',
+      version: 1,
+      options: DAILY,
+      paused_at: null,
+      next: { scheduled_for: '2026-11-20T11:00:00.000Z', local: '2026-11-20T12:00:00+01:00' },
+      last: null,
+    });
+    const list = (await board.http.get(SCHEDULES).query({ limit: 1 }).expect(200)).body as {
+      items: { name: string }[];
+    };
+    expect(list).toMatchObject({ items: [{ name: 'noon' }], pagination: { limit: 1, offset: 0, has_more: true } });
+    const preview = await board.http.get(`${SCHEDULES}/noon/preview`).query({ count: 2 }).expect(200);
+    expect(preview.body).toEqual({
+      ticks: [
+        { scheduled_for: '2026-11-20T11:00:00.000Z', local: '2026-11-20T12:00:00+01:00' },
+        { scheduled_for: '2026-11-21T11:00:00.000Z', local: '2026-11-21T12:00:00+01:00' },
+      ],
+    });
+    const changed = { ...DAILY, cron: '0 18 * * *' };
+    expect((await board.http.put(`${SCHEDULES}/noon`).send({ options: changed }).expect(200)).body).toMatchObject({
+      version: 2,
+      next: { local: '2026-11-20T18:00:00+01:00' },
+    });
+    await board.http.put(`${SCHEDULES}/noon`).send({ options: changed }).expect(200);
+    expect((await board.http.delete(`${SCHEDULES}/noon`).expect(200)).body).toMatchObject({ version: 2, next: null });
+    await board.http.get(`${SCHEDULES}/noon`).expect(404, { detail: 'Schedule not found: noon' });
+  });
+
+  it('are refused with a sentence that says what to change', async () => {
+    const refusal = async (options: object): Promise<unknown[]> => {
+      const { status, body } = await create('wrong', options);
+      return [status, (body as { detail: string }).detail];
+    };
+    expect(await refusal({ ...DAILY, cron: '61 * * * *' })).toEqual([
+      400,
+      'options.cron: is not a cron expression of five fields, or six with seconds: Invalid value for minute: 61',
+    ]);
+    expect(await refusal({ ...DAILY, every: '1h' })).toEqual([400, 'options: needs exactly one of cron, every and at']);
+    expect(await refusal({ ...DAILY, publishes: { type: 'Report' } })).toEqual([
+      400,
+      expect.stringContaining('options.publishes: '),
+    ]);
+    await create('ours', DAILY).expect(409);
+    await board.http
+      .put(`${SCHEDULES}/ours`)
+      .send({ options: DAILY })
+      .expect(409, { detail: 'Schedule ours is in the configuration file; change it there' });
+    await board.http.delete(`${SCHEDULES}/ours`).expect(409);
+    await create('..', DAILY).expect(400);
+    await board.http.get(`${SCHEDULES}/our`).expect(404, { detail: 'Schedule not found: our; did you mean ours?' });
+  });
+
+  it('pause and resume, and a backfill publishes what the pause left out, once', async () => {
+    await board.http.post(`${SCHEDULES}/ours/pause`).expect(200);
+    clock.advance(3 * HOUR + 1_000);
+    expect((await board.http.post(`${SCHEDULES}/ours/resume`).expect(200)).body).toMatchObject({
+      paused_at: null,
+      next: { scheduled_for: '2026-11-20T14:00:00.000Z' },
+      last: null,
+    });
+    const range = { from: '2026-11-20T10:30:00Z', to: '2026-11-20T13:00:00Z' };
+    const backfill = async (dry_run: boolean): Promise<string[]> => {
+      const { body } = await board.http
+        .post(`${SCHEDULES}/ours/backfill`)
+        .send({ ...range, dry_run })
+        .expect(200);
+      return (body as { ticks: Tick[] }).ticks.map(({ scheduled_for }) => scheduled_for.slice(11, 16));
+    };
+    expect(await backfill(true)).toEqual(['11:00', '12:00', '13:00']);
+    expect(await ticksOf('ours')).toEqual([]);
+    expect(await backfill(false)).toEqual(['11:00', '12:00', '13:00']);
+    expect(await backfill(false)).toEqual([]);
+    expect(await ticksOf('ours')).toMatchObject(
+      ['13', '12', '11'].map((hour) => ({ scheduled_for: `2026-11-20T${hour}:00:00.000Z`, cause: 'backfill' })),
+    );
+    clock.advance(HOUR);
+    await eventually('the next tick', async () => (await ticksOf('ours')).length === 4);
+    await board.http
+      .post(`${SCHEDULES}/ours/backfill`)
+      .send({ ...range, to: '2030-01-01' })
+      .expect(400, { detail: 'to: must not be in the future' });
+  });
+
+  it('a backfill uses the version of each time', async () => {
+    await create('changing', { every: '1h', publishes: { type: 'Due' } }).expect(201);
+    await board.http.post(`${SCHEDULES}/changing/pause`).expect(200);
+    clock.advance(2 * HOUR + 60_000);
+    const options = { cron: '30 * * * *', publishes: { type: 'Due' } };
+    await board.http.put(`${SCHEDULES}/changing`).send({ options }).expect(200);
+    clock.advance(HOUR);
+    const { body } = await board.http
+      .post(`${SCHEDULES}/changing/backfill`)
+      .send({ from: '2026-11-20T10:30:00Z', to: '2026-11-20T13:00:00Z' })
+      .expect(200);
+    expect(
+      (body as { ticks: Tick[] }).ticks.map(({ scheduled_for, version }) => [scheduled_for.slice(11, 16), version]),
+    ).toEqual([
+      ['11:00', 1],
+      ['12:00', 1],
+      ['12:30', 2],
+    ]);
+  });
+
+  it('a trigger publishes a tick of this moment, also of a paused schedule', async () => {
+    await board.http.post(`${SCHEDULES}/ours/pause`).expect(200);
+    const tick = (await board.http.post(`${SCHEDULES}/ours/trigger`).expect(200)).body as Tick;
+    expect(tick).toMatchObject({ scheduled_for: '2026-11-20T10:00:00.000Z', cause: 'trigger', state: 'published' });
+    const { body } = await board.http.get(`/api/v1/artifacts/${tick.artifact_id}`).expect(200);
+    expect(body as WireArtifact).toMatchObject({ produced_by: 'schedule', tags: ['schedule:ours'] });
+  });
+});
