@@ -23,6 +23,12 @@ export interface Transaction {
 
   /** Runs after the commit. For effects that are visible outside of the process. Must not throw. */
   afterCommit(effect: () => void): void;
+
+  /**
+   * Runs if this run of the transaction does not commit; the transaction may then run again. `isUnknown`: the connection
+   * was lost during the commit, so the writes may be there. Must not throw.
+   */
+  whenUndone(effect: (isUnknown: boolean) => void): void;
 }
 
 /** Reads committed data outside of a transaction. */
@@ -57,6 +63,12 @@ export abstract class UnitOfWork {
    * that was just committed may be after it for a few milliseconds.
    */
   abstract finalPosition(table: PositionedTable): Promise<number>;
+
+  /**
+   * Resolves when all transactions that have written to the table and have not ended yet have ended. Transactions that
+   * write to it later see everything that was committed before this call.
+   */
+  abstract writersEnded(table: PositionedTable): Promise<void>;
 
   /** The last assigned position, even if its row was never committed or has been deleted, or 0. */
   async lastPosition(table: PositionedTable): Promise<number> {

@@ -3,76 +3,21 @@ import type { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import type { Logger } from '../common/logger.js';
 import { scheduler } from '../common/scheduler.js';
-import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import type { UnitOfWork } from '../database/unit-of-work.js';
 import type { Topic } from '../pubsub/signals.js';
+import type { Claimant, ClaimTopics, StartedRun } from './claimant.js';
+import { KeptSlots } from './kept-slots.js';
 import type { LeasedRow } from './leased-table.js';
 import { retryTimer } from './retry-timer.js';
 import type { Lease, RowClaims } from './row-claims.js';
 import type { RowLeases } from './row-leases.js';
-import type { FreeSlots, Slots } from './slots.js';
+import type { Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
 /** Queues per round. Each costs a query and, on Postgres, a lock. Further rounds take the other queues. */
 const QUEUES_AT_ONCE = 64;
 /** Other transactions end within milliseconds. The pause uses machine time, not the service's clock. */
 const MISSED_PAUSE_MS = 5;
-
-/** The work that was started for a claim. */
-export interface StartedRun {
-  /** Resolves when the outcome is committed or another process has the claim. Never rejects. */
-  committed: Promise<void>;
-  /** Resolves when the started work has returned. Never rejects. */
-  returned: Promise<void>;
-  /**
-   * Set if the work has not begun: it waits for what it needs until this resolves, and its slot is free meanwhile.
-   * Never rejects.
-   */
-  waiting?: Promise<void>;
-  /**
-   * Stores what is known about the work when its claim was handed back and another process commits its outcome. Never
-   * rejects.
-   */
-  handedBack?: () => Promise<void>;
-}
-
-/** Tells running work about its claim. */
-export interface ClaimHolder {
-  /** Returns false once the claim was handed back: another process then commits the outcome. */
-  isOurs: () => boolean;
-  /** Call this in the outcome's transaction, when transactions after it can see the outcome. */
-  onOutcomeVisible: () => void;
-  /** Call this if that transaction has failed, before the outcome is committed again. */
-  onOutcomeLost: () => void;
-}
-
-/** The rows that a loop claims, and how it runs them. */
-export interface Claimant<Claimed> {
-  /** Plural name of the claimed items, for log lines. */
-  name: string;
-  /**
-   * True if the limit of this queue also counts rows that other processes run. The process that frees a slot then looks
-   * for rows that were found when no slot was free.
-   */
-  isLimitShared(queue: string): boolean;
-  queueOf(claimed: Claimed): string;
-  /** The queues in which rows may wait. */
-  queues(): Iterable<string> | Promise<Iterable<string>>;
-  claim(
-    tx: Transaction,
-    slots: FreeSlots,
-    lease: Lease,
-    now: number,
-  ): Promise<{ claimed: Claimed[]; moreWaiting: string[]; missed: boolean }>;
-  start(claimed: Claimed, abort: AbortController, holder: ClaimHolder): StartedRun;
-}
-
-/** The signals that wake the loop of a table. */
-export interface ClaimTopics {
-  ready: Topic<string>;
-  returned: Topic<string>;
-  retryScheduled: Topic<number>;
-  resync: Topic<void>;
-}
 
 /**
  * Claims rows from queues as slots become free, and starts them. Signals wake it. It runs one round at a time, and a
@@ -86,8 +31,11 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   >();
   /** Queues that may have waiting rows. */
   private readonly pendingQueues = new Set<string>();
+  private readonly kept: KeptSlots;
   private claiming: Promise<void> | null = null;
-  /** Ids that were cancelled during a round of claims. The round may have claimed them. */
+  /** True while rows are handed back of which it is unknown whether this process runs them. */
+  private handingBack = false;
+  /** Ids that were cancelled during a round of claims, which may have claimed them, or while slots were kept. */
   private readonly cancelledMeanwhile = new Set<string>();
   private working = false;
   /** Why the last round of claims failed. */
@@ -105,6 +53,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     private readonly unitOfWork: UnitOfWork,
     private readonly logger: Logger,
   ) {
+    this.kept = new KeptSlots(slots, this.pendingQueues);
     this.retries = retryTimer(claims, (queue) => topics.returned.publishEverywhere(queue), clock, unitOfWork, logger);
   }
 
@@ -146,6 +95,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     this.working = false;
     await this.retries.stop();
     await this.claiming;
+    await this.kept.unused();
     try {
       await this.endOrHandBack(graceMs);
     } finally {
@@ -175,9 +125,35 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     this.offerElsewhere([queue], this.topics.ready);
   }
 
+  /**
+   * Keeps a slot for a row that a transaction inserts with the lease that is returned. Null if the row has to wait in its
+   * queue. The caller calls `startKept` after the commit, or `releaseKept`.
+   */
+  keepSlot(queue: string, id: string): (Lease & { owner: string }) | null {
+    return this.working && !this.handingBack && this.kept.keep(queue, id) ? this.leases.next() : null;
+  }
+
+  startKept(claimed: Claimed): void {
+    // Another transaction of the same commit may have cancelled it. Its effects come first.
+    void Promise.resolve().then(() => {
+      this.kept.end(claimed.id);
+      if (this.cancelledMeanwhile.has(claimed.id)) this.releaseSlot(this.claimant.queueOf(claimed));
+      else this.run(claimed);
+      this.forgetCancelled();
+    });
+  }
+
+  /** Idempotent. `isUnknown`: the row may have been committed, although its transaction failed. */
+  releaseKept(queue: string, id: string, isUnknown: boolean): void {
+    if (!this.kept.end(id)) return;
+    this.releaseSlot(queue);
+    this.forgetCancelled();
+    if (isUnknown) void this.handBackLater();
+  }
+
   /** Aborts running work. Its slots stay taken until it returns. The lease guard discards whatever it still returns. */
   abort(cancelled: ReadonlySet<string>, reason: Error): void {
-    if (this.claiming) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
+    if (this.claiming || this.kept.isUsed) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
     for (const [{ id }, { abort }] of this.running) if (cancelled.has(id)) abort.abort(reason);
   }
 
@@ -192,6 +168,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   // After a crash, a database may assign sequence numbers again that it had not written to disk.
   private resync(): void {
     this.claims.forget();
+    this.kept.forget();
     if (this.working) void this.lookAtAll();
   }
 
@@ -222,16 +199,21 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     if (!this.working || this.claiming || this.slots.free(this.pendingQueues).byQueue.size === 0) return;
     this.claiming = this.claimRound().finally(() => {
       this.claiming = null;
-      this.cancelledMeanwhile.clear();
+      this.kept.endSearch();
+      this.forgetCancelled();
       this.claimSome();
     });
+  }
+
+  private forgetCancelled(): void {
+    if (!this.claiming && !this.kept.isUsed) this.cancelledMeanwhile.clear();
   }
 
   private async claimRound(): Promise<void> {
     let asked: string[] = [];
     try {
       this.claims.ready.look();
-      const { claimed, moreWaiting, missed } = await this.unitOfWork.run(
+      const { claimed, moreWaiting, emptied, missed } = await this.unitOfWork.run(
         (tx) => {
           // The database may run this function again. It then serves the queues of the first run too.
           asked.forEach((queue) => this.pendingQueues.add(queue));
@@ -240,12 +222,14 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
           const looked = new Map([...byQueue].slice(0, QUEUES_AT_ONCE));
           asked = [...looked.keys()];
           asked.forEach((queue) => this.pendingQueues.delete(queue));
+          this.kept.beginSearch({ byQueue: looked, total });
           return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
         },
         { relaxedDurability: true },
       );
       this.trouble = null;
       moreWaiting.forEach((queue) => this.pendingQueues.add(queue));
+      this.kept.endSearch(emptied);
       claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((each) => this.begin(each));
       this.offerElsewhere(moreWaiting, this.topics.ready);
       if (missed && claimed.length === 0) await scheduler.pause(MISSED_PAUSE_MS);
@@ -260,30 +244,49 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
     }
   }
 
+  private async handBackLater(): Promise<void> {
+    await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
+    await this.claiming;
+    await this.handBackUnknown();
+  }
+
   // It is unknown whether the round was committed. Without this, the rows that it may have claimed would wait until their
   // leases expire.
   private async handBackUnknown(): Promise<void> {
+    if (this.unitOfWork.dialect.exclusive || !this.working) return;
+    this.handingBack = true;
     try {
-      if (!this.unitOfWork.dialect.exclusive && this.working) await this.leases.handBack(this.runningIds());
+      await this.leases.handBack([...this.runningIds(), ...this.kept.ids]);
     } catch (error) {
       this.logger.debug(
         { err: error },
         'handing back the rows that a failed round may have claimed failed; their leases will expire',
       );
+    } finally {
+      this.handingBack = false;
     }
   }
 
   private begin(claimed: Claimed): void {
-    const queue = this.claimant.queueOf(claimed);
-    this.slots.take(queue);
+    this.slots.take(this.claimant.queueOf(claimed));
+    this.run(claimed);
+  }
+
+  private releaseSlot(queue: string): void {
+    this.slots.release(queue);
+    if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
+    this.claimSome();
+  }
+
+  /** It has a slot already. */
+  private run(claimed: Claimed): void {
     const abort = new AbortController();
+    const queue = this.claimant.queueOf(claimed);
     let isFree = false;
     const free = (): void => {
       if (isFree) return;
       isFree = true;
-      this.slots.release(queue);
-      if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
-      this.claimSome();
+      this.releaseSlot(queue);
     };
     // A slot is taken until the started work returns, which may be after its outcome.
     let hasReturned = false;

@@ -1,6 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
-import type { ClaimHolder } from './claiming-loop.js';
+import type { ClaimHolder } from './claimant.js';
 
 const COMMIT_AGAIN_AFTER_MS = 1_000;
 

@@ -24,6 +24,8 @@ export interface Claimed<Row, Input> {
   inputs: Input[];
   /** Queues in which more rows may wait than there were slots for. */
   moreWaiting: string[];
+  /** Queues in which no other row waits. */
+  emptied: string[];
   /** True if other transactions had locked some of the rows. */
   missed: boolean;
 }
@@ -69,14 +71,16 @@ export class RowClaims<Row extends LeasedRow, Input> {
     const chosen = candidates.sort(byPriority).slice(0, slots.total);
     const { rows, ours, leaseToken, inputs } = await this.take(tx, chosen, lease, now);
     const moreWaiting: string[] = [];
+    const emptied: string[] = [];
     for (const { queue, ready, isAll, take } of found) {
       const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
       take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
       // If the limit of all processes is reached, the process that frees a slot searches again. If the queue is paused,
       // resuming it does.
-      if (free.get(queue) !== 0 && !(isAll && firstLeft < 0)) moreWaiting.push(queue);
+      if (isAll && firstLeft < 0) emptied.push(queue);
+      else if (free.get(queue) !== 0) moreWaiting.push(queue);
     }
-    return { rows, leaseToken, inputs, moreWaiting, missed: rows.length < chosen.length };
+    return { rows, leaseToken, inputs, moreWaiting, emptied, missed: rows.length < chosen.length };
   }
 
   /**

@@ -21,10 +21,19 @@ describe('a claim and a cancelling in one commit', () => {
 
   afterAll(() => core.close());
 
-  const publish = async (id: string): Promise<void> => {
-    await core.publisher.publish(publication({ type: 'A', hiddenMs: 0, script: { fails: 0, key: 0, emit: [] } }, id));
+  beforeEach(() => void invoked.splice(0));
+
+  const publish = async (id: string, hiddenMs = 0): Promise<void> => {
+    await core.publisher.publish(publication({ type: 'A', hiddenMs, script: { fails: 0, key: 0, emit: [] } }, id));
   };
   const ended = (id: string): Promise<void> => eventually(`${id} has finished`, () => allSettled(core, [id]));
+
+  const startedOf = (id: string) =>
+    core.unitOfWork.reader
+      .selectFrom('executions')
+      .select(['state', 'started_at'])
+      .where('correlation_id', '=', id)
+      .execute();
 
   it('never start the execution', async () => {
     const [before, id, after] = [newId(), newId(), newId()];
@@ -36,17 +45,36 @@ describe('a claim and a cancelling in one commit', () => {
     const unsubscribe = core.signals.executionReady.subscribe(() => {
       cancelling ??= core.unitOfWork.run((tx) => core.cancellation.cancel(tx, id));
     });
-    await publish(id);
+    // Only what is not new has to be claimed: the artifact is released some milliseconds later.
+    await publish(id, 3);
+    await eventually('it is cancelled', () => cancelling !== undefined);
     unsubscribe();
     await cancelling;
     await publish(after);
     await ended(after);
-    const rows = await core.unitOfWork.reader
-      .selectFrom('executions')
-      .select(['state', 'started_at'])
-      .where('correlation_id', '=', id)
-      .execute();
-    expect(rows).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
+    expect(await startedOf(id)).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
+    expect(invoked).toEqual([before, after]);
+  });
+
+  it('never start an execution that needs no claim', async () => {
+    const [before, id, after] = [newId(), newId(), newId()];
+    await publish(before);
+    await ended(before);
+    const { unitOfWork } = core;
+    const run = unitOfWork.run.bind(unitOfWork);
+    let cancelling: Promise<void> | undefined;
+    // The next transaction is that of the publish, and the one behind it joins its commit.
+    unitOfWork.run = (work, how) => {
+      unitOfWork.run = run;
+      const published = run(work, how);
+      cancelling = run((tx) => core.cancellation.cancel(tx, id));
+      return published;
+    };
+    await publish(id);
+    await cancelling;
+    await publish(after);
+    await ended(after);
+    expect(await startedOf(id)).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
     expect(invoked).toEqual([before, after]);
   });
 });

@@ -69,11 +69,11 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
   }
 
   it('read about as many artifacts as they have inputs', async () => {
-    begin();
     await publishAll();
+    begin();
     await eventually('all were executed', () => executed >= EXECUTIONS);
     // A connection reports its counts some seconds after its last transaction.
-    await eventually('what was read has been counted', async () => (await artifactsRead()) >= EXECUTIONS);
+    await eventually('what was read has been counted', async () => (await artifactsRead()) >= EXECUTIONS - AT_ONCE);
     expect(await artifactsRead()).toBeLessThan(EXECUTIONS * MOST_READS);
   });
 

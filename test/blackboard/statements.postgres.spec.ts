@@ -7,7 +7,7 @@ import type { Transaction } from '../../src/database/unit-of-work.js';
 import { agent, anyObject, type Core, startCore } from './core.js';
 
 /** Three executions, from the publish until the answer of the last one is stored. */
-const MOST_IN_CHAIN = 62;
+const MOST_IN_CHAIN = 33;
 
 const insertRollup = preparedInsert('rollups', ['name', 'up_to_seq']);
 const insertLock = preparedInsert('scheduler_locks', ['name', 'due_at']);
@@ -63,7 +63,7 @@ describe('the statements of a transaction', () => {
       await insertRollup(db, [{ name: 'test 2', up_to_seq: 2 }]);
       return updateLock(db, { name: 'test', due_at: 2 });
     });
-    // The update of the new lock is a separate statement, because it would not see the row otherwise.
+    // The update of the new lock has a separate statement, because it would not see the row otherwise.
     expect(updated).toEqual([{ name: 'test' }]);
     expect(changes()).toHaveLength(2);
 

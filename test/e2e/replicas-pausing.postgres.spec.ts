@@ -91,6 +91,24 @@ describe('an agent that is paused on one process of several', () => {
     await server.http.post('/api/v1/agents/counted/resume').expect(200);
   });
 
+  it('is answered only when every transaction that may have started an execution without a claim has ended', async () => {
+    const [server] = boards;
+    let isAnswered = false;
+    await connected(server.app.database.url, async (publish) => {
+      await publish.query('begin');
+      await publish.query('lock table executions in row exclusive mode');
+      const pausing = server.http.post('/api/v1/agents/counted/pause').then(() => (isAnswered = true));
+      const isStored = async () => (await publish.query('select 1 from agent_pauses')).rowCount! > 0;
+      await eventually('the pause is stored', isStored);
+      // A read that began later than the pause has been answered.
+      await server.http.get('/api/v1/agents').expect(200);
+      expect(isAnswered).toBe(false);
+      await publish.query('commit');
+      await pausing;
+    });
+    await server.http.post('/api/v1/agents/counted/resume').expect(200);
+  });
+
   it('may exist only on another process', async () => {
     const configuration = configOf('stranger')
       .replace('counted:', 'foreign:')

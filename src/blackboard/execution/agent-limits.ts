@@ -1,22 +1,30 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { scheduler } from '../../common/scheduler.js';
 import { dialectOf } from '../../database/dialects/dialect.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { mayRunOutside } from '../../engines/external/external-work.js';
+import { Processes } from '../processes/processes.js';
 import { AgentPauses, claimLockKey } from '../scheduling/agent-pauses.js';
 import { countRunning } from './execution-rows.js';
 import { RunningExecutions } from './running-executions.js';
+
+/** Longer than any transaction lasts. */
+const FULL_COUNTS_MS = 30_000;
 
 /**
  * How many more executions of an agent may run. `concurrency` limits all processes together; a paused agent runs none.
  */
 @Injectable()
 export class AgentLimits {
+  private aloneAt = -Infinity;
+
   constructor(
     private readonly catalog: Catalog,
     private readonly running: RunningExecutions,
     private readonly pauses: AgentPauses,
+    private readonly processes: Processes,
   ) {}
 
   /**
@@ -51,9 +59,20 @@ export class AgentLimits {
   }
 
   private async count(tx: Transaction, agent: string): Promise<number> {
-    if (!dialectOf(tx.db).exclusive) return this.running.count(tx, agent);
+    if (!dialectOf(tx.db).exclusive) {
+      this.forgetAfterBeingAlone();
+      return this.running.count(tx, agent);
+    }
     const [running] = await countRunning(tx.db, { agent });
     return running!.count;
+  }
+
+  // Executions that started without a claim are missing in the counts of a process that was alone: they did not lock the
+  // agent. They matter when another process runs the agent too, and it waits for their transactions to end.
+  private forgetAfterBeingAlone(): void {
+    const now = scheduler.elapsed();
+    if (this.processes.isAlone) this.aloneAt = now;
+    else if (now - this.aloneAt < FULL_COUNTS_MS) this.running.forget();
   }
 }
 

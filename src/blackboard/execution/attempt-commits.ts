@@ -6,7 +6,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import type { ExecutionOutcome } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { DeferredCompletion } from '../../engines/engine-answers.js';
-import type { ClaimHolder } from '../../queue/claiming-loop.js';
+import type { ClaimHolder } from '../../queue/claimant.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import type { Shortfall } from '../budgets/model-calls.js';

@@ -7,10 +7,11 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { LeasedTable } from '../../queue/leased-table.js';
 import { type Claimed, type Lease, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
+import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { countStarts } from './activity-event-rows.js';
 import { AgentLimits } from './agent-limits.js';
-import { type ClaimedInput, findClaimedInputs, type InputRow } from './input-rows.js';
+import { findClaimedInputs, type InputRow } from './input-rows.js';
 import { type ExecutionRow, EXECUTIONS, UNASSIGNED } from './leased-executions.js';
 
 /** An execution that this process holds by a lease. */
@@ -30,7 +31,7 @@ export interface ClaimedExecution {
   /** When it escalates or fails unless it has ended (epoch ms); null for never. */
   dueAt: number | null;
   /** Its inputs in the order in which the agent sees them. */
-  inputs: ClaimedInput[];
+  inputs: ExecutionInput[];
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
 }
@@ -71,9 +72,9 @@ export class Claims {
     lease: Lease,
     now: number,
     rows = this.rows,
-  ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; missed: boolean }> {
-    const { moreWaiting, missed, ...taken } = await rows.claim(tx, slots, lease, now);
-    return { claimed: await this.claimed(tx, taken, now), moreWaiting, missed };
+  ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; emptied: string[]; missed: boolean }> {
+    const { rows: taken, leaseToken, inputs, ...found } = await rows.claim(tx, slots, lease, now);
+    return { claimed: await this.claimed(tx, { rows: taken, leaseToken, inputs }, now), ...found };
   }
 
   /** Claims the given executions, which were not found through the queue. Reads no inputs. */
@@ -105,7 +106,7 @@ const prioritiesOf = (agent: AgentDefinition | undefined): number[] =>
 const claimedExecution = (
   row: ExecutionRow,
   leaseToken: string,
-  inputs: ClaimedInput[],
+  inputs: ExecutionInput[],
   now: number,
 ): ClaimedExecution => ({
   id: row.id,

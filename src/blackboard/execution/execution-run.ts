@@ -7,7 +7,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { scheduler } from '../../common/scheduler.js';
 import { type AgentArtifact, PreparedEngines } from '../../engines/engine.js';
 import { UserFrames } from '../../engines/user-frames.js';
-import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';
+import type { ClaimHolder, StartedRun } from '../../queue/claimant.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
 import { ModelMeter } from '../budgets/model-meter.js';
 import { inputView } from '../matching/input-view.js';

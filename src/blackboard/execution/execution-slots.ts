@@ -33,6 +33,11 @@ export class ExecutionSlots extends Slots {
     if (mayRunOutside(this.catalog.agent(agent))) return true;
     return !this.unitOfWork.dialect.exclusive && this.processes.mayRunElsewhere(agent);
   }
+
+  /** Whether all running executions that count for the agent's limit have a slot of this process. */
+  isOwn(agent: string): boolean {
+    return !mayRunOutside(this.catalog.agent(agent)) && this.processes.isAlone;
+  }
 }
 
 /** No slots for external agents, so that their wake-ups go to other processes, where clients may wait for the work. */

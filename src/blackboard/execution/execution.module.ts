@@ -32,6 +32,7 @@ import { Leases } from './leases.js';
 import { Outcomes } from './outcomes.js';
 import { OutputMemory } from './output-memory.js';
 import { RunningExecutions } from './running-executions.js';
+import { StartedExecutions } from './started-executions.js';
 
 @Module({
   imports: [
@@ -69,6 +70,7 @@ import { RunningExecutions } from './running-executions.js';
     Outcomes,
     OutputMemory,
     RunningExecutions,
+    StartedExecutions,
   ],
   exports: [
     AgentLimits,

@@ -9,14 +9,18 @@ import { ClaimingLoop } from '../../queue/claiming-loop.js';
 import { type ClaimedExecution, Claims } from './claims.js';
 import { ExecutionRun } from './execution-run.js';
 import { ExecutionSlots } from './execution-slots.js';
+import type { InputRow } from './input-rows.js';
+import type { ExecutionRow } from './leased-executions.js';
 import { Leases } from './leases.js';
 
 const LOOK_AGAIN_MS = 2_000;
 
+export type ExecutionLoop = ClaimingLoop<ClaimedExecution, ExecutionRow, InputRow>;
+
 /** Claims waiting executions from the queues of their agents, and runs them. */
 @Injectable()
 export class Executor {
-  private readonly loop;
+  readonly loop: ExecutionLoop;
   private unsubscribe = (): unknown => undefined;
 
   constructor(

@@ -6,10 +6,10 @@ import { parsedSize } from '../../common/parsed-size.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { agentArtifactFromRow } from '../artifacts/artifact.js';
+import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { groupsOfStored, sizeOf, type StoredItems } from '../queries/stored-pieces.js';
 import { findPayloads } from '../queries/wire-rows.js';
 import { InputMemory } from './input-memory.js';
-import type { ClaimedInput } from './input-rows.js';
 
 /** Bytes per character for engines that send inputs on: they serialize and encode them once more, two bytes each. */
 const COPIES = 4;
@@ -38,7 +38,7 @@ export class InputParsing {
   ) {}
 
   /** Parses the inputs immediately. Null if one of them is large or the budget has no room now. */
-  now(inputs: readonly ClaimedInput[]): HeldInputs | null {
+  now(inputs: readonly ExecutionInput[]): HeldInputs | null {
     let bytes = 0;
     for (const { payload } of inputs) {
       if (payload === null) return null;
@@ -58,7 +58,7 @@ export class InputParsing {
    * Waits for room, then parses the inputs. Rejects with the signal's reason, with InputsTooLarge, or with DomainError
    * `unavailable` if the database cannot be read now.
    */
-  async whenFree(inputs: readonly ClaimedInput[], signal: AbortSignal): Promise<HeldInputs> {
+  async whenFree(inputs: readonly ExecutionInput[], signal: AbortSignal): Promise<HeldInputs> {
     // An execution that waits keeps no payloads in memory.
     for (const input of inputs) input.payload = null;
     const bytes = await this.measure(inputs, signal);
@@ -76,7 +76,7 @@ export class InputParsing {
    * their size was rejected: it is twenty times what most inputs need. Reserving step by step was rejected too: two
    * executions that each have some memory could wait for each other forever.
    */
-  private async measure(inputs: readonly ClaimedInput[], signal: AbortSignal): Promise<number> {
+  private async measure(inputs: readonly ExecutionInput[], signal: AbortSignal): Promise<number> {
     const stored = storedItems(inputs);
     this.refuseTooLarge(LEAST_TIMES * sizeOf(stored), 'at least ');
     let bytes = 0;
@@ -92,7 +92,7 @@ export class InputParsing {
     return bytes;
   }
 
-  private async parse(inputs: readonly ClaimedInput[], signal: AbortSignal): Promise<AgentArtifact[]> {
+  private async parse(inputs: readonly ExecutionInput[], signal: AbortSignal): Promise<AgentArtifact[]> {
     const artifacts: AgentArtifact[] = [];
     for (const group of groupsOfStored(storedItems(inputs))) {
       for (const text of await this.texts(group)) artifacts.push(agentArtifactFromRow(inputs[artifacts.length]!, text));
@@ -131,7 +131,7 @@ const held = (artifacts: AgentArtifact[], reservation: MemoryReservation): HeldI
   release: () => reservation.release(),
 });
 
-const storedItems = (inputs: readonly ClaimedInput[]): StoredItems => ({
+const storedItems = (inputs: readonly ExecutionInput[]): StoredItems => ({
   show: 'payloads',
   seqs: inputs.map(({ seq }) => seq),
   bytes: inputs.map(({ payload_bytes }) => payload_bytes),

@@ -2,23 +2,10 @@ import { sql } from 'kysely';
 
 import { preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import { type ArtifactRow, SHARED_COLUMNS } from '../artifacts/artifact.js';
+import { SHARED_COLUMNS } from '../artifacts/artifact.js';
+import { type ExecutionInput, SMALL_PAYLOAD_BYTES } from '../artifacts/execution-input.js';
 
-/** An input of a claimed execution. */
-export type ClaimedInput = Pick<ArtifactRow, (typeof SHARED_COLUMNS)[number] | 'seq'> & {
-  /** Null if it is large. A large payload is read when there is memory for it (see InputParsing). */
-  payload: string | null;
-  payload_bytes: number;
-};
-
-export type InputRow = ClaimedInput & { input_of: string };
-
-/**
- * The largest payload, in bytes, that is read together with a claim. The limit is this for the first input, a half of
- * it for the second, a third for the next and so on, so that a thousand inputs have at most eight times as much
- * together. One round claims 64 executions.
- */
-const SMALL_PAYLOAD_BYTES = 64 * 1_024;
+export type InputRow = ExecutionInput & { input_of: string };
 
 const SIZE = sql<number>`octet_length(artifacts.payload)`;
 

@@ -28,6 +28,10 @@ export class KnownWork {
     this.runElsewhere = new Set(others.flatMap(({ worker, agents }) => (worker ? agents : [])));
   }
 
+  get isAlone(): boolean {
+    return this.others.length === 0;
+  }
+
   /** The agents that at least one process has. */
   get agents(): Set<string> {
     return new Set(this.all.flatMap(({ agents }) => agents));

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import type { ProcessesTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -53,3 +53,14 @@ export const findOthers = (db: Reader, own: string, now: number): Promise<OtherP
     .where('seen_until', '>', now)
     .where('id', '<>', own)
     .execute();
+
+/** Finds the end of the last lease of an execution that another process has (epoch ms), or 0. */
+export async function findLastLease(db: Reader, own: string): Promise<number> {
+  const { last } = await db
+    .selectFrom('executions')
+    .select(({ fn }) => fn.max<number | null>('lease_until').as('last'))
+    .where('state', '=', sql.lit('running' as const))
+    .where('lease_owner', '<>', own)
+    .executeTakeFirstOrThrow();
+  return last ?? 0;
+}

@@ -14,6 +14,7 @@ import { type Configured, KnownWork } from './known-work.js';
 import {
   deleteExpiredProcesses,
   deleteProcess,
+  findLastLease,
   findOthers,
   findProcesses,
   insertProcess,
@@ -36,6 +37,8 @@ export class Processes {
   private startedAt: number | null = null;
   /** The answer of the last look at the processes; null if that may have changed since. */
   private lastKnown: KnownWork | null = null;
+  /** The end of the last lease that an earlier process left (epoch ms); null if that is unknown. */
+  private leasedUntil: number | null = null;
   /** How often the processes are known to have changed. */
   private changes = 0;
 
@@ -51,6 +54,7 @@ export class Processes {
     const changed = (): void => {
       this.changes += 1;
       this.lastKnown = null;
+      this.leasedUntil = null;
     };
     signals.processesChanged.subscribe(changed);
     signals.resync.subscribe(changed);
@@ -62,6 +66,15 @@ export class Processes {
    */
   mayRunElsewhere(agent: string): boolean {
     return this.lastKnown?.runsElsewhere(agent) ?? true;
+  }
+
+  /**
+   * Whether no other process is known and none has left leases that still last. It asks no database, so a process that
+   * has just started may be missed.
+   */
+  get isAlone(): boolean {
+    if (this.unitOfWork.dialect.exclusive) return true;
+    return this.lastKnown?.isAlone === true && this.leasedUntil !== null && this.clock.now() > this.leasedUntil;
   }
 
   /**
@@ -99,7 +112,8 @@ export class Processes {
     const { changes } = this;
     const others = await findOthers(db, this.own, this.clock.now());
     const known = new KnownWork(own, others.map(configuredOf));
-    if (changes === this.changes) this.lastKnown = known;
+    const leasedUntil = known.isAlone ? (this.leasedUntil ?? (await findLastLease(db, this.own))) : null;
+    if (changes === this.changes) Object.assign(this, { lastKnown: known, leasedUntil });
     return known;
   }
 

@@ -10,6 +10,7 @@ import type { JsonObject } from '../../common/json.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
+import { type ExecutionInput, inputOf } from '../artifacts/execution-input.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Deadlines } from '../scheduling/deadlines.js';
@@ -84,13 +85,16 @@ export class Invocations {
     const correlation = await changes.create(correlationId, { background, hasRun: !direct });
     if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
     const inputs: number[] = [];
+    const known: ExecutionInput[] = [];
     for (const draft of invocation.drafts) {
       const seq = (await this.writer.insert(tx, draft))!;
+      known.push(inputOf(draft, seq, inputs.length));
       inputs.push(seq);
       changes.addArtifact(correlation, seq, draft);
     }
     // A new correlation cannot have reached its limit of executions, so the id is never null.
-    const executionId = (await this.executions.add(tx, changes, { subscription, correlation, inputs, direct }))!;
+    const execution = { subscription, correlation, inputs, known, direct };
+    const executionId = (await this.executions.add(tx, changes, execution))!;
     await changes.save();
     return { executionId, generation: correlation.generation };
   }

@@ -4,6 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
+import { inputOf } from '../artifacts/execution-input.js';
 import { releaseTime } from '../artifacts/visibility-rules.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
@@ -81,6 +82,7 @@ export class MatchedArtifacts {
       correlation.pending += 1;
       await this.timers.setRelease(tx, releaseAt, seq, draft.correlationId);
     }
-    await this.triggering.start(tx, changes, { seq, type: draft.type }, correlation, triggered);
+    const artifact = { seq, type: draft.type, input: inputOf(draft, seq, 0) };
+    await this.triggering.start(tx, changes, artifact, correlation, triggered);
   }
 }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
+import type { ExecutionInput } from '../artifacts/execution-input.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { BatchWindows } from '../joins/batch-windows.js';
@@ -9,6 +10,13 @@ import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
 import { isJoin, type Triggered } from '../matching/matcher.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
+
+interface TriggeringArtifact {
+  seq: number;
+  type: string;
+  /** Set if the transaction has just stored it. */
+  input?: ExecutionInput;
+}
 
 /** Adds a stored artifact to the executions, joins and batch windows of the subscriptions that it triggers. */
 @Injectable()
@@ -28,7 +36,7 @@ export class Triggering {
   async start(
     tx: Transaction,
     changes: CorrelationChanges,
-    { seq, type }: { seq: number; type: string },
+    { seq, type, input }: TriggeringArtifact,
     correlation: TrackedCorrelation,
     triggered: readonly Triggered[],
   ): Promise<void> {
@@ -38,7 +46,8 @@ export class Triggering {
       else if (isJoin(subscription))
         await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
       else {
-        await this.executions.add(tx, changes, { subscription, correlation, inputs: [seq], direct: false });
+        const known = input && [input];
+        await this.executions.add(tx, changes, { subscription, correlation, inputs: [seq], known, direct: false });
       }
     }
   }

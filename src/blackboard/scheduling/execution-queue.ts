@@ -7,11 +7,19 @@ import { Settings } from '../../config/settings.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { Backlog } from './backlog.js';
-import { countInGeneration, insertExecutions, insertInputs } from './queued-execution-rows.js';
+import { ImmediateStarts } from './immediate-starts.js';
+import {
+  countInGeneration,
+  insertExecutions,
+  insertInputs,
+  insertRunning,
+  type NewExecutionRow,
+} from './queued-execution-rows.js';
 import { TimerQueue } from './timer-queue.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
@@ -22,6 +30,8 @@ export interface NewExecution {
   correlation: TrackedCorrelation;
   /** Positions of the input artifacts, in the order in which the agent sees them. */
   inputs: number[];
+  /** The inputs, if the caller has them in memory. Only then can the execution start without a claim. */
+  known?: ExecutionInput[];
   direct: boolean;
 }
 
@@ -34,6 +44,7 @@ export class ExecutionQueue {
     private readonly timers: TimerQueue,
     private readonly errors: WorkflowErrors,
     private readonly backlog: Backlog,
+    private readonly starts: ImmediateStarts,
     private readonly signals: Signals,
   ) {}
 
@@ -47,44 +58,58 @@ export class ExecutionQueue {
       await this.reportLimit(tx, changes, execution);
       return null;
     }
-    const id = newId();
-    await this.insert(tx, changes.now, id, execution);
-    correlation.pending += 1;
-    correlation.generation_executions += 1;
-    this.backlog.changed(tx, 1);
-    tx.whenVisible(() => this.signals.executionReady.publish(agent));
-    return id;
-  }
-
-  private async insert(tx: Transaction, now: number, id: string, execution: NewExecution): Promise<void> {
-    const { subscription, correlation } = execution;
-    const work = externalWork(this.catalog.agent(subscription.agent));
-    const dueAt = work?.due ? now + work.due.afterMs : null;
-    await insertExecutions(tx.db, [
-      {
-        id,
-        agent: subscription.agent,
-        subscription: subscription.index,
-        correlation_id: correlation.id,
-        generation: correlation.generation,
-        state: 'pending',
-        direct: execution.direct ? 1 : 0,
-        // The agent gets the inputs of a window as a list, even a single one.
-        batch: subscription.batch ? 1 : 0,
-        priority: 2 * subscription.priority - correlation.background,
-        attempt: 1,
-        lost_leases: 0,
-        traceparent: correlation.workTraceparent,
-        assignee: work?.assignee ?? null,
-        due_at: dueAt,
-        created_at: now,
-      },
-    ]);
+    const row = this.rowOf(execution, changes.now);
+    if (!(await this.insertRunning(tx, row, execution.known))) {
+      this.backlog.changed(tx, 1);
+      tx.whenVisible(() => this.signals.executionReady.publish(agent));
+    }
     await insertInputs(
       tx.db,
-      execution.inputs.map((artifact_seq, position) => ({ execution_id: id, position, artifact_seq })),
+      execution.inputs.map((artifact_seq, position) => ({ execution_id: row.id, position, artifact_seq })),
     );
-    if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
+    if (row.due_at !== null) await this.timers.set(tx, 'due', row.due_at, row.id);
+    correlation.pending += 1;
+    correlation.generation_executions += 1;
+    return row.id;
+  }
+
+  /** Returns false if it is stored as pending. */
+  private async insertRunning(
+    tx: Transaction,
+    row: NewExecutionRow,
+    inputs: ExecutionInput[] | undefined,
+  ): Promise<boolean> {
+    const slot = inputs ? this.starts.keepSlot(tx, row.agent, row.id) : null;
+    if (!slot) {
+      await insertExecutions(tx.db, [{ ...row, state: 'pending' }]);
+      return false;
+    }
+    const [stored] = await insertRunning(tx.db, { ...row, ...slot.lease });
+    const isRunning = stored!.state === 'running';
+    if (isRunning) await slot.startAfterCommit(row, inputs!);
+    else slot.release();
+    return isRunning;
+  }
+
+  private rowOf({ subscription, correlation, direct }: NewExecution, now: number): NewExecutionRow {
+    const work = externalWork(this.catalog.agent(subscription.agent));
+    return {
+      id: newId(),
+      agent: subscription.agent,
+      subscription: subscription.index,
+      correlation_id: correlation.id,
+      generation: correlation.generation,
+      direct: direct ? 1 : 0,
+      // The agent gets the inputs of a window as a list, even a single one.
+      batch: subscription.batch ? 1 : 0,
+      priority: 2 * subscription.priority - correlation.background,
+      attempt: 1,
+      lost_leases: 0,
+      traceparent: correlation.workTraceparent,
+      assignee: work?.assignee ?? null,
+      due_at: work?.due ? now + work.due.afterMs : null,
+      created_at: now,
+    };
   }
 
   // The correlation stores the generation's count over all agents. The agent's executions are counted only if that

@@ -1,14 +1,17 @@
-import { preparedInsert } from '../../database/prepared.js';
+import { type Insertable, type Selectable, sql } from 'kysely';
+
+import { dialectOf } from '../../database/dialects/dialect.js';
+import { places, prepared, preparedInsert } from '../../database/prepared.js';
+import type { ExecutionsTable, ExecutionState } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 
-export const insertExecutions = preparedInsert('executions', [
+const COLUMNS = [
   'id',
   'agent',
   'subscription',
   'correlation_id',
   'generation',
-  'state',
   'direct',
   'batch',
   'priority',
@@ -18,7 +21,45 @@ export const insertExecutions = preparedInsert('executions', [
   'assignee',
   'due_at',
   'created_at',
-]);
+] as const;
+
+export type NewExecutionRow = Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)[number]>;
+
+export const insertExecutions = preparedInsert('executions', [...COLUMNS, 'state']);
+
+/** A lease from the beginning of an execution: the process that runs it, and its end (epoch ms). */
+export interface NewLease {
+  leaseToken: string;
+  owner: string;
+  until: number;
+}
+
+/**
+ * Inserts an execution as running, under this lease. It is inserted as pending, and returned as such, if its agent is
+ * paused or another process is registered: then only a claim, which locks the agent, may start it.
+ */
+export const insertRunning = prepared<NewExecutionRow & NewLease, { state: ExecutionState }>((db, place) => {
+  const number = (name: 'created_at' | 'until') => sql<number>`cast(${place(name)} as bigint)`;
+  const paused = sql`exists (select 1 from agent_pauses where agent = ${place('agent')})`;
+  const others = sql`exists (select 1 from processes where id <> ${place('owner')} and seen_until > ${number('created_at')})`;
+  const mustWait = dialectOf(db).exclusive ? paused : sql`${paused} or ${others}`;
+  const running = <T>(value: T) => sql`case when not must_wait then ${value} end`;
+  const columns = {
+    ...places(place, COLUMNS),
+    state: sql`case when must_wait then 'pending' else 'running' end`,
+    lease_token: running(sql`cast(${place('leaseToken')} as text)`),
+    lease_owner: running(sql`cast(${place('owner')} as text)`),
+    lease_until: running(number('until')),
+    claim: running(dialectOf(db).nextClaim),
+    started_at: running(number('created_at')),
+    attempt_started_at: running(number('created_at')),
+  };
+  return db
+    .insertInto('executions')
+    .columns(Object.keys(columns) as (keyof Insertable<ExecutionsTable>)[])
+    .expression(sql`select ${sql.join(Object.values(columns))} from (select ${mustWait} as must_wait) as checked`)
+    .returning('state');
+});
 
 export const insertInputs = preparedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);
 

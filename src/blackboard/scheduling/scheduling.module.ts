@@ -10,6 +10,7 @@ import { Backlog } from './backlog.js';
 import { Deadlines } from './deadlines.js';
 import { ExecutionQueue } from './execution-queue.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
+import { ImmediateStarts } from './immediate-starts.js';
 import { TimerQueue } from './timer-queue.js';
 import { WaitingArrivals } from './waiting-arrivals.js';
 import { WaitingCounts } from './waiting-counts.js';
@@ -23,6 +24,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Deadlines,
     ExecutionQueue,
     ExecutionsWithoutAgent,
+    ImmediateStarts,
     TimerQueue,
     WaitingArrivals,
     WaitingCounts,
@@ -34,6 +36,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Deadlines,
     ExecutionQueue,
     ExecutionsWithoutAgent,
+    ImmediateStarts,
     TimerQueue,
     WaitingArrivals,
     WaitingCounts,

@@ -50,6 +50,18 @@ export class PostgresPositions {
   }
 }
 
+const writersOf = (table: PositionedTable) => sql<string[]>`array(
+      select virtualtransaction from pg_locks
+      where locktype = 'relation' and mode = 'RowExclusiveLock' and relation = ${table}::regclass
+        and database = (select oid from pg_database where datname = current_database())
+    )`;
+
+/** Returns the virtual ids of the transactions that have written to the table and have not ended. */
+export async function findWriters(db: Kysely<Schema>, table: PositionedTable): Promise<string[]> {
+  const { rows } = await sql<{ writers: string[] }>`select ${writersOf(table)} as writers`.execute(db);
+  return rows[0]!.writers;
+}
+
 // The query must read the position first and the locks second, so one depends on the other.
 const look = (table: PositionedTable) => sql<Sample>`
   select coalesce(given.last, 0) as last,

@@ -12,11 +12,12 @@ import { POSTGRES } from './dialect.js';
 import { TransactionConnection } from './postgres-connection.js';
 import type { PostgresDatabase } from './postgres-database.js';
 import { asDomainError, isOutdated, wasGivenUp } from './postgres-errors.js';
-import { PostgresPositions } from './postgres-positions.js';
+import { findWriters, PostgresPositions } from './postgres-positions.js';
 
 /** Tries of one transaction before its error is passed on. */
 const MOST_TRIES = 10;
 const LONGEST_PAUSE_MS = 50;
+const LOOK_AT_WRITERS_MS = 5;
 
 type Effect = () => void;
 
@@ -58,6 +59,15 @@ export class PostgresUnitOfWork extends UnitOfWork {
     return positions.final();
   }
 
+  async writersEnded(table: PositionedTable): Promise<void> {
+    let left = await findWriters(this.reader, table);
+    while (left.length > 0) {
+      await scheduler.pause(LOOK_AT_WRITERS_MS);
+      const writers = new Set(await findWriters(this.reader, table));
+      left = left.filter((writer) => writers.has(writer));
+    }
+  }
+
   async idle(): Promise<void> {
     while (this.open.size > 0) await Promise.all(this.open);
   }
@@ -85,6 +95,8 @@ export class PostgresUnitOfWork extends UnitOfWork {
     const client = await this.database.transactions.connect();
     const connection = this.connectionOf(client);
     const effects: Effect[] = [];
+    const undone: ((isUnknown: boolean) => void)[] = [];
+    let committing = false;
     const later = (effect: Effect): void => void effects.push(effect);
     let value: T;
     try {
@@ -94,25 +106,33 @@ export class PostgresUnitOfWork extends UnitOfWork {
         lock: (names) => lock(connection.db, names),
         whenVisible: later,
         afterCommit: later,
+        whenUndone: (effect) => void undone.push(effect),
       });
+      committing = true;
       await connection.commit();
     } catch (error) {
-      throw await this.undo(client, connection, error);
+      const { cause, isRolledBack } = await this.undo(client, connection, error);
+      undone.forEach((effect) => this.perform(() => effect(committing && !isRolledBack)));
+      throw cause;
     }
     client.release();
     effects.forEach((effect) => this.perform(effect));
     return value;
   }
 
-  private async undo(client: PoolClient, connection: TransactionConnection, error: unknown): Promise<unknown> {
+  private async undo(
+    client: PoolClient,
+    connection: TransactionConnection,
+    error: unknown,
+  ): Promise<{ cause: unknown; isRolledBack: boolean }> {
     try {
       const cause = await connection.rollback(error);
       client.release();
-      return cause;
+      return { cause, isRolledBack: true };
     } catch {
       // A connection that cannot roll back is broken. Postgres rolls the transaction back when it notices.
       client.release(true);
-      return error;
+      return { cause: error, isRolledBack: false };
     }
   }
 

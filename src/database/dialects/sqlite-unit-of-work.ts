@@ -31,6 +31,7 @@ interface Finished {
   closure: Closure;
   value: unknown;
   afterCommit: Effect[];
+  whenUndone: Effect[];
 }
 
 /**
@@ -75,6 +76,11 @@ export class SqliteUnitOfWork extends UnitOfWork {
   // The single writer assigns positions in the order of its commits.
   finalPosition(): Promise<number> {
     return Promise.resolve(Number.MAX_SAFE_INTEGER);
+  }
+
+  // No transaction begins before the ones ahead of it have ended.
+  async writersEnded(): Promise<void> {
+    await this.run(() => Promise.resolve());
   }
 
   async idle(): Promise<void> {
@@ -144,6 +150,7 @@ export class SqliteUnitOfWork extends UnitOfWork {
 
   private rollBackGroup(finished: readonly Finished[], failed: Closure, error: unknown): void {
     const { connection } = this.database;
+    this.undo(finished);
     const others = finished.map(({ closure }) => closure);
     if (!connection.isTransaction) {
       // On a full disk or an I/O error SQLite rolls back the whole transaction, including what its group wrote before.
@@ -164,19 +171,33 @@ export class SqliteUnitOfWork extends UnitOfWork {
   private async runClosure(closure: Closure, inSavepoint: boolean): Promise<Finished> {
     const whenVisible: Effect[] = [];
     const afterCommit: Effect[] = [];
-    if (inSavepoint) this.statements.savepoint.run();
-    const value = await closure.work({
+    const whenUndone: Effect[] = [];
+    const transaction: Transaction = {
       db: this.database.writer,
       lock: () => Promise.resolve(),
       whenVisible: (effect) => whenVisible.push(effect),
       afterCommit: (effect) => afterCommit.push(effect),
-    });
+      whenUndone: (effect) => whenUndone.push(() => effect(false)),
+    };
+    if (inSavepoint) this.statements.savepoint.run();
+    let value: unknown;
+    try {
+      value = await closure.work(transaction);
+    } catch (error) {
+      whenUndone.forEach((effect) => this.perform(effect));
+      throw error;
+    }
     if (inSavepoint) this.statements.release.run();
     whenVisible.forEach((effect) => this.perform(effect));
-    return { closure, value, afterCommit };
+    return { closure, value, afterCommit, whenUndone };
+  }
+
+  private undo(finished: readonly Finished[]): void {
+    for (const { whenUndone } of finished) whenUndone.forEach((effect) => this.perform(effect));
   }
 
   private failCommit(finished: Finished[], error: unknown): void {
+    this.undo(finished);
     if (sqliteCode(error) !== SQLITE_FULL && sqliteCode(error) !== SQLITE_BUSY) {
       this.stopProcess('A commit failed and it is unknown whether it reached the disk', error);
     }

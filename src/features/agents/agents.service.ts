@@ -57,6 +57,8 @@ export class AgentsService {
   /** Idempotent. Throws DomainError `not_found`. */
   async pause(name: string): Promise<AgentPauseBody> {
     const pausedAt = await this.unitOfWork.run((tx) => this.pauses.pause(tx, name));
+    // Executions that are being stored may start without a claim. Later ones see the pause.
+    await this.unitOfWork.writersEnded('executions');
     return { name, paused: true, paused_at: toTimestamp(pausedAt) };
   }
 

@@ -4,7 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { type Span, Tracing } from '../../observability/tracing/tracing.js';
-import type { ClaimHolder, StartedRun } from '../../queue/claiming-loop.js';
+import type { ClaimHolder, StartedRun } from '../../queue/claimant.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
 import { DeliveryOutcomes } from './delivery-outcomes.js';

@@ -66,10 +66,10 @@ export class DeliveryClaims {
     slots: FreeSlots,
     lease: Lease,
     now: number,
-  ): Promise<{ claimed: ClaimedDelivery[]; moreWaiting: string[]; missed: boolean }> {
-    const { rows, leaseToken, inputs, moreWaiting, missed } = await this.rows.claim(tx, slots, lease, now);
+  ): Promise<{ claimed: ClaimedDelivery[]; moreWaiting: string[]; emptied: string[]; missed: boolean }> {
+    const { rows, leaseToken, inputs, ...found } = await this.rows.claim(tx, slots, lease, now);
     const contents = new Map(inputs.map((content) => [content.content_of, content]));
-    return { claimed: rows.map((row) => claimed(row, leaseToken, contents.get(row.id)!)), moreWaiting, missed };
+    return { claimed: rows.map((row) => claimed(row, leaseToken, contents.get(row.id)!)), ...found };
   }
 }
 
