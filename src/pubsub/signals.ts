@@ -43,6 +43,11 @@ export class Signals {
   private readonly shared = new Map<string, Topic<unknown>>();
   private receiving = false;
   private sent = 0;
+  /**
+   * Whether no other process is known, so signals to others are not sent. A notification costs Postgres as much as a
+   * small transaction. A process that has just started may miss some, but it reads the database at its start.
+   */
+  private isAlone = false;
 
   /** A generation of a correlation has settled. Published after the commit. */
   readonly correlationSettled: Topic<{ correlationId: string; generation: number }>;
@@ -102,16 +107,25 @@ export class Signals {
     this.liveEvent = this.share('live', { each: true });
     this.streamsOpen = this.share('streams');
     this.whoHasStreams = this.share('who-streams');
-    this.processesChanged = this.share('processes');
+    this.processesChanged = this.share('processes', { always: true });
     broadcast.listen((text) => (text === null ? this.resync.publish() : this.receive(text)));
+  }
+
+  /** Says whether other processes are known. Signals are sent until this says that there are none. */
+  setAlone(isAlone: boolean): void {
+    this.isAlone = isAlone;
   }
 
   /**
    * Shares a topic between processes. Their versions may differ, so a process ignores names that it does not know.
-   * Equal signals may be merged into one; with `each` all of them are delivered, as pieces of a text must be.
+   * Equal signals may be merged into one; with `each` all of them are delivered, as pieces of a text must be. `always`:
+   * it is also sent if no other process is known.
    */
-  private share<T>(name: string, { each = false } = {}): Topic<T> {
-    const topic = new Topic<T>((value) => this.sendToOthers(each ? [name, value, (this.sent += 1)] : [name, value]));
+  private share<T>(name: string, { each = false, always = false } = {}): Topic<T> {
+    const topic = new Topic<T>((value) => {
+      if (this.isAlone && !always) return;
+      this.sendToOthers(each ? [name, value, (this.sent += 1)] : [name, value]);
+    });
     this.shared.set(name, topic as Topic<unknown>);
     return topic;
   }
@@ -123,6 +137,7 @@ export class Signals {
 
   private receive(text: string): void {
     const [name, value] = JSON.parse(text) as [string, unknown];
+    this.isAlone = false;
     this.receiving = true;
     try {
       this.shared.get(name)?.publish(value);

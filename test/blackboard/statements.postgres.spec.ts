@@ -2,8 +2,10 @@ import pg from 'pg';
 
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
+import type { Settings } from '../../src/config/settings.js';
 import { places, prepared, preparedInsert } from '../../src/database/prepared.js';
 import type { Transaction } from '../../src/database/unit-of-work.js';
+import { eventually } from '../support/eventually.js';
 import { agent, anyObject, type Core, startCore } from './core.js';
 
 /** Three executions, from the publish until the answer of the last one is stored. */
@@ -28,6 +30,7 @@ const updateLock = prepared<{ name: string; due_at: number }, { name: string }>(
 // Uses the core on a Postgres server, and counts what the driver is asked to send.
 describe('the statements of a transaction', () => {
   let core: Core;
+  let start: (overrides: Partial<Settings>) => Promise<Core>;
   const sent: string[] = [];
   const { query } = pg.Client.prototype;
 
@@ -41,7 +44,8 @@ describe('the statements of a transaction', () => {
     );
     const types = ['One', 'Two', 'Three', 'Four', 'WorkflowError'].map(anyObject);
     const engines = Object.fromEntries(chain.map(({ name }) => [name, { run: async () => ({}) }]));
-    core = await startCore(new Catalog(types, chain), engines);
+    start = (overrides) => startCore(new Catalog(types, chain), engines, overrides);
+    core = await start({ leaseMs: 300 });
   });
 
   afterAll(async () => {
@@ -96,23 +100,38 @@ describe('the statements of a transaction', () => {
     expect((await rollups())[0]).toEqual({ name: 'test', up_to_seq: 9 });
   });
 
+  async function runChain(): Promise<void> {
+    const { correlationId, generation } = await core.publisher.publish({
+      artifactId: newId(),
+      correlationId: newId(),
+      type: 'One',
+      payload: {},
+      tags: [],
+      partitionKey: null,
+      visibility: { kind: 'Public' },
+    });
+    expect(await core.waiters.wait(correlationId, generation, 20_000)).toBe(true);
+  }
+
   it(`are at most ${MOST_IN_CHAIN} for three agents in a chain`, async () => {
     const chains = 20;
-    const one = async (): Promise<void> => {
-      const { correlationId, generation } = await core.publisher.publish({
-        artifactId: newId(),
-        correlationId: newId(),
-        type: 'One',
-        payload: {},
-        tags: [],
-        partitionKey: null,
-        visibility: { kind: 'Public' },
-      });
-      expect(await core.waiters.wait(correlationId, generation, 20_000)).toBe(true);
-    };
-    await one();
+    await runChain();
     sent.splice(0);
-    for (let chain = 0; chain < chains; chain += 1) await one();
+    for (let chain = 0; chain < chains; chain += 1) await runChain();
     expect(sent.length / chains).toBeLessThan(MOST_IN_CHAIN);
+  });
+
+  it('notify other processes only while there are any', async () => {
+    const notifications = (): number => sent.filter((text) => text.includes('pg_notify')).length;
+    const chainIsNotified = async (): Promise<boolean> => {
+      sent.splice(0);
+      await runChain();
+      return notifications() > 0;
+    };
+    await eventually('a process that is alone sends none', async () => !(await chainIsNotified()));
+    const other = await start({ databaseUrl: core.databaseUrl, leaseMs: 300 });
+    await eventually('the other process gets some', chainIsNotified);
+    await other.close();
+    await eventually('it is alone again', async () => !(await chainIsNotified()));
   });
 });

@@ -4,6 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { Role } from '../../common/role.js';
+import { scheduler } from '../../common/scheduler.js';
 import { VERSION } from '../../common/version.js';
 import { Settings } from '../../config/settings.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -39,6 +40,8 @@ export class Processes {
   private lastKnown: KnownWork | null = null;
   /** The end of the last lease that an earlier process left (epoch ms); null if that is unknown. */
   private leasedUntil: number | null = null;
+  /** Since when no other process is known (machine time in ms); null if there are others. */
+  private aloneSince: number | null = null;
   /** How often the processes are known to have changed. */
   private changes = 0;
 
@@ -55,6 +58,8 @@ export class Processes {
       this.changes += 1;
       this.lastKnown = null;
       this.leasedUntil = null;
+      this.aloneSince = null;
+      signals.setAlone(false);
     };
     signals.processesChanged.subscribe(changed);
     signals.resync.subscribe(changed);
@@ -113,13 +118,26 @@ export class Processes {
     const others = await findOthers(db, this.own, this.clock.now());
     const known = new KnownWork(own, others.map(configuredOf));
     const leasedUntil = known.isAlone ? (this.leasedUntil ?? (await findLastLease(db, this.own))) : null;
-    if (changes === this.changes) Object.assign(this, { lastKnown: known, leasedUntil });
+    if (changes === this.changes) {
+      Object.assign(this, { lastKnown: known, leasedUntil });
+      this.signals.setAlone(this.isLongAlone(known));
+    }
     return known;
   }
 
   /** Whether this process or a live one has an agent with this name. This process need not run it. */
   async isConfigured(db: Reader, name: string): Promise<boolean> {
     return this.catalog.agent(name) !== undefined || (await this.known(db)).hasAgent(name);
+  }
+
+  /**
+   * Whether no other process has been known for the time of a lease. After a jump of the clock or a suspended machine,
+   * registrations of live processes have expired, and are renewed within that time.
+   */
+  private isLongAlone({ isAlone }: KnownWork): boolean {
+    const now = scheduler.elapsed();
+    this.aloneSince = isAlone ? (this.aloneSince ?? now) : null;
+    return this.aloneSince !== null && now - this.aloneSince >= this.settings.leaseMs;
   }
 
   private async renew(): Promise<boolean> {
