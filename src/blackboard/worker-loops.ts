@@ -2,7 +2,6 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Settings } from '../config/settings.js';
-import { UnitOfWork } from '../database/unit-of-work.js';
 import { Executor } from './execution/executor.js';
 import { LeaseWatch } from './execution/lease-watch.js';
 import { Leases } from './execution/leases.js';
@@ -13,7 +12,6 @@ import { TimerLoop } from './timers/timer-loop.js';
 export class WorkerLoops {
   constructor(
     private readonly settings: Settings,
-    private readonly unitOfWork: UnitOfWork,
     private readonly leases: Leases,
     private readonly executor: Executor,
     private readonly timers: TimerLoop,
@@ -29,9 +27,6 @@ export class WorkerLoops {
   }
 
   async start(): Promise<void> {
-    // A process that was alone until now may be storing executions that start without a lock (see ImmediateStarts). They
-    // must be visible before this process counts the running ones.
-    await this.unitOfWork.writersEnded('executions');
     await this.executor.start();
     this.timers.start();
     this.leaseWatch.start();

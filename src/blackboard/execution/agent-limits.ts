@@ -35,21 +35,24 @@ export class AgentLimits {
     const counted = dialectOf(tx.db).exclusive
       ? agents.filter((agent) => mayRunOutside(this.catalog.agent(agent)))
       : agents;
-    const [, paused, ...counts] = await Promise.all([
+    const [, paused, isRegistered, ...counts] = await Promise.all([
       tx.lock(counted.map(claimLockKey)),
       this.pauses.all(tx.db),
+      this.processes.isRegistered(tx.db),
       ...counted.map((agent) => this.count(tx, agent)),
     ]);
     const free = counted.map(
       (agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)] as const,
     );
-    return new Map([...free, ...none(paused)]);
+    return new Map([...free, ...none(isRegistered ? paused.keys() : agents)]);
   }
 
   /** Why no more executions of the agent may run now; null if more may. */
   async whyNone(tx: Transaction, agent: string): Promise<string | null> {
     if ((await this.pauses.all(tx.db)).has(agent)) return `${agent} is paused`;
     if ((await this.free(tx, [agent])).get(agent) !== 0) return null;
+    if (!(await this.processes.isRegistered(tx.db)))
+      return 'this process was suspended and registers again; try again in a moment';
     return `${agent} has as many claimed executions as its concurrency allows (${this.catalog.agent(agent)?.concurrency ?? 0})`;
   }
 
@@ -76,5 +79,4 @@ export class AgentLimits {
   }
 }
 
-const none = (agents: ReadonlyMap<string, unknown>): Map<string, number> =>
-  new Map([...agents.keys()].map((agent) => [agent, 0]));
+const none = (agents: Iterable<string>): Map<string, number> => new Map([...agents].map((agent) => [agent, 0]));

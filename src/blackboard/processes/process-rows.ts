@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 
+import { prepared } from '../../database/prepared.js';
 import type { ProcessesTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
@@ -53,6 +54,11 @@ export const findOthers = (db: Reader, own: string, now: number): Promise<OtherP
     .where('seen_until', '>', now)
     .where('id', '<>', own)
     .execute();
+
+/** Finds the registration if it has not expired at `now` (epoch ms). */
+export const findLiveProcess = prepared<{ id: string; now: number }, { id: string }>((db, place) =>
+  db.selectFrom('processes').select('id').where('id', '=', place('id')).where('seen_until', '>', place('now')),
+);
 
 /** Finds the end of the last lease of an execution that another process has (epoch ms), or 0. */
 export async function findLastLease(db: Reader, own: string): Promise<number> {

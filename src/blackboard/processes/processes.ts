@@ -16,6 +16,7 @@ import {
   deleteExpiredProcesses,
   deleteProcess,
   findLastLease,
+  findLiveProcess,
   findOthers,
   findProcesses,
   insertProcess,
@@ -40,6 +41,8 @@ export class Processes {
   private lastKnown: KnownWork | null = null;
   /** The end of the last lease that an earlier process left (epoch ms); null if that is unknown. */
   private leasedUntil: number | null = null;
+  /** Whether all processes that start executions know this one. */
+  private isCounted = false;
   /** Since when no other process is known (machine time in ms); null if there are others. */
   private aloneSince: number | null = null;
   /** How often the processes are known to have changed. */
@@ -88,9 +91,26 @@ export class Processes {
    */
   async register(): Promise<boolean> {
     if (this.startedAt !== null && (await this.renew())) return false;
+    const isFirst = this.startedAt === null;
+    this.isCounted = false;
     await this.unitOfWork.run((tx) => this.come(tx));
     this.signals.processesChanged.publishElsewhere(null);
+    // A process that was alone until now may be storing executions that start without a lock (see ImmediateStarts).
+    // They must be visible before this process counts the running ones.
+    await this.unitOfWork.writersEnded('executions');
+    this.isCounted = true;
+    if (!isFirst) this.signals.resync.publish();
     return true;
+  }
+
+  /**
+   * Whether other processes know this one. If its registration has expired, because the process was suspended, another
+   * one may start executions without counting those of this one, so it must not claim any.
+   */
+  async isRegistered(db: Reader): Promise<boolean> {
+    if (this.unitOfWork.dialect.exclusive) return true;
+    const [row] = await findLiveProcess(db, { id: this.own, now: this.clock.now() });
+    return row !== undefined && this.isCounted;
   }
 
   async leave(): Promise<void> {

@@ -41,8 +41,9 @@ export interface NewLease {
 export const insertRunning = prepared<NewExecutionRow & NewLease, { state: ExecutionState }>((db, place) => {
   const number = (name: 'created_at' | 'until') => sql<number>`cast(${place(name)} as bigint)`;
   const paused = sql`exists (select 1 from agent_pauses where agent = ${place('agent')})`;
-  const others = sql`exists (select 1 from processes where id <> ${place('owner')} and seen_until > ${number('created_at')})`;
-  const mustWait = dialectOf(db).exclusive ? paused : sql`${paused} or ${others}`;
+  // Exactly this process: it must be registered, or else another one may take itself for the only one.
+  const alone = sql`(select array_agg(id) from processes where seen_until > ${number('created_at')}) = array[cast(${place('owner')} as text)]`;
+  const mustWait = dialectOf(db).exclusive ? paused : sql`${paused} or ${alone} is not true`;
   const running = <T>(value: T) => sql`case when not must_wait then ${value} end`;
   const columns = {
     ...places(place, COLUMNS),
