@@ -229,7 +229,8 @@ describe('starling check', () => {
       'threads.yaml',
       `${GOOD}  threads: { consumes: [{ types: [Number] }], publishes: [{ type: Never }], engine: { kind: function, module: ./threads.mjs } }\n`,
     );
-    expect((await runProgram(['check', file])).stdout).toContain('threads of the pool 16\n');
+    // Modules print to stderr here, because stdout has only the findings.
+    expect((await runProgram(['check', file])).stderr).toContain('threads of the pool 16\n');
   });
 
   test('fills in the environment', async () => {
