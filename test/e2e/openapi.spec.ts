@@ -22,6 +22,10 @@ agents:
     consumes: [{ types: [CustomerMessage] }]
     publishes: [{ type: Intent }]
     engine: { kind: expression, expression: '{"intent": "card_arrival"}' }
+  reporter:
+    consumes: [{ types: [ReportDue] }]
+    publishes: [{ type: Report }]
+    engine: { kind: expression, expression: payload }
   approver:
     consumes: [{ types: [Reading] }]
     publishes: [{ type: Approval }]
@@ -129,9 +133,12 @@ it('gives every body an example, which the service accepts as it is', async () =
     const examples = Object.values((operation.requestBody as Body).content['application/json']!.examples);
     expect([name, examples.length > 0]).toEqual([name, true]);
     for (const { value } of examples) {
-      const answer = await app.http.post(name.replace('post ', '').replace('{agent_name}', 'classifier')).send(value);
+      const [method, path] = name.split(' ') as ['post' | 'put', string];
+      const answer = await app.http[method](path.replace('{agent_name}', 'classifier')).send(value);
       // An example about a stored row, or about an agent's work, gets an answer that there is none.
-      const status = /\{(execution|correlation|delivery|operation)_id\}|\/executions\/fail$/.test(name) ? 404 : 200;
+      const status = /\{((execution|correlation|delivery|operation)_id|schedule_name)\}|\/executions\/fail$/.test(name)
+        ? 404
+        : 200;
       expect([name, answer.status, answer.body]).toEqual([name, status, expect.anything()]);
     }
   }

@@ -1958,8 +1958,8 @@ export interface components {
             };
             /** Format: date-time */
             paused_at: string | null;
-            next: components["schemas"]["TickTimeBody"] | null;
-            last: components["schemas"]["TickBody"] | null;
+            next?: components["schemas"]["TickTimeBody"];
+            last?: components["schemas"]["TickBody"];
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -3391,7 +3391,7 @@ export interface operations {
             };
         };
         responses: {
-            201: {
+            200: {
                 headers: {
                     [name: string]: unknown;
                 };

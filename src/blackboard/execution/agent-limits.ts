@@ -44,21 +44,24 @@ export class AgentLimits {
     const free = counted.map(
       (agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)] as const,
     );
-    return new Map([...free, ...none(isRegistered ? paused.keys() : agents)]);
+    return new Map([...free, ...none(paused.keys()), ...none(isRegistered ? [] : this.inside(agents))]);
   }
 
   /** Why no more executions of the agent may run now; null if more may. */
   async whyNone(tx: Transaction, agent: string): Promise<string | null> {
     if ((await this.pauses.all(tx.db)).has(agent)) return `${agent} is paused`;
     if ((await this.free(tx, [agent])).get(agent) !== 0) return null;
-    if (!(await this.processes.isRegistered(tx.db)))
-      return 'this process was suspended and registers again; try again in a moment';
     return `${agent} has as many claimed executions as its concurrency allows (${this.catalog.agent(agent)?.concurrency ?? 0})`;
   }
 
   /** Drops the results of earlier counts, which may be out of date. */
   forget(): void {
     this.running.forget();
+  }
+
+  /** The agents whose executions may start without a count (see ImmediateStarts). */
+  private inside(agents: readonly string[]): string[] {
+    return agents.filter((agent) => !mayRunOutside(this.catalog.agent(agent)));
   }
 
   private async count(tx: Transaction, agent: string): Promise<number> {

@@ -1,5 +1,5 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
-import { ApiBody, ApiCreatedResponse, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
@@ -48,12 +48,13 @@ export class SchedulesController {
   }
 
   @Post()
+  @HttpCode(200)
   @ApiOperation({ summary: 'Create a schedule', description: 'It ticks from now on.' })
   @ApiBody({
     type: NewScheduleRequest,
     examples: { daily: { value: { name: SCHEDULE_EXAMPLE.name, options: OPTIONS_EXAMPLE } } },
   })
-  @ApiCreatedResponse({ type: ScheduleBody, description: 'The schedule', example: { ...SCHEDULE_EXAMPLE, last: null } })
+  @ApiOkResponse({ type: ScheduleBody, description: 'The schedule', example: { ...SCHEDULE_EXAMPLE, last: undefined } })
   @ApiErrors([400, WRONG], [409, 'A schedule has the name daily-report already; choose another name'], 503)
   create(@Body() request: NewScheduleRequest): Promise<ScheduleBody> {
     return this.schedules.create(request);
@@ -88,7 +89,7 @@ export class SchedulesController {
   @ApiOkResponse({
     type: ScheduleBody,
     description: 'The schedule as it was',
-    example: { ...SCHEDULE_EXAMPLE, next: null },
+    example: { ...SCHEDULE_EXAMPLE, next: undefined },
   })
   @ApiErrors([404, NOT_FOUND], [409, OF_FILE], 503)
   remove(@Param('schedule_name') name: string): Promise<ScheduleBody> {
@@ -106,7 +107,7 @@ export class SchedulesController {
   @ApiOkResponse({
     type: ScheduleBody,
     description: 'The paused schedule',
-    example: { ...SCHEDULE_EXAMPLE, paused_at: '2026-11-20T10:00:00.000Z', next: null },
+    example: { ...SCHEDULE_EXAMPLE, paused_at: '2026-11-20T10:00:00.000Z', next: undefined },
   })
   @ApiErrors([404, NOT_FOUND], 503)
   pause(@Param('schedule_name') name: string): Promise<ScheduleBody> {

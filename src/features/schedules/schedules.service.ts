@@ -58,7 +58,7 @@ export class SchedulesService {
   async remove(name: string): Promise<ScheduleBody> {
     const body = await this.get(name);
     await this.schedules.remove(name);
-    return { ...body, next: null };
+    return { ...body, next: undefined };
   }
 
   async pause(name: string): Promise<ScheduleBody> {
@@ -113,8 +113,8 @@ export class SchedulesService {
       version: row.version,
       options: JSON.parse(row.options) as JsonObject,
       paused_at: row.paused_at === null ? null : toTimestamp(row.paused_at),
-      next: next === null ? null : timeBody(next, schedule.timeZone),
-      last: last ? tickBody(last, schedule.timeZone) : null,
+      ...(next !== null && { next: timeBody(next, schedule.timeZone) }),
+      ...(last && { last: tickBody(last, schedule.timeZone) }),
       created_at: toTimestamp(row.created_at),
       updated_at: toTimestamp(row.updated_at),
     };

@@ -54,11 +54,11 @@ export class ScheduleBody {
   @ApiProperty({ type: String, nullable: true, format: 'date-time', description: 'Null: it is not paused' })
   paused_at!: string | null;
 
-  @ApiProperty({ type: TickTimeBody, nullable: true, description: 'Null: it is paused, or has no further tick' })
-  next!: TickTimeBody | null;
+  @ApiProperty({ required: false, description: 'Absent: it is paused, or has no further tick' })
+  next?: TickTimeBody;
 
-  @ApiProperty({ type: TickBody, nullable: true, description: 'The latest tick that is decided' })
-  last!: TickBody | null;
+  @ApiProperty({ required: false, description: 'The latest tick that is decided. Absent: there is none' })
+  last?: TickBody;
 
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
