@@ -9,8 +9,10 @@ export function leaseHeartbeat(
   const every = leaseMs / 3;
   const loop = new BackgroundLoop(
     async () => {
+      // Counted from the beginning, so that a slow renewal does not delay the next one.
+      const next = options.clock.now() + every;
       await renew();
-      return options.clock.now() + every;
+      return next;
     },
     { ...options, backOffMs: every },
   );
