@@ -1,4 +1,5 @@
 // Uses the whole app over HTTP in each role, one after another on one database. The clock is faked.
+import { Heartbeat } from '../../src/blackboard/heartbeat.js';
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import type { Role } from '../../src/common/role.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
@@ -117,6 +118,8 @@ describe('a process', () => {
       const first = await heartbeat();
       clock.advance(2 * DAY_MS);
       await eventually('its heartbeat is stored', async () => (await heartbeat()) !== first);
+      // The rest of the heartbeat follows.
+      await of(Heartbeat).stop();
       const before = await transactions();
       expect(before).toBeGreaterThan(0);
 
