@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 
 import { startApp, type TestApp, type TestAppOptions } from './app.js';
 import { describeInBrowser, startBrowser } from './browser.js';
 import { builtDashboard } from './built-program.js';
+import { eventually } from './eventually.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -110,3 +111,15 @@ interface AxeResults {
 export const scrollsSideways = (page: Page): Promise<boolean> =>
   page.evaluate(`[document.scrollingElement, document.querySelector('main')]
     .some(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)`);
+
+/**
+ * Clicks "Try again" in the messages until none is left. The beginning of the live connection asks again as well, so a
+ * message may be gone before it is clicked.
+ */
+export async function askAgain(messages: Locator): Promise<void> {
+  const buttons = messages.getByRole('button', { name: 'Try again' });
+  await eventually('it has asked for everything again', async () => {
+    await buttons.evaluateAll((all) => (all as unknown as { click(): void }[]).forEach((button) => button.click()));
+    return (await messages.count()) === 0;
+  });
+}

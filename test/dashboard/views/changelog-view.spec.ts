@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
+import { accessibilityFaults, askAgain, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 agents:
@@ -204,14 +204,11 @@ describeDashboard('the view Changelog', { config: CONFIG, files: FILES }, (dashb
       route.fulfill({ status: 503, json: { detail: 'The database is not available' } }),
     );
     await open(page, '/changelog');
-    await page.getByRole('alert').filter({ hasText: 'The database is not available' }).waitFor();
+    const message = page.getByRole('alert').filter({ hasText: 'The database is not available' });
+    await message.waitFor();
     await page.unroute('**/api/v1/changelog/events?*');
-    // The beginning of the live connection asks again as well, and the button may be gone by then.
-    const again = page.getByRole('button', { name: 'Try again' });
-    await eventually('the list is read', async () => {
-      if (await again.isVisible()) await again.click({ timeout: 1_000 }).catch(() => undefined);
-      return rowOf(page, 'published').first().isVisible();
-    });
+    await askAgain(message);
+    await rowOf(page, 'published').first().waitFor();
   });
 
   it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {

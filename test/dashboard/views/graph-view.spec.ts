@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 
 import { eventually } from '../../support/eventually.js';
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
+import { accessibilityFaults, askAgain, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 types:
@@ -138,9 +138,10 @@ describeDashboard('the graph of the configuration', { config: CONFIG, files: FIL
       route.fulfill({ status: 400, contentType: 'application/json', body: '{"detail":"the agents are out"}' }),
     );
     await page.goto(`${dashboard.app.url}/dashboard/graph`);
-    await page.getByRole('alert').getByText('the agents are out').waitFor();
+    const message = page.getByRole('alert').filter({ hasText: 'the agents are out' });
+    await message.waitFor();
     await page.unroute('**/api/v1/agents');
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await askAgain(message);
     await page.getByRole('application', GRAPH).waitFor();
   });
 

@@ -1,7 +1,7 @@
 // Opens the web app of the application in a real browser.
 import type { Page } from 'playwright-core';
 
-import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
+import { accessibilityFaults, askAgain, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 agents:
@@ -144,10 +144,11 @@ describeDashboard('the view Waiting', { config: CONFIG }, (dashboard) => {
       route.fulfill({ status: 400, json: { detail: 'The database is being repaired' } }),
     );
     await open(page, '/waiting?group=missing');
-    await page.getByRole('alert').filter({ hasText: 'The database is being repaired' }).waitFor();
+    const message = page.getByRole('alert').filter({ hasText: 'The database is being repaired' });
+    await message.waitFor();
     await panelOf(page).getByRole('alert').filter({ hasText: 'Waiting group not found: missing' }).waitFor();
     await page.unroute('**/api/v1/waiting?*');
-    await page.getByRole('button', { name: 'Try again' }).click();
+    await askAgain(message);
     await page.getByRole('row').nth(1).waitFor();
   });
 

@@ -3,7 +3,7 @@ import type { BrowserContext, Locator, Page, Route } from 'playwright-core';
 
 import { CuttableProxy } from '../../support/cuttable-proxy.js';
 import { eventually } from '../../support/eventually.js';
-import { accessibilityFaults, openTab } from '../../support/page-checks.js';
+import { accessibilityFaults, askAgain, openTab } from '../../support/page-checks.js';
 import { describeFilledDashboard, REQUESTS, type ShownView, showsContent, VIEWS } from '../content.js';
 
 /** A refusal, which the app does not repeat by itself. */
@@ -48,15 +48,6 @@ describeFilledDashboard('a view', (dashboard) => {
 
   /** The messages of failures in a part of a page. */
   const failures = (within: Locator): Locator => within.getByRole('alert').filter({ hasText: DETAIL });
-
-  /** Clicks what is there, because a part that refreshes itself may have been faster. Resolves when all are gone. */
-  async function askAgain(messages: Locator): Promise<void> {
-    const buttons = messages.getByRole('button', { name: 'Try again' });
-    await eventually('it has asked for everything again', async () => {
-      await buttons.evaluateAll((all) => (all as unknown as { click(): void }[]).forEach((button) => button.click()));
-      return (await messages.count()) === 0;
-    });
-  }
 
   it.each(VIEWS)('says what the service says if its requests fail, and asks again: $name', async (view) => {
     const { page } = await dashboard.open();
