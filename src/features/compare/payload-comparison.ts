@@ -20,7 +20,7 @@ export class PayloadComparison {
 
   /**
    * Compares the payloads of two artifacts by their positions. Null if retention has deleted one of them meanwhile.
-   * Throws DomainError `unavailable` if there is no memory for them now.
+   * Throws DomainError `unavailable` if the memory budget has no room for both.
    */
   async of(left: number, right: number): Promise<Changes | null> {
     await yieldToEventLoop();
