@@ -13,6 +13,7 @@ import { ChangelogModule } from './features/changelog/changelog.module.js';
 import { CompareModule } from './features/compare/compare.module.js';
 import { CorrelationsModule } from './features/correlations/correlations.module.js';
 import { DashboardModule } from './features/dashboard/dashboard.module.js';
+import { DefinitionsModule } from './features/definitions/definitions.module.js';
 import { ExecutionsModule } from './features/executions/executions.module.js';
 import { HealthModule } from './features/health/health.module.js';
 import { IdempotencyModule } from './features/idempotency/idempotency.module.js';
@@ -48,6 +49,7 @@ export class AppModule {
         AgentsModule,
         ActivityModule,
         ExecutionsModule,
+        DefinitionsModule,
         OperationsModule,
         SchedulesModule,
         WaitingModule,

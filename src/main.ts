@@ -16,6 +16,7 @@ import { hasDashboard, type Settings } from './config/settings.js';
 import { readTracingSettings } from './config/tracing-settings.js';
 import { createApp } from './create-app.js';
 import type { AgentClass } from './engines/engine.js';
+import { recordImports } from './engines/function/imported-modules.js';
 import { createLogger } from './observability/logging/create-logger.js';
 import { loadTracing } from './observability/tracing/load-tracing.js';
 
@@ -67,6 +68,7 @@ async function start(
 ): Promise<void> {
   const file = configurationFile(config);
   if (file === undefined) throw missingFile();
+  recordImports();
   const { settings, catalog, warnings } = await readConfiguration(file, flags, {
     agentClasses: agents,
     defaults,

@@ -1,6 +1,7 @@
 import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
 import type { ConfiguredSchedule } from './schedules/schedule.js';
+import type { StoredDefinition } from './stored-definition.js';
 
 /** The artifact types and agents of this process. They do not change while it runs. */
 export class Catalog {
@@ -12,6 +13,8 @@ export class Catalog {
   readonly digest: string;
   /** The schedules of the configuration file. */
   readonly schedules: readonly ConfiguredSchedule[];
+  /** The definition of each agent, by its name. Empty if the catalog was not made from a configuration. */
+  readonly definitions: ReadonlyMap<string, StoredDefinition>;
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
   private readonly subscriptionsByType = new Map<string, Subscription[]>();
@@ -26,17 +29,20 @@ export class Catalog {
       budget = null,
       digest = '',
       schedules = [],
+      definitions = new Map(),
     }: {
       models?: ReadonlyMap<string, ModelTerms>;
       budget?: Budget | null;
       digest?: string;
       schedules?: readonly ConfiguredSchedule[];
+      definitions?: ReadonlyMap<string, StoredDefinition>;
     } = {},
   ) {
     this.models = models;
     this.budget = budget;
     this.digest = digest;
     this.schedules = schedules;
+    this.definitions = definitions;
     this.typesByName = new Map(types.map((type) => [type.name, type]));
     this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));
     for (const subscription of agents.flatMap((agent) => agent.subscriptions)) {

@@ -465,6 +465,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/definitions/{digest}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["definitionsGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/executions/retry": {
         parameters: {
             query?: never;
@@ -1690,6 +1706,7 @@ export interface components {
             cause?: string;
             stack?: string;
             failure_group: string | null;
+            definition: string | null;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1782,6 +1799,7 @@ export interface components {
             cause?: string;
             stack?: string;
             failure_group: string | null;
+            definition: string | null;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1870,6 +1888,26 @@ export interface components {
             error_message: string;
             error_type?: string;
             final?: boolean;
+        };
+        DefinitionBody: {
+            digest: string;
+            agent: string;
+            /** Format: date-time */
+            first_used_at: string;
+            options: {
+                [key: string]: unknown;
+            };
+            schemas: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            files: {
+                [key: string]: string;
+            };
+            packages: {
+                [key: string]: string;
+            };
         };
         OperationFilterBody: {
             group?: string;
@@ -3234,6 +3272,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ExecutionBody"];
+                };
+            };
+        };
+    };
+    definitionsGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                digest: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DefinitionBody"];
                 };
             };
         };

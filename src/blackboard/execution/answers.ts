@@ -9,7 +9,7 @@ import type { MemoryReservation } from '../../common/memory-budget.js';
 import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
-import type { ClaimedExecution } from './claims.js';
+import type { ClaimedExecution } from './claimed-execution.js';
 import { OutputMemory } from './output-memory.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
 

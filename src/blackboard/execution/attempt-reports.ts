@@ -5,7 +5,7 @@ import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
 import { describeDetails } from '../../engines/error-details.js';
 import { type Span, traceIdOf, Tracing } from '../../observability/tracing/tracing.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
-import type { ClaimedExecution } from './claims.js';
+import type { ClaimedExecution } from './claimed-execution.js';
 import type { ExecutionFailure } from './ending-execution.js';
 import { executionEvent } from './execution-events.js';
 

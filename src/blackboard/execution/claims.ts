@@ -7,34 +7,12 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { LeasedTable } from '../../queue/leased-table.js';
 import { type Claimed, type Lease, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
-import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { countStarts } from './activity-event-rows.js';
 import { AgentLimits } from './agent-limits.js';
+import { type ClaimedExecution, claimedExecution, definitionOf } from './claimed-execution.js';
 import { findClaimedInputs, type InputRow } from './input-rows.js';
 import { type ExecutionRow, EXECUTIONS, UNASSIGNED } from './leased-executions.js';
-
-/** An execution that this process holds by a lease. */
-export interface ClaimedExecution {
-  id: string;
-  agent: string;
-  correlationId: string;
-  attempt: number;
-  direct: boolean;
-  batch: boolean;
-  /** The outcome is committed only while the execution has this lease. */
-  leaseToken: string;
-  /** The span that caused the execution; null if nothing is traced. */
-  traceparent: string | null;
-  /** The assignee of an external agent's execution; null if any client may claim it. */
-  assignee: string | null;
-  /** When it escalates or fails unless it has ended (epoch ms); null for never. */
-  dueAt: number | null;
-  /** Its inputs in the order in which the agent sees them. */
-  inputs: ExecutionInput[];
-  /** How long it waited to be claimed, in ms. */
-  waitedMs: number;
-}
 
 /** Claims waiting executions. The claim is committed before an engine runs, so that a crash shows as a lost lease. */
 @Injectable()
@@ -44,7 +22,7 @@ export class Claims {
   readonly unassigned: RowClaims<ExecutionRow, InputRow>;
 
   constructor(
-    catalog: Catalog,
+    private readonly catalog: Catalog,
     private readonly backlog: Backlog,
     limits: AgentLimits,
     clock: Clock,
@@ -95,30 +73,20 @@ export class Claims {
     this.backlog.changed(tx, -rows.length);
     await countStarts(tx, rows, now);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
-    return rows.map((row) => claimedExecution(row, leaseToken, inputsByExecution.get(row.id) ?? [], now));
+    return rows.map((row) =>
+      claimedExecution(
+        { ...row, agent: row.queue },
+        {
+          leaseToken,
+          inputs: inputsByExecution.get(row.id) ?? [],
+          definition: definitionOf(this.catalog, row.queue),
+          now,
+        },
+      ),
+    );
   }
 }
 
 /** The priorities that the agent's executions can have. Background ones have one less. */
 const prioritiesOf = (agent: AgentDefinition | undefined): number[] =>
   agent?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
-
-const claimedExecution = (
-  row: ExecutionRow,
-  leaseToken: string,
-  inputs: ExecutionInput[],
-  now: number,
-): ClaimedExecution => ({
-  id: row.id,
-  agent: row.queue,
-  correlationId: row.correlation_id,
-  attempt: row.attempt,
-  direct: row.direct === 1,
-  batch: row.batch === 1,
-  leaseToken,
-  traceparent: row.traceparent,
-  assignee: row.assignee,
-  dueAt: row.due_at,
-  inputs,
-  waitedMs: now - row.created_at,
-});

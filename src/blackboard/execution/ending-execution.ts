@@ -2,7 +2,7 @@ import type { Reader } from '../../database/unit-of-work.js';
 import type { ErrorDetails } from '../../engines/error-details.js';
 import { NO_SPAN, type Span } from '../../observability/tracing/tracing.js';
 import type { Spender } from '../budgets/usages.js';
-import type { ClaimedExecution } from './claims.js';
+import type { ClaimedExecution } from './claimed-execution.js';
 import { findInputIds } from './input-rows.js';
 import type { ExecutionRow } from './leased-executions.js';
 
@@ -28,6 +28,8 @@ export type EndingExecution = Pick<
     span: Span;
     /** A client ends the execution and may repeat the request, so the ended lease is kept. */
     fromOutside?: boolean;
+    /** The digest of its agent's definition. Absent if this process did not run the attempt. */
+    definition?: string | null;
   };
 
 type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct'>;

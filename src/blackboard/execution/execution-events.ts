@@ -1,6 +1,6 @@
 import { toTimestamp } from '../../common/timestamp.js';
 import type { LiveEvent } from '../../pubsub/live-event.js';
-import type { ClaimedExecution } from './claims.js';
+import type { ClaimedExecution } from './claimed-execution.js';
 
 type ExecutionEvent = Extract<
   LiveEvent,

@@ -14,7 +14,7 @@ import { inputView } from '../matching/input-view.js';
 import { failedAttempt, type RunningAttempt, startAttempt } from './attempt.js';
 import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
-import type { ClaimedExecution } from './claims.js';
+import type { ClaimedExecution } from './claimed-execution.js';
 import type { ExecutionFailure } from './ending-execution.js';
 import { EngineContexts, type RunningExecution } from './engine-contexts.js';
 import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.js';

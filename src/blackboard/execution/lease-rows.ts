@@ -25,6 +25,7 @@ const CHANGED = [
   'error_stack',
   'failure_group',
   'ended_lease',
+  'definition',
 ] as const;
 
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
@@ -39,7 +40,7 @@ export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round'
  */
 export async function releaseLease(
   tx: Transaction,
-  { id, agent, leaseToken, attempt, fromOutside = false }: EndingExecution,
+  { id, agent, leaseToken, attempt, fromOutside = false, definition = null }: EndingExecution,
   next: NextState,
 ): Promise<ReleasedExecution | undefined> {
   const failure = next.state === 'failed' ? next.failure : null;
@@ -56,6 +57,7 @@ export async function releaseLease(
     error_stack: failure?.details?.stack ?? null,
     failure_group: failure && failureGroupOf(agent, failure.type, failure.message).id,
     ended_lease: fromOutside ? leaseToken : null,
+    definition: next.state === 'pending' ? null : definition,
   });
   return released;
 }

@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
+import { Catalog } from '../../catalog/catalog.js';
 import { random } from '../../common/random.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { ImmediateStarts, type KeptSlot } from '../scheduling/immediate-starts.js';
-import type { NewExecutionRow } from '../scheduling/queued-execution-rows.js';
 import { countStart } from './activity-event-rows.js';
-import type { ClaimedExecution } from './claims.js';
+import { claimedExecution, definitionOf } from './claimed-execution.js';
 import { ExecutionSlots } from './execution-slots.js';
 import { Executor } from './executor.js';
 
@@ -15,6 +14,7 @@ import { Executor } from './executor.js';
 export class StartedExecutions {
   constructor(
     starts: ImmediateStarts,
+    private readonly catalog: Catalog,
     private readonly slots: ExecutionSlots,
     private readonly executor: Executor,
   ) {
@@ -32,23 +32,10 @@ export class StartedExecutions {
       release: () => loop.releaseKept(agent, id, false),
       startAfterCommit: async (row, inputs) => {
         await countStart(tx, agent, row.created_at);
-        tx.afterCommit(() => loop.startKept(claimedExecution(row, leaseToken, inputs)));
+        const definition = definitionOf(this.catalog, agent);
+        const held = { leaseToken, inputs, definition, now: row.created_at };
+        tx.afterCommit(() => loop.startKept(claimedExecution(row, held)));
       },
     };
   }
 }
-
-const claimedExecution = (row: NewExecutionRow, leaseToken: string, inputs: ExecutionInput[]): ClaimedExecution => ({
-  id: row.id,
-  agent: row.agent,
-  correlationId: row.correlation_id,
-  attempt: row.attempt,
-  direct: row.direct === 1,
-  batch: row.batch === 1,
-  leaseToken,
-  traceparent: row.traceparent,
-  assignee: row.assignee,
-  dueAt: row.due_at,
-  inputs,
-  waitedMs: 0,
-});

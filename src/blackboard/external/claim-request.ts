@@ -1,4 +1,4 @@
-import type { ClaimedExecution } from '../execution/claims.js';
+import type { ClaimedExecution } from '../execution/claimed-execution.js';
 
 /** A request to claim executions of external agents. */
 export interface ClaimRequest {

@@ -10,7 +10,8 @@ import { externalWork, isExternal } from '../../engines/external/external-work.j
 import { Signals } from '../../pubsub/signals.js';
 import { AgentLimits } from '../execution/agent-limits.js';
 import { AttemptReports } from '../execution/attempt-reports.js';
-import { type ClaimedExecution, Claims } from '../execution/claims.js';
+import type { ClaimedExecution } from '../execution/claimed-execution.js';
+import { Claims } from '../execution/claims.js';
 import { outsideToken } from '../execution/lease-token.js';
 import type { ExecutionRow } from '../execution/leased-executions.js';
 import { claimLockKey } from '../scheduling/agent-pauses.js';

@@ -10,6 +10,7 @@ import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Answers } from '../execution/answers.js';
 import { AttemptReports } from '../execution/attempt-reports.js';
+import { definitionOf } from '../execution/claimed-execution.js';
 import type { EndingExecution, ExecutionFailure } from '../execution/ending-execution.js';
 import { endingExecution } from '../execution/ending-execution.js';
 import { isReleased, outsideToken } from '../execution/lease-token.js';
@@ -125,7 +126,12 @@ export class ExternalLeases {
   private async held(row: Leased, leaseToken: string): Promise<EndingExecution> {
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
     const ending = await endingExecution(this.unitOfWork.reader, { ...row, queue: row.agent }, row.lease_token!);
-    return { ...ending, span: this.reports.span({ ...ending, traceparent: row.traceparent }), fromOutside: true };
+    return {
+      ...ending,
+      span: this.reports.span({ ...ending, traceparent: row.traceparent }),
+      fromOutside: true,
+      definition: definitionOf(this.catalog, row.agent),
+    };
   }
 
   /** A simultaneous duplicate of the request may have ended the execution, which is not an error; a lost lease is. */

@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Signals } from '../../pubsub/signals.js';
+import { DefinitionStore } from '../processes/definition-store.js';
 import { Processes } from '../processes/processes.js';
 import { ConfiguredSchedules } from '../schedules/configured-schedules.js';
 import { Backlog } from '../scheduling/backlog.js';
@@ -15,6 +16,7 @@ export class Presence {
   private unsubscribe = (): unknown => undefined;
 
   constructor(
+    private readonly definitions: DefinitionStore,
     private readonly processes: Processes,
     private readonly parkedTimers: ParkedTimers,
     private readonly backlog: Backlog,
@@ -25,6 +27,7 @@ export class Presence {
   ) {}
 
   async come(): Promise<void> {
+    await this.definitions.store();
     this.unsubscribe = this.signals.processesChanged.subscribe(() => void this.lookAround());
     await this.register();
     await this.schedules.store();

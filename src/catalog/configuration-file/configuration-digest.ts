@@ -13,8 +13,8 @@ export function configurationDigest(file: unknown, classes: readonly unknown[]):
     .digest('hex')}`;
 }
 
-/** `within` has the values around this one, because a YAML alias may refer to a value that contains it. */
-function sorted(value: unknown, within: readonly unknown[] = []): unknown {
+/** Returns the same JSON with sorted keys. `within` has the values around this one, because a YAML alias may refer to a value that contains it. */
+export function sorted(value: unknown, within: readonly unknown[] = []): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (within.includes(value)) return null;
   const around = [...within, value];

@@ -3,6 +3,7 @@ import type { Environment } from '../../config/environment.js';
 import type { Catalog } from '../catalog.js';
 import type { AgentDefinition } from '../definitions.js';
 import type { Path } from '../diagnostics.js';
+import type { AgentCode } from '../stored-definition.js';
 
 /** The catalog's view of an engine kind. */
 export interface EngineKind {
@@ -14,6 +15,8 @@ export interface EngineKind {
    * problem.
    */
   check(agent: AgentDefinition, checks: EngineChecks): Promise<EngineFinding[]>;
+  /** Returns the agent's code. Called after `check` has found no error. Missing if its agents have no code of their authors. */
+  code?(agent: AgentDefinition, checks: EngineChecks): AgentCode;
 }
 
 /** The input of an engine's check. */

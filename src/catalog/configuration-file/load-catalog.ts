@@ -8,6 +8,8 @@ import type { ConfigurationOptions } from '../agent-options.js';
 import { Catalog } from '../catalog.js';
 import { defineBudget, defineModels } from '../costs.js';
 import { CatalogError, type ConfigurationSource, type Diagnostic, type Diagnostics, Report } from '../diagnostics.js';
+import type { StoredDefinition } from '../stored-definition.js';
+import { type Spelled, storedDefinition } from './agent-definitions.js';
 import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
@@ -71,14 +73,35 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
     schedules: schedulesInFile(configuration, errors),
   };
   const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, report);
-  const catalog = new Catalog(types, agents, baseDirectory, further);
-  checkSubscriptionTypes(catalog, parsed, report);
-  await checkSchedules(catalog, settings?.bodyLimitBytes ?? null, errors);
-  await checkEngines(sources.engines, { baseDirectory, environment: sources.environment, catalog }, parsed, report);
+  const checked = new Catalog(types, agents, baseDirectory, further);
+  const checks = { baseDirectory, environment: sources.environment, catalog: checked };
+  checkSubscriptionTypes(checked, parsed, report);
+  await checkSchedules(checked, settings?.bodyLimitBytes ?? null, errors);
+  await checkEngines(sources.engines, checks, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
 
+  const definitions = definitionsOf(sources, checks, (source.spelled ?? {}) as Spelled);
+  const catalog = new Catalog(types, agents, baseDirectory, { ...further, definitions });
   addCatalogWarnings(catalog, Object.keys(configuration.types ?? {}), parsed, warnings);
   return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory };
+}
+
+/** By the names of the agents. */
+function definitionsOf(
+  { engines, classAgents = [] }: CatalogSources,
+  checks: EngineChecks,
+  spelled: Spelled,
+): Map<string, StoredDefinition> {
+  const inClasses = new Map(classAgents.map((one) => [(one.options as { name?: string }).name ?? one.className, one]));
+  return new Map(
+    checks.catalog.agents.map((agent) => {
+      const { options, code } = inClasses.get(agent.name) ?? {
+        options: spelled.agents?.[agent.name],
+        code: engines.find(({ kind }) => kind === agent.engine.kind)?.code?.(agent, checks),
+      };
+      return [agent.name, storedDefinition(agent, options, spelled, code ?? { files: {}, packages: {} })];
+    }),
+  );
 }
 
 async function readText(file: string): Promise<string> {

@@ -1,6 +1,7 @@
 import type { AgentOptions, ConfigurationOptions, Remaining } from '../agent-options.js';
 import type { AgentDefinition } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
+import type { AgentCode } from '../stored-definition.js';
 import { checkAgent, checkAgentName } from './agent-checks.js';
 import { defineAgent } from './agent-definition.js';
 import { classAgentSchema } from './configuration-schema.js';
@@ -12,6 +13,7 @@ export interface ClassAgent {
   /** The options of `@Agent`. */
   options: unknown;
   engine: AgentDefinition['engine'];
+  code: AgentCode;
 }
 
 /** An agent from either source, with its path. */

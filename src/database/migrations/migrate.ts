@@ -17,6 +17,7 @@ import { correlationsByState } from './0008-correlations-by-state.js';
 import { correlationsOfRuns } from './0009-correlations-of-runs.js';
 import { errorDetails } from './0010-error-details.js';
 import { schedules } from './0011-schedules.js';
+import { definitions } from './0012-definitions.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -34,6 +35,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   correlationsOfRuns,
   errorDetails,
   schedules,
+  definitions,
 ];
 
 /**

@@ -5,6 +5,7 @@ export interface ExecutionTables {
   executions: ExecutionsTable;
   execution_attempts: ExecutionAttemptsTable;
   agent_pauses: AgentPausesTable;
+  definitions: DefinitionsTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
   failure_changes: FailureChangesTable;
@@ -72,6 +73,18 @@ export interface ExecutionsTable {
   error_stack: Generated<string | null>;
   /** The group of its failure (src/common/failure-group.ts). Null unless it has failed. */
   failure_group: Generated<string | null>;
+  /** The digest of the agent's definition that its last attempt had. Null before its end, and if it is not known. */
+  definition: Generated<string | null>;
+}
+
+/** The definitions that agents have and had. */
+export interface DefinitionsTable {
+  digest: string;
+  agent: string;
+  /** JSON (src/catalog/stored-definition.ts). */
+  definition: string;
+  /** When a process with it first started (epoch ms). */
+  first_used_at: number;
 }
 
 /** An attempt that failed and was followed by another one. The execution's row has the data of its last attempt. */

@@ -5,10 +5,12 @@ import { pathToFileURL } from 'node:url';
 
 import type { EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
+import type { AgentCode } from '../../catalog/stored-definition.js';
 import type { JsonObject } from '../../common/json.js';
 import { agentContext, asError } from '../agent-code.js';
 import type { AgentArtifact, Engine, EngineEnvironment, ExecutionContext, PreparedEngine } from '../engine.js';
 import { UserFrames } from '../user-frames.js';
+import { codeOf } from './imported-modules.js';
 import { loadProblem } from './load-problem.js';
 
 /** Runs a function of a TypeScript or JavaScript module. Node strips the types. */
@@ -34,6 +36,10 @@ export class FunctionEngine implements Engine {
   async check(agent: AgentDefinition, { baseDirectory }: { baseDirectory: string }): Promise<EngineFinding[]> {
     const imported = await importAgentModule(moduleOf(agent), baseDirectory);
     return 'problem' in imported ? [{ path: ['module'], message: imported.problem }] : [];
+  }
+
+  code(agent: AgentDefinition, { baseDirectory }: { baseDirectory: string }): AgentCode {
+    return codeOf(resolve(baseDirectory, moduleOf(agent)), baseDirectory);
   }
 
   async prepare(agent: AgentDefinition, { baseDirectory }: EngineEnvironment): Promise<PreparedEngine> {

@@ -1,5 +1,7 @@
 import 'reflect-metadata';
 
+import { createHash } from 'node:crypto';
+
 import type { AgentOptions } from '../../catalog/agent-options.js';
 import type { ClassAgent } from '../../catalog/configuration-file/parse-agents.js';
 import type { AgentClass } from '../engine.js';
@@ -25,7 +27,10 @@ export function agentDefinitionOf(agentClass: AgentClass): ClassAgent {
     throw new Error(
       `the class ${agentClass.name} has no @Agent({...}); add it, or remove the class from the list of agents`,
     );
-  return { className: agentClass.name, options, engine: { kind: PROVIDER, agentClass } };
+  // The file of a class is not known, so its own text stands for it.
+  const text = createHash('sha256').update(String(agentClass)).digest('hex');
+  const code = { files: { [`class ${agentClass.name}`]: text }, packages: {} };
+  return { className: agentClass.name, options, engine: { kind: PROVIDER, agentClass }, code };
 }
 
 /** The engine kind of agent classes. Configuration files cannot use it. */

@@ -34,6 +34,7 @@ export const listedExecutionBody = (
   error_message: row.error_message,
   ...shownDetails(settings, row),
   failure_group: row.failure_group,
+  definition: row.definition,
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOf(heldUntil(row)),

@@ -78,6 +78,7 @@ export const fieldsOf = (execution: ExecutionBody): Field[] => [
   ['ended', execution.ended_at],
   ['took', between(execution.started_at, execution.ended_at)],
   ['next attempt', execution.next_attempt_at],
+  ['definition', execution.definition],
   ['assignee', execution.assignee],
   ['claimed by', execution.claimed_by],
   ['due', execution.due_at],

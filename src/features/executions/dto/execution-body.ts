@@ -90,6 +90,14 @@ export class ListedExecutionBody {
   @ApiProperty({
     type: String,
     nullable: true,
+    description:
+      "Digest of its agent's definition at its last end, see `/api/v1/definitions`; null before, and if not known",
+  })
+  definition!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
     description: 'Assignee of an execution of an external agent; null if it is not assigned, and for other agents',
   })
   assignee!: string | null;
@@ -249,6 +257,7 @@ export const LISTED_EXECUTION_EXAMPLE: ListedExecutionBody = {
   error_type: 'Error',
   error_message: 'the model could not be read',
   failure_group: FAILURE_GROUP,
+  definition: `sha256:${'5'.repeat(64)}`,
   assignee: null,
   claimed_by: null,
   lease_until: null,

@@ -1,0 +1,56 @@
+import type { Catalog } from '../../catalog/catalog.js';
+import type { ExecutionInput } from '../artifacts/execution-input.js';
+import type { ExecutionRow } from './leased-executions.js';
+
+/** An execution that this process holds by a lease. */
+export interface ClaimedExecution {
+  id: string;
+  agent: string;
+  correlationId: string;
+  attempt: number;
+  direct: boolean;
+  batch: boolean;
+  /** The outcome is committed only while the execution has this lease. */
+  leaseToken: string;
+  /** The span that caused the execution; null if nothing is traced. */
+  traceparent: string | null;
+  /** The assignee of an external agent's execution; null if any client may claim it. */
+  assignee: string | null;
+  /** When it escalates or fails unless it has ended (epoch ms); null for never. */
+  dueAt: number | null;
+  /** Its inputs in the order in which the agent sees them. */
+  inputs: ExecutionInput[];
+  /** The digest of its agent's definition in this process; null if that is not known. */
+  definition: string | null;
+  /** How long it waited to be claimed, in ms. */
+  waitedMs: number;
+}
+
+type Row = Pick<
+  ExecutionRow,
+  'id' | 'correlation_id' | 'attempt' | 'direct' | 'batch' | 'traceparent' | 'assignee' | 'due_at' | 'created_at'
+> & { agent: string };
+
+/** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
+export const claimedExecution = (
+  row: Row,
+  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition'> & { now: number },
+): ClaimedExecution => ({
+  id: row.id,
+  agent: row.agent,
+  correlationId: row.correlation_id,
+  attempt: row.attempt,
+  direct: row.direct === 1,
+  batch: row.batch === 1,
+  leaseToken: held.leaseToken,
+  traceparent: row.traceparent,
+  assignee: row.assignee,
+  dueAt: row.due_at,
+  inputs: held.inputs,
+  definition: held.definition,
+  waitedMs: held.now - row.created_at,
+});
+
+/** Returns the digest of an agent's definition in this process; null if that is not known. */
+export const definitionOf = ({ definitions }: Catalog, agent: string): string | null =>
+  definitions.get(agent)?.digest ?? null;

@@ -1,0 +1,27 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
+import { preparedInsert } from '../../database/prepared.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+
+/** Stores the definitions of this process's agents, so that a digest of an execution leads to it. */
+@Injectable()
+export class DefinitionStore {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Stores those that are not stored yet. Call this before the process runs an agent. */
+  async store(): Promise<void> {
+    const first_used_at = this.clock.now();
+    const rows = [...this.catalog.definitions.values()].map((definition) => ({ ...definition, first_used_at }));
+    await this.unitOfWork.run((tx) => insertDefinitions(tx.db, rows));
+  }
+}
+
+const insertDefinitions = preparedInsert('definitions', ['digest', 'agent', 'definition', 'first_used_at'], {
+  ifAbsent: true,
+});
