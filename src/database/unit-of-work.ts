@@ -59,6 +59,22 @@ export abstract class UnitOfWork {
   abstract readonly dialect: Dialect;
 
   /**
+   * Whether other processes may use this database at the same time. Then signals of theirs may be lost, so a change must
+   * also be looked for from time to time, and a lease of another owner is valid until it expires. Otherwise each lease
+   * of another owner is dead.
+   */
+  abstract readonly isShared: boolean;
+
+  /** Whether a transaction that has failed may have been committed, because its connection was lost at that moment. */
+  abstract readonly mayCommitUnnoticed: boolean;
+
+  /**
+   * Calls `work` for each item, and its transactions run in the order of the items. `work` should run one transaction.
+   * Rejects with the first error.
+   */
+  abstract inOrder<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void>;
+
+  /**
    * The position up to which no row of a table can still appear: a reader that has read up to it has missed none. A row
    * that was just committed may be after it for a few milliseconds.
    */

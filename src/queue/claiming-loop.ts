@@ -85,7 +85,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
 
   /** Other processes may have ended or left rows without a signal, so this is called from time to time. */
   lookAgain(): void {
-    if (!this.unitOfWork.dialect.exclusive && this.working) void this.lookAtAll();
+    if (this.unitOfWork.isShared && this.working) void this.lookAtAll();
   }
 
   /**
@@ -253,7 +253,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow,
   // It is unknown whether the round was committed. Without this, the rows that it may have claimed would wait until their
   // leases expire.
   private async handBackUnknown(): Promise<void> {
-    if (this.unitOfWork.dialect.exclusive || !this.working) return;
+    if (!this.unitOfWork.mayCommitUnnoticed || !this.working) return;
     this.handingBack = true;
     try {
       await this.leases.handBack([...this.runningIds(), ...this.kept.ids]);

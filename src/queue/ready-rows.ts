@@ -77,7 +77,7 @@ export class ReadyRows<Row extends LeasedRow> {
 
   /** Call this with every search. From time to time it asks up to which position all rows are visible. */
   look(): void {
-    if (this.unitOfWork.dialect.exclusive || scheduler.elapsed() - this.finalAt < FINAL_EVERY_MS) return;
+    if (!this.unitOfWork.dialect.keepsDeadRows || scheduler.elapsed() - this.finalAt < FINAL_EVERY_MS) return;
     this.finalAt = scheduler.elapsed();
     this.unitOfWork.finalPosition(this.table.name).then(
       (final) => (this.final = final),
@@ -91,7 +91,7 @@ export class ReadyRows<Row extends LeasedRow> {
     const { final } = this;
     // The search and the move use this same frontier. If rows return to the queue in between, they start a new one.
     const frontier = this.frontierOf(queue);
-    const isWhole = this.unitOfWork.dialect.exclusive || this.isDue(frontier);
+    const isWhole = !this.unitOfWork.dialect.keepsDeadRows || this.isDue(frontier);
     const ready = await (isWhole ? this.findAll(tx.db, { queue, limit }) : this.findBehind(tx, queue, frontier, limit));
     const isFull = ready.length === limit;
     const mustLookAgain = !isWhole && !isFull && frontier.sawNotAll;

@@ -1,7 +1,6 @@
 import type { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { forEachInTransaction } from './for-each-in-transaction.js';
 import { endLeases, findLostLeases, type LostLease, NO_LEASE, renewLeases, replaceLostLease } from './leased-rows.js';
 import type { LeasedRow, LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
@@ -68,7 +67,7 @@ export class RowLeases<Row extends LeasedRow> {
     const leftToOthers = (await this.holder.leftToOthers?.()) ?? [];
     for (;;) {
       const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers));
-      await forEachInTransaction(this.unitOfWork, givenUp, (tx, lost) => this.holder.giveUp(tx, lost));
+      await this.unitOfWork.inOrder(givenUp, (lost) => this.unitOfWork.run((tx) => this.holder.giveUp(tx, lost)));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
     }
@@ -91,8 +90,7 @@ export class RowLeases<Row extends LeasedRow> {
     const { owner } = this.holder;
     const lost = await findLostLeases<Row>(tx, this.table, {
       now: this.clock.now(),
-      // With SQLite there is no other process, so every other owner has ended.
-      onlyOwner: this.unitOfWork.dialect.exclusive ? owner : null,
+      onlyOwner: this.unitOfWork.isShared ? null : owner,
       leftToOthers,
       limit: TAKEN_AT_ONCE,
     });

@@ -9,7 +9,6 @@ import { newId } from '../../src/common/ids.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import { Settings } from '../../src/config/settings.js';
 import type { Database } from '../../src/database/database.js';
-import { type Dialect, SQLITE } from '../../src/database/dialects/dialect.js';
 import { PostgresDatabase } from '../../src/database/dialects/postgres-database.js';
 import { PostgresUnitOfWork } from '../../src/database/dialects/postgres-unit-of-work.js';
 import type { SqliteDatabase } from '../../src/database/dialects/sqlite-database.js';
@@ -30,7 +29,7 @@ const LEASE_MS = 30_000;
 
 /** Makes a SQLite file report the properties of a database that several processes share. */
 class SharedUnitOfWork extends SqliteUnitOfWork {
-  override readonly dialect: Dialect = { ...SQLITE, exclusive: false };
+  override readonly isShared = true;
 }
 
 /**

@@ -77,7 +77,7 @@ export const REPLACED: readonly ReplacedWord[] = [
   },
   {
     pattern: /\b(?:inOwnTransactions|known-state|own-transactions)\b|\bpersist\(/,
-    instead: 'forEachInTransaction, state-predicate or commitWithRetry',
+    instead: 'UnitOfWork.inOrder, state-predicate or commitWithRetry',
     example: 'persist(holder)',
   },
   {

@@ -63,7 +63,7 @@ export class CorrelationWaiters {
   /** The signal of a settlement in another process may be lost, so the states are also polled. */
   @Interval(LOOK_AGAIN_MS)
   async lookAtAll(): Promise<void> {
-    if (this.unitOfWork.dialect.exclusive || this.waiters.size === 0) return;
+    if (!this.unitOfWork.isShared || this.waiters.size === 0) return;
     try {
       const states = await findStates(this.unitOfWork.reader, {}, [...this.waiters.keys()]);
       for (const { id, state, generation } of states)

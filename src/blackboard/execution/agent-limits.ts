@@ -2,7 +2,6 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { scheduler } from '../../common/scheduler.js';
-import { dialectOf } from '../../database/dialects/dialect.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { mayRunOutside } from '../../engines/external/external-work.js';
 import { Processes } from '../processes/processes.js';
@@ -28,13 +27,13 @@ export class AgentLimits {
   ) {}
 
   /**
-   * Agent → free executions, locked until the transaction ends. With SQLite the one process counts its running
-   * executions in memory, so here it counts only agents whose executions clients or remote agents may hold.
+   * Agent → free executions, locked until the transaction ends. A process that can have no others counts its
+   * running executions in memory, so here it counts only agents whose executions clients or remote agents may hold.
    */
   async free(tx: Transaction, agents: readonly string[]): Promise<Map<string, number>> {
-    const counted = dialectOf(tx.db).exclusive
-      ? agents.filter((agent) => mayRunOutside(this.catalog.agent(agent)))
-      : agents;
+    const counted = this.processes.mayBeSeveral
+      ? agents
+      : agents.filter((agent) => mayRunOutside(this.catalog.agent(agent)));
     const [, paused, isRegistered, ...counts] = await Promise.all([
       tx.lock(counted.map(claimLockKey)),
       this.pauses.all(tx.db),
@@ -65,7 +64,7 @@ export class AgentLimits {
   }
 
   private async count(tx: Transaction, agent: string): Promise<number> {
-    if (!dialectOf(tx.db).exclusive) {
+    if (this.processes.mayBeSeveral) {
       this.forgetAfterBeingAlone();
       return this.running.count(tx, agent);
     }

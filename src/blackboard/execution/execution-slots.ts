@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Settings } from '../../config/settings.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal, mayRunOutside } from '../../engines/external/external-work.js';
 import { Slots } from '../../queue/slots.js';
 import { Processes } from '../processes/processes.js';
@@ -14,7 +13,6 @@ export class ExecutionSlots extends Slots {
   constructor(
     settings: Settings,
     private readonly catalog: Catalog,
-    private readonly unitOfWork: UnitOfWork,
     private readonly processes: Processes,
   ) {
     super((agent) => slotsOf(catalog.agent(agent)), settings.maxConcurrentExecutions);
@@ -31,7 +29,7 @@ export class ExecutionSlots extends Slots {
    */
   isShared(agent: string): boolean {
     if (mayRunOutside(this.catalog.agent(agent))) return true;
-    return !this.unitOfWork.dialect.exclusive && this.processes.mayRunElsewhere(agent);
+    return this.processes.mayRunElsewhere(agent);
   }
 
   /** Whether all running executions that count for the agent's limit have a slot of this process. */

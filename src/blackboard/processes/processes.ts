@@ -68,12 +68,17 @@ export class Processes {
     signals.resync.subscribe(changed);
   }
 
+  /** Whether the database allows other processes. If not, this one can count in memory what it runs. */
+  get mayBeSeveral(): boolean {
+    return this.unitOfWork.isShared;
+  }
+
   /**
    * Whether another process may run executions of this agent, without a look at the database. A process that has just
    * started may be missed until its signal arrives.
    */
   mayRunElsewhere(agent: string): boolean {
-    return this.lastKnown?.runsElsewhere(agent) ?? true;
+    return this.mayBeSeveral && (this.lastKnown?.runsElsewhere(agent) ?? true);
   }
 
   /**
@@ -81,7 +86,7 @@ export class Processes {
    * has just started may be missed.
    */
   get isAlone(): boolean {
-    if (this.unitOfWork.dialect.exclusive) return true;
+    if (!this.unitOfWork.isShared) return true;
     return this.lastKnown?.isAlone === true && this.leasedUntil !== null && this.clock.now() > this.leasedUntil;
   }
 
@@ -108,7 +113,7 @@ export class Processes {
    * one may start executions without counting those of this one, so it must not claim any.
    */
   async isRegistered(db: Reader): Promise<boolean> {
-    if (this.unitOfWork.dialect.exclusive) return true;
+    if (!this.unitOfWork.isShared) return true;
     const [row] = await findLiveProcess(db, { id: this.own, now: this.clock.now() });
     return row !== undefined && this.isCounted;
   }
@@ -121,7 +126,7 @@ export class Processes {
   /** The live processes, in the order in which they started. */
   async all(): Promise<ProcessRow[]> {
     const now = this.clock.now();
-    if (!this.unitOfWork.dialect.exclusive) return findProcesses(this.unitOfWork.reader, now);
+    if (this.unitOfWork.isShared) return findProcesses(this.unitOfWork.reader, now);
     return (await findProcesses(this.unitOfWork.reader, null)).map((row) => ({ ...row, seen_at: now }));
   }
 
@@ -133,7 +138,7 @@ export class Processes {
       subscriptions: this.subscriptions,
       maxExecutions: this.settings.maxConcurrentExecutions,
     };
-    if (this.unitOfWork.dialect.exclusive) return new KnownWork(own, []);
+    if (!this.unitOfWork.isShared) return new KnownWork(own, []);
     const { changes } = this;
     const others = await findOthers(db, this.own, this.clock.now());
     const known = new KnownWork(own, others.map(configuredOf));
@@ -162,7 +167,7 @@ export class Processes {
 
   private async renew(): Promise<boolean> {
     // With SQLite there is no other process that could ask.
-    if (this.unitOfWork.dialect.exclusive) return true;
+    if (!this.unitOfWork.isShared) return true;
     const now = this.clock.now();
     return this.unitOfWork.run(async (tx) => {
       // After it has expired, other processes have acted as if this one had ended, so it must register again.
@@ -177,7 +182,7 @@ export class Processes {
     const now = this.clock.now();
     this.startedAt ??= now;
     // With SQLite only one process has the database, so all other rows belong to processes that have ended.
-    await deleteExpiredProcesses(tx, this.unitOfWork.dialect.exclusive ? null : now);
+    await deleteExpiredProcesses(tx, this.unitOfWork.isShared ? now : null);
     await insertProcess(tx, {
       id: this.own,
       agents: JSON.stringify(this.agents),

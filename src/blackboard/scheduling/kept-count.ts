@@ -33,7 +33,7 @@ export class KeptCount {
   /** Call this every second: changes by other processes do not pass through `changed`. */
   async recountShared(): Promise<void> {
     const startedAt = scheduler.elapsed();
-    if (this.unitOfWork.dialect.exclusive || startedAt < this.recountAt) return;
+    if (!this.unitOfWork.isShared || startedAt < this.recountAt) return;
     // Only one recount runs at a time, and recounts take at most 1/20 of the time.
     this.recountAt = Infinity;
     try {

@@ -39,17 +39,18 @@ export interface NewLease {
  * paused or another process is registered: then only a claim, which locks the agent, may start it.
  */
 export const insertRunning = prepared<NewExecutionRow & NewLease, { state: ExecutionState }>((db, place) => {
+  const text = (name: 'leaseToken' | 'owner') => sql<string>`cast(${place(name)} as text)`;
   const number = (name: 'created_at' | 'until') => sql<number>`cast(${place(name)} as bigint)`;
   const paused = sql`exists (select 1 from agent_pauses where agent = ${place('agent')})`;
   // Exactly this process: it must be registered, or else another one may take itself for the only one.
-  const alone = sql`(select array_agg(id) from processes where seen_until > ${number('created_at')}) = array[cast(${place('owner')} as text)]`;
-  const mustWait = dialectOf(db).exclusive ? paused : sql`${paused} or ${alone} is not true`;
+  const alone = dialectOf(db).isOnlyProcess(text('owner'), number('created_at'));
+  const mustWait = sql`${paused} or not ${alone}`;
   const running = <T>(value: T) => sql`case when not must_wait then ${value} end`;
   const columns = {
     ...places(place, COLUMNS),
     state: sql`case when must_wait then 'pending' else 'running' end`,
-    lease_token: running(sql`cast(${place('leaseToken')} as text)`),
-    lease_owner: running(sql`cast(${place('owner')} as text)`),
+    lease_token: running(text('leaseToken')),
+    lease_owner: running(text('owner')),
     lease_until: running(number('until')),
     claim: running(dialectOf(db).nextClaim),
     started_at: running(number('created_at')),

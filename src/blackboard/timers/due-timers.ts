@@ -51,7 +51,8 @@ export class DueTimers {
       // Expressions are evaluated in parallel; the transactions then run in the order of the timers.
       const prepared = await Promise.all(due.map((timer) => this.prepareOrPostpone(timer)));
       if (isStopped()) break;
-      await this.commitAll(prepared.filter((each) => each !== null));
+      const work = prepared.filter((each) => each !== null);
+      await this.unitOfWork.inOrder(work, (each) => this.commitOrPostpone(each));
     }
     return findNextDueTime(reader, known);
   }
@@ -66,12 +67,6 @@ export class DueTimers {
       await this.failed.postpone(timer, error);
       return null;
     }
-  }
-
-  /** With SQLite, transactions run in the order in which they are requested, so all can be requested together. */
-  private async commitAll(all: Prepared[]): Promise<void> {
-    if (this.unitOfWork.dialect.exclusive) await Promise.all(all.map((each) => this.commitOrPostpone(each)));
-    else for (const each of all) await this.commitOrPostpone(each);
   }
 
   private async commitOrPostpone({ timer, work }: Prepared): Promise<void> {

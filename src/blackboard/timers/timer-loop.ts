@@ -45,7 +45,7 @@ export class TimerLoop {
   @Interval(LOOK_AGAIN_MS)
   lookAtAll(): void {
     // The clock may also have been set forth, which the machine's timer does not notice.
-    if (this.isStarted && (!this.unitOfWork.dialect.exclusive || this.loop.isOverdue)) void this.loop.run();
+    if (this.isStarted && (this.unitOfWork.isShared || this.loop.isOverdue)) void this.loop.run();
   }
 
   /** Stops firing. Resolves when the current pass has ended. */

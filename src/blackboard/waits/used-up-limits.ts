@@ -46,7 +46,7 @@ export class UsedUpLimits {
     if (running!.count >= agent.concurrency) return true;
     // An attempt that ran out of time keeps its slot until its code returns. With one process, that slot decides.
     const { total, byQueue } = this.slots.free([name]);
-    return this.unitOfWork.dialect.exclusive && !isExternal(agent) && total > 0 && !byQueue.has(name);
+    return !this.processes.mayBeSeveral && !isExternal(agent) && total > 0 && !byQueue.has(name);
   }
 
   /** Returns the processes that run as many executions as they may. */

@@ -1,37 +1,48 @@
 import { type Expression, type Kysely, type RawBuilder, type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 
+import { type Place, type Prepared, prepared } from '../prepared.js';
 import type { Schema } from '../schema.js';
 
 /** The differences between the databases, apart from connecting and committing. */
 export interface Dialect {
   readonly name: 'sqlite' | 'postgres';
-  /**
-   * True if only one process uses the database and its transactions run one after another. Then every lease of another
-   * owner is dead, rows need no locks, and there are no other processes to notify.
-   */
-  readonly exclusive: boolean;
+  /** True if transactions run at the same time, so that a row has to be locked to stay as it was read. */
+  readonly locksRows: boolean;
+  /** True if a search passes rows that were changed or deleted, as long as any session can still see them. */
+  readonly keepsDeadRows: boolean;
   /** True if a cross join joins its tables in the order of the query. */
   readonly joinsAsWritten: boolean;
   /** The last position that a table has assigned, or 0. */
   lastPosition(table: keyof Schema): RawBuilder<number>;
   /** The next claim number, in increasing order. Null if only one process claims. */
   readonly nextClaim: RawBuilder<number | null>;
+  /**
+   * Whether this process and no other one is registered at a time (epoch ms). A process that can have no others need not
+   * be registered. Both arguments are places in a prepared query.
+   */
+  isOnlyProcess(id: Expression<string>, now: Expression<number>): RawBuilder<SqlBool>;
 }
 
 export const SQLITE: Dialect = {
   name: 'sqlite',
-  exclusive: true,
+  locksRows: false,
+  keepsDeadRows: false,
   joinsAsWritten: true,
   lastPosition: (table) => sql`coalesce((select seq from sqlite_sequence where name = ${table}), 0)`,
   nextClaim: sql.lit(null),
+  isOnlyProcess: () => sql`true`,
 };
 
 export const POSTGRES: Dialect = {
   name: 'postgres',
-  exclusive: false,
+  locksRows: true,
+  keepsDeadRows: true,
   joinsAsWritten: false,
   lastPosition: (table) => sql`coalesce(pg_sequence_last_value(pg_get_serial_sequence(${table}, 'seq')::regclass), 0)`,
   nextClaim: sql`nextval('execution_claims')`,
+  // Null without any registration.
+  isOnlyProcess: (id, now) =>
+    sql`coalesce((select array_agg(id) from processes where seen_until > ${now}) = array[${id}], false)`,
 };
 
 /** Kysely's adapters of both databases have this field. */
@@ -59,25 +70,38 @@ export const inByteOrder = (db: Kysely<Schema>, column: string): RawBuilder<stri
 
 /**
  * Locks the rows that a query finds against deletion until the transaction ends. Other transactions may take the same
- * lock. Does nothing if only one process uses the database.
+ * lock. Does nothing if transactions run one after another.
  */
 export const keeping = <Tables extends keyof Schema, Row>(
   db: Kysely<Schema>,
   query: SelectQueryBuilder<Schema, Tables, Row>,
-): SelectQueryBuilder<Schema, Tables, Row> => (dialectOf(db).exclusive ? query : query.forKeyShare());
+): SelectQueryBuilder<Schema, Tables, Row> => (dialectOf(db).locksRows ? query.forKeyShare() : query);
+
+/**
+ * Makes a query that locks the rows that it finds until the transaction ends, and is run for nothing else. Other
+ * transactions wait. Does nothing if transactions run one after another.
+ */
+export function rowLock<Values>(
+  build: (db: Kysely<Schema>, place: Place<Values>) => SelectQueryBuilder<Schema, keyof Schema, unknown>,
+): (db: Kysely<Schema>, values: Values) => Promise<void> {
+  const lock: Prepared<Values, unknown> = prepared((db, place) => locking(db, build(db, place), { wait: true }));
+  return async (db, values) => {
+    if (dialectOf(db).locksRows) await lock(db, values);
+  };
+}
 
 type Locked = { wait: boolean; of?: keyof Schema };
 
 /**
  * Locks the rows that a query finds until the transaction ends. `wait: false` skips rows that another transaction has
- * locked. `of` names the table to lock if the query joins several. Does nothing if only one process uses the database.
+ * locked. `of` names the table to lock if the query joins several. Does nothing if transactions run one after another.
  */
 export function locking<Tables extends keyof Schema, Row>(
   db: Kysely<Schema>,
   query: SelectQueryBuilder<Schema, Tables, Row>,
   { wait, of }: Locked,
 ): SelectQueryBuilder<Schema, Tables, Row> {
-  if (dialectOf(db).exclusive) return query;
+  if (!dialectOf(db).locksRows) return query;
   const locked = of === undefined ? query.forUpdate() : query.forUpdate(of as never);
   return wait ? locked : locked.skipLocked();
 }

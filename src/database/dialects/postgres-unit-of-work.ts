@@ -25,6 +25,8 @@ type Effect = () => void;
 export class PostgresUnitOfWork extends UnitOfWork {
   readonly reader: Kysely<Schema>;
   readonly dialect = POSTGRES;
+  readonly isShared = true;
+  readonly mayCommitUnnoticed = true;
   private readonly connections = new WeakMap<PoolClient, TransactionConnection>();
   private readonly open = new Set<Promise<unknown>>();
   private readonly positions = new Map<PositionedTable, PostgresPositions>();
@@ -51,6 +53,10 @@ export class PostgresUnitOfWork extends UnitOfWork {
     this.open.add(settled);
     void settled.then(() => this.open.delete(settled));
     return result;
+  }
+
+  async inOrder<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    for (const item of items) await work(item);
   }
 
   finalPosition(table: PositionedTable): Promise<number> {

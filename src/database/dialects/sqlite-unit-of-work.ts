@@ -43,6 +43,10 @@ interface Finished {
 export class SqliteUnitOfWork extends UnitOfWork {
   readonly reader: Kysely<Schema>;
   readonly dialect = SQLITE;
+  // A lock on the file keeps other processes out.
+  readonly isShared: boolean = false;
+  // A commit that may have reached the disk stops the process.
+  readonly mayCommitUnnoticed = false;
   private readonly queue: Closure[] = [];
   private readonly statements: Record<'begin' | 'commit' | 'savepoint' | 'release', StatementSync>;
   private draining: Promise<void> | null = null;
@@ -71,6 +75,11 @@ export class SqliteUnitOfWork extends UnitOfWork {
       this.queue.push({ work, resolve, reject, queuedAt: scheduler.elapsed() });
       this.draining ??= this.drain();
     });
+  }
+
+  // Transactions run in the order in which they are requested, so all can be requested together and share a commit.
+  async inOrder<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+    await Promise.all(items.map(work));
   }
 
   // The single writer assigns positions in the order of its commits.

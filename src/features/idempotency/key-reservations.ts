@@ -129,6 +129,6 @@ export class KeyReservations {
   }
 
   private isDead(row: KeyRow, now: number): boolean {
-    return row.owner === this.owner || this.unitOfWork.dialect.exclusive || row.leaseUntil <= now;
+    return row.owner === this.owner || !this.unitOfWork.isShared || row.leaseUntil <= now;
   }
 }

@@ -3,7 +3,7 @@ import { type Insertable, type Selectable, sql } from 'kysely';
 
 import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
 import type { CorrelationCondition } from '../../blackboard/retention/settled-correlations.js';
-import { locking } from '../../database/dialects/dialect.js';
+import { locking, rowLock } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { DeliveriesTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -159,8 +159,8 @@ const NEW_COLUMNS = [
 
 const insertDeliveries = preparedInsert('deliveries', NEW_COLUMNS);
 
-const holdCorrelation = prepared<{ correlationId: string }, unknown>((db, place) =>
-  locking(db, db.selectFrom('correlations').select('id').where('id', '=', place('correlationId')), { wait: true }),
+const holdCorrelation = rowLock<{ correlationId: string }>((db, place) =>
+  db.selectFrom('correlations').select('id').where('id', '=', place('correlationId')),
 );
 
 const findOpen = prepared<{ correlationId: string; targetId: string }, { seq: number }>((db, place) =>

@@ -51,8 +51,7 @@ export class DeliveryClaims {
    */
   async readyQueues(): Promise<string[]> {
     const { dialect, reader } = this.unitOfWork;
-    // A process that is alone on the database only searches when it starts and after an error.
-    if (dialect.exclusive) return this.queues.readyAfter(reader, 0);
+    if (!dialect.keepsDeadRows) return this.queues.readyAfter(reader, 0);
     const searchesAll = this.clock.now() >= this.searchAllAt;
     const final = await this.unitOfWork.finalPosition('deliveries');
     const found = await (searchesAll ? this.queues.ready(reader) : this.queues.readyAfter(reader, this.searchedUpTo));

@@ -4,7 +4,6 @@ import { Clock } from '../../common/clock.js';
 import { random } from '../../common/random.js';
 import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
-import { dialectOf } from '../../database/dialects/dialect.js';
 import type { DeliveryState } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
@@ -109,7 +108,7 @@ export class DeliveryOutcomes {
     // A publish that adds to the group locks the correlation too, so it sees whether a delivery is open before its
     // own.
     const [, isReleased] = await Promise.all([
-      this.holdGroups(tx, correlationId),
+      this.deliveries.holdGroups(tx, correlationId),
       this.releaseLease(tx, delivery, ended, sent),
     ]);
     if (!isReleased) return false;
@@ -139,10 +138,6 @@ export class DeliveryOutcomes {
   ): Promise<void> {
     const times = { started_at: startedAt, duration_ms: durationMs };
     return this.attempts.record(tx, { delivery_id: id, attempt, ...times, status, error });
-  }
-
-  private async holdGroups(tx: Transaction, correlationId: string): Promise<void> {
-    if (!dialectOf(tx.db).exclusive) await this.deliveries.holdGroups(tx, correlationId);
   }
 }
 

@@ -145,14 +145,14 @@ export class ImportsRepository {
 
   /** Returns the `seq` of the imports that have no live owner. */
   async abandoned(): Promise<number[]> {
-    const { reader, dialect } = this.unitOfWork;
+    const { reader, isShared } = this.unitOfWork;
     const found = await reader
       .selectFrom('batches')
       .select('seq')
       .where('status', '=', 'importing')
       .where(({ eb, or }) => {
         const lapsed = or([eb('import_until', '<', this.clock.now()), eb('import_owner', 'is', null)]);
-        return dialect.exclusive ? or([lapsed, eb('import_owner', '!=', this.owner)]) : lapsed;
+        return isShared ? lapsed : or([lapsed, eb('import_owner', '!=', this.owner)]);
       })
       .execute();
     return found.map(({ seq }) => seq);
