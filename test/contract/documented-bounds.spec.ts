@@ -37,6 +37,8 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['different names of all inputs', /^input_mapping: .* both become /],
   ['columns that the file has', /^input_mapping: there is no column /],
   ['a step that fits its window', /^step: must be (shorter than|at least)/],
+  ['the order of two times, and the clock', /^to: must not be (before from|in the future)$/],
+  ['the ticks of a time', /^There are more than 1000 ticks from from to to; choose less time$/],
   ['agents that are external', /is not an external agent/],
   [
     'the types that the agent publishes, and their schemas',
@@ -54,6 +56,7 @@ const KNOWN = {
   agents: [['approver'], Array<string>(100).fill('approver')],
   payload: [{ text: 'hello', n: 1, key: 'a' }],
   file: ['swagger-ui.css'],
+  schedule_name: ['stocktaking', 'daily'],
   options: [{ every: '1h', publishes: { type: 'Note' } }],
 };
 
@@ -64,6 +67,13 @@ const EXTERNAL = `
     engine: { kind: external }
     timeout: 30d
     concurrency: 10000
+`;
+
+/** A schedule whose ticks any backfill can publish, and one with more ticks than most times allow. */
+const SCHEDULES = `
+schedules:
+  stocktaking: { at: [1600-12-31T18:00Z, 2020-06-30T18:00Z], publishes: { type: Note } }
+  daily: { every: 1d, publishes: { type: Note } }
 `;
 
 class NoNames extends Resolver {
@@ -108,7 +118,7 @@ describe('the bounds that the document states', () => {
       maxStreamsPerAddress: 100_000,
     } as const;
     app = await startApp({
-      config: AGENTS + EXTERNAL,
+      config: AGENTS + EXTERNAL + SCHEDULES,
       files: AGENT_FILES,
       agents: [Shouter],
       clock: new FastClock(1_000),
