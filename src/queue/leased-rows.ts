@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { dialectOf, locking } from '../database/dialects/dialect.js';
 import { preparedWithList } from '../database/prepared.js';
 import type { Reader, Transaction } from '../database/unit-of-work.js';
+import { changeState } from './change-state.js';
 import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
 import { isInState } from './state-predicate.js';
 
@@ -13,14 +14,8 @@ export interface LostLease {
   lost_leases: number;
 }
 
-/** The lease of a row that waits again. */
-export const NO_LEASE = {
-  state: 'pending',
-  available_at: null,
-  lease_token: null,
-  lease_owner: null,
-  lease_until: null,
-} as const;
+/** The columns of a row without a lease. */
+export const NO_LEASE = { lease_token: null, lease_owner: null, lease_until: null } as const;
 
 interface Taken {
   leaseToken: string;
@@ -41,10 +36,8 @@ export const takingLeases = (table: LeasedTable) =>
       .where('id', 'in', ids)
       .where(isInState('pending'))
       .where('available_at', 'is', null);
-    return db
-      .updateTable(table.name)
+    return changeState(db, table.name, ['pending'], 'running')
       .set(({ fn, ref }) => ({
-        state: 'running',
         lease_token: place('leaseToken'),
         claim: dialectOf(db).nextClaim,
         lease_owner: place('owner'),
@@ -80,9 +73,9 @@ export async function endLeases(
   owner: string,
   kept: readonly string[],
 ): Promise<string[]> {
-  const rows = await db
-    .updateTable(table.name)
-    .set(NO_LEASE)
+  const rows = await changeState(db, table.name, ['running'], 'pending')
+    .set({ ...NO_LEASE, available_at: null })
+    // Finds them by the partial index.
     .where('state', '=', sql.lit('running' as const))
     .where('lease_owner', '=', owner)
     .$if(kept.length > 0, (held) => held.where('id', 'not in', kept))
@@ -122,12 +115,25 @@ export function findLostLeases<Row extends LeasedRow>(
   return locking(db, lost, { wait: false }).$castTo<Row & LostLease>().execute();
 }
 
+/** Ends a lost lease, so that the row waits again, and stores how many the row has lost. */
+export async function endLostLease(
+  { db }: Transaction,
+  table: LeasedTable,
+  lost: LeasedRow & LostLease,
+): Promise<void> {
+  await changeState(db, table.name, ['running'], 'pending')
+    .set({ ...NO_LEASE, available_at: null, lost_leases: lost.lost_leases })
+    .where('id', '=', lost.id)
+    .where('lease_token', '=', lost.lease_token)
+    .execute();
+}
+
 /** Replaces a lost lease, and stores how many the row has lost. */
 export async function replaceLostLease(
   { db }: Transaction,
   table: LeasedTable,
   lost: LeasedRow & LostLease,
-  lease: typeof NO_LEASE | { lease_token: string; lease_owner: string | null; lease_until: number },
+  lease: { lease_token: string; lease_owner: string | null; lease_until: number },
 ): Promise<void> {
   await db
     .updateTable(table.name)

@@ -1,7 +1,14 @@
 import type { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { endLeases, findLostLeases, type LostLease, NO_LEASE, renewLeases, replaceLostLease } from './leased-rows.js';
+import {
+  endLeases,
+  endLostLease,
+  findLostLeases,
+  type LostLease,
+  renewLeases,
+  replaceLostLease,
+} from './leased-rows.js';
 import type { LeasedRow, LeasedTable } from './leased-table.js';
 import type { Lease } from './row-claims.js';
 
@@ -106,7 +113,7 @@ export class RowLeases<Row extends LeasedRow> {
   }
 
   private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
-    await replaceLostLease(tx, this.table, lost, NO_LEASE);
+    await endLostLease(tx, this.table, lost);
     tx.whenVisible(() => this.holder.returned(lost.queue));
   }
 

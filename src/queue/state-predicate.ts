@@ -3,9 +3,11 @@ import { type RawBuilder, sql, type SqlBool } from 'kysely';
 import type { DeliveryState, ExecutionState } from '../database/schema.js';
 
 /**
- * The state of rows that are looked up by their ids. The expression prevents the use of a partial index on a state:
+ * Whether the state of rows that are looked up by their ids is one of these. The expression prevents the use of a partial index on a state:
  * Postgres' planner considers such an index small, but it contains everything that ended while a session holds an old
  * snapshot.
  */
-export const isInState = (state: ExecutionState | DeliveryState): RawBuilder<SqlBool> =>
-  sql<SqlBool>`coalesce(state, '') = ${sql.lit(state)}`;
+export const isInState = (...states: (ExecutionState | DeliveryState)[]): RawBuilder<SqlBool> =>
+  states.length === 1
+    ? sql<SqlBool>`coalesce(state, '') = ${sql.lit(states[0])}`
+    : sql<SqlBool>`coalesce(state, '') in (${sql.join(states.map((state) => sql.lit(state)))})`;

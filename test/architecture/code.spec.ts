@@ -22,6 +22,7 @@ const MAX_PARAMETERS = 8;
 /** Files with SQL that are neither repositories nor stores, and the reason for each. */
 const SQL_ELSEWHERE: Record<string, string> = {
   'src/features/health/readiness.service.ts': 'its `select 1` only asks whether the database answers',
+  'src/queue/change-state.ts': 'the beginning of an update, which several stores share',
   'src/queue/state-predicate.ts': 'a part of a condition, which several stores share',
 };
 

@@ -155,7 +155,7 @@ describe('a process', () => {
       await of(UnitOfWork).run(async ({ db }) => {
         await db
           .updateTable('executions')
-          .set({ state: 'running', lease_token: 'lost', lease_owner: 'gone', lease_until: 0 })
+          .set({ state: 'running' as never, lease_token: 'lost', lease_owner: 'gone', lease_until: 0 })
           .execute();
         await db
           .insertInto('batches')

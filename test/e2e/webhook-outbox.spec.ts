@@ -64,7 +64,13 @@ describe('the deliveries of a publish', () => {
     board.app.app.get(UnitOfWork, { strict: false }).run(async (tx) => {
       await tx.db
         .updateTable('deliveries')
-        .set({ state, ended_at: 1_800_000_000_000, attempt: 2, last_status: 500, last_error: 'it answered 500' })
+        .set({
+          state: state as never,
+          ended_at: 1_800_000_000_000,
+          attempt: 2,
+          last_status: 500,
+          last_error: 'it answered 500',
+        })
         .where('id', '=', id)
         .execute();
       const tried = { delivery_id: id, started_at: 1_800_000_000_000, duration_ms: 12 };

@@ -293,7 +293,7 @@ describe('deliveries', () => {
 
     // Marks them as if the receiver had accepted them.
     const delivered = {
-      state: 'delivered' as const,
+      state: 'delivered' as never,
       ended_at: clock.now(),
       available_at: null,
       lease_token: null,

@@ -35,7 +35,7 @@ describe('targets of webhooks', () => {
       .post('/api/v1/artifacts')
       .send({ type: 'Note', webhook: { url: `https://hooks.example${path}`, secret: 'a secret of the client' } })
       .expect(200);
-    const ended = { state: 'delivered', ended_at: clock.now() } as const;
+    const ended = { state: 'delivered' as never, ended_at: clock.now() };
     await board.app.app
       .get(UnitOfWork, { strict: false })
       .run((tx) => tx.db.updateTable('deliveries').set(ended).where('ended_at', 'is', null).execute());

@@ -10,6 +10,7 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { noteRefusedChanges } from './refused-changes.js';
 
 const WAREHOUSE = new URL('../faults/warehouse/', import.meta.url).pathname;
 
@@ -49,6 +50,7 @@ export async function makeTemplate(): Promise<Template> {
   const settings = resolveSettings({ flags: {}, environment: {}, file: config, server });
   const database = await openDatabase(`sqlite:${join(folder, 'starling.db')}`);
   await database.close();
+  noteRefusedChanges(join(folder, 'starling.db'));
   return { folder, catalog, settings, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 

@@ -4,6 +4,8 @@ import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { changeState } from '../../queue/change-state.js';
+import { NO_LEASE } from '../../queue/leased-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export type StoredExecution = Selectable<ExecutionsTable>;
@@ -55,22 +57,13 @@ export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenEx
 
 /** Cancels the executions of a correlation that have not ended. */
 export const endOpen = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
-  db
-    .updateTable('executions')
-    .set({
-      state: 'cancelled',
-      ended_at: place('now'),
-      available_at: null,
-      lease_token: null,
-      lease_owner: null,
-      lease_until: null,
-    })
+  changeState(db, 'executions', ['pending', 'running'], 'cancelled')
+    .set({ ...NO_LEASE, ended_at: place('now'), available_at: null })
     // Kept for an attempt that is cancelled while it runs; an execution that waits has no current attempt.
     .set(({ eb }) => ({
       attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end(),
     }))
-    .where('correlation_id', '=', place('correlationId'))
-    .where('state', 'in', ['pending', 'running']),
+    .where('correlation_id', '=', place('correlationId')),
 );
 
 export async function findCorrelationOf({ db }: Transaction, id: string): Promise<string | undefined> {
@@ -123,9 +116,8 @@ export async function beginRound(
   } as const;
   // An execution that an older version failed during an upgrade has no group.
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
-  await tx.db
-    .updateTable('executions')
-    .set({ state: 'pending', available_at: null, ended_at: null, ...again })
+  await changeState(tx.db, 'executions', ['failed'], 'pending')
+    .set({ available_at: null, ended_at: null, ...again })
     .where('id', '=', id)
     .execute();
 }

@@ -5,6 +5,8 @@ import { random } from '../../common/random.js';
 import { places, prepared } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { changeState } from '../../queue/change-state.js';
+import { NO_LEASE } from '../../queue/leased-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
@@ -15,7 +17,6 @@ type NextState =
   | { state: 'failed'; endedAt: number; failure: ExecutionFailure };
 
 const CHANGED = [
-  'state',
   'attempt',
   'available_at',
   'ended_at',
@@ -28,7 +29,7 @@ const CHANGED = [
   'definition',
 ] as const;
 
-type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]>;
+type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]> & Pick<NextState, 'state'>;
 
 /** Fields of the execution from before its lease was released. */
 export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> &
@@ -74,11 +75,9 @@ export async function finishUnderLease(
 }
 
 const updateUnderLease = prepared<Change & { id: string; leaseToken: string }, ReleasedExecution>((db, place) =>
-  db
-    .updateTable('executions')
-    .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
+  changeState(db, 'executions', ['running'], place('state'))
+    .set({ ...places(place, CHANGED), ...NO_LEASE })
     .where('id', '=', place('id'))
-    .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))
     .returning(['round', 'attempt_started_at as started_at', 'due_at']),
 );
@@ -99,9 +98,8 @@ export const deferToLease = prepared<{ id: string; leaseToken: string; until: nu
 /** Leases a waiting execution, which the transaction has locked, in order to end it. No attempt begins. */
 export async function leaseToEnd(tx: Transaction, id: string): Promise<string> {
   const leaseToken = random.uuid();
-  await tx.db
-    .updateTable('executions')
-    .set({ state: 'running', lease_token: leaseToken, attempt_started_at: null })
+  await changeState(tx.db, 'executions', ['pending'], 'running')
+    .set({ lease_token: leaseToken, attempt_started_at: null })
     .where('id', '=', id)
     .execute();
   return leaseToken;

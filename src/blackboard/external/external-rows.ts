@@ -3,6 +3,8 @@ import { type Selectable, sql } from 'kysely';
 import { locking } from '../../database/dialects/dialect.js';
 import type { ExecutionsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { changeState } from '../../queue/change-state.js';
+import { NO_LEASE } from '../../queue/leased-rows.js';
 import { columnsOf } from '../../queue/leased-table.js';
 import { isInState } from '../../queue/state-predicate.js';
 import { releasedLease } from '../execution/lease-token.js';
@@ -79,15 +81,8 @@ export async function setClaimant(
 
 /** Makes a claimed execution wait again. Returns 0 if it has another lease, otherwise 1. */
 export async function handBack({ db }: Transaction, id: string, leaseToken: string): Promise<number> {
-  const { numUpdatedRows } = await db
-    .updateTable('executions')
-    .set({
-      state: 'pending',
-      lease_token: null,
-      lease_until: null,
-      claimed_by: null,
-      ended_lease: releasedLease(leaseToken),
-    })
+  const { numUpdatedRows } = await changeState(db, 'executions', ['running'], 'pending')
+    .set({ ...NO_LEASE, claimed_by: null, ended_lease: releasedLease(leaseToken) })
     .where('id', '=', id)
     .where('lease_token', '=', leaseToken)
     .executeTakeFirst();

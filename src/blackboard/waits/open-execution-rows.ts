@@ -1,12 +1,12 @@
 import { type Selectable, sql } from 'kysely';
 
-import type { ExecutionsTable } from '../../database/schema.js';
+import type { ExecutionsTable, ExecutionState } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 
 /** The columns that show why an execution has not ended. Booleans are 0 or 1. */
 export interface OpenState {
   agent: string;
-  state: ExecutionsTable['state'];
+  state: ExecutionState;
   /** Whether it waits for the time of its next attempt, or for a budget. */
   delayed: number;
   /** Whether a process has its lease. */

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /** Executions, with their inputs and attempts. */
 export interface ExecutionTables {
@@ -25,7 +25,8 @@ export interface ExecutionsTable {
   subscription: number;
   correlation_id: string;
   generation: number;
-  state: ExecutionState;
+  /** It is changed by `changeState` (src/queue/change-state.ts) alone. */
+  state: ColumnType<ExecutionState, ExecutionState, never>;
   /** 1 for a direct run: no agent reacts to its outputs. */
   direct: number;
   /** Twice the priority of its subscription, minus one for background work. */

@@ -1,4 +1,4 @@
-import type { Generated } from 'kysely';
+import type { ColumnType, Generated } from 'kysely';
 
 /** Webhook targets and deliveries. */
 export interface WebhookTables {
@@ -49,7 +49,8 @@ export interface DeliveriesTable {
   artifact_id: string;
   /** The artifact's number in its correlation, from 1. */
   sequence: number;
-  state: DeliveryState;
+  /** It is changed by `changeState` (src/queue/change-state.ts) alone. */
+  state: ColumnType<DeliveryState, DeliveryState, never>;
   /** 0, or -1 for background work, which comes after other deliveries to the same target. */
   priority: number;
   /** The current or next try, from 1. */

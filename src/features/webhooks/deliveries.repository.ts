@@ -7,6 +7,7 @@ import { locking, rowLock } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { DeliveriesTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { changeState } from '../../queue/change-state.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export type DeliveryRow = Selectable<DeliveriesTable>;
@@ -77,8 +78,8 @@ export class DeliveriesRepository {
 
   /** Resets an ended delivery to a new one. `now` is epoch ms. */
   async begin(tx: Transaction, id: string, state: 'pending' | 'waiting', now: number): Promise<void> {
-    const fresh = { state, attempt: 1, lost_leases: 0, available_at: null, ended_at: null, attempt_started_at: now };
-    await tx.db.updateTable('deliveries').set(fresh).where('id', '=', id).execute();
+    const fresh = { attempt: 1, lost_leases: 0, available_at: null, ended_at: null, attempt_started_at: now };
+    await changeState(tx.db, 'deliveries', ['delivered', 'dead'], state).set(fresh).where('id', '=', id).execute();
   }
 
   /** Counts the deliveries that have not ended, by state. */
@@ -174,9 +175,7 @@ const findOpen = prepared<{ correlationId: string; targetId: string }, { seq: nu
 );
 
 const beginNext = prepared<{ correlationId: string; targetId: string }, { queue: string }>((db, place) =>
-  db
-    .updateTable('deliveries')
-    .set({ state: 'pending' })
+  changeState(db, 'deliveries', ['waiting'], 'pending')
     .where('seq', '=', ({ selectFrom }) =>
       selectFrom('deliveries')
         .select('seq')
@@ -186,7 +185,6 @@ const beginNext = prepared<{ correlationId: string; targetId: string }, { queue:
         .orderBy('seq')
         .limit(1),
     )
-    .where(isInState('waiting'))
     .returning('queue'),
 );
 
@@ -216,16 +214,14 @@ const endWaiting = preparedWithList<
     .where('correlation_id', 'in', correlations)
     .where('target_id', '=', place('target'))
     .where('ended_at', 'is', null)
-    // See queue/state-predicate.ts.
-    .where(sql<boolean>`coalesce(state, '') in ('waiting', 'pending')`)
+    .where(isInState('waiting', 'pending'))
     .where('available_at', 'is', null)
     .where(sql<number>`coalesce(attempt_started_at, created_at)`, '<=', place('waitingSince'))
     .orderBy('correlation_id')
     .orderBy('seq')
     .limit(place('most'));
-  return db
-    .updateTable('deliveries')
-    .set({ state: 'dead', ended_at: place('now'), last_status: null, last_error: place('error') })
+  return changeState(db, 'deliveries', ['waiting', 'pending'], 'dead')
+    .set({ ended_at: place('now'), last_status: null, last_error: place('error') })
     .where('id', 'in', locking(db, waiting, { wait: false }))
     .returning('correlation_id');
 });

@@ -4,14 +4,17 @@ import type { Insertable, Selectable } from 'kysely';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { DeliveriesTable, DeliveryAttemptsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
-import { isInState } from '../../queue/state-predicate.js';
+import { changeState } from '../../queue/change-state.js';
+import { NO_LEASE } from '../../queue/leased-rows.js';
 
 export type AttemptRow = Selectable<DeliveryAttemptsTable>;
 
-const CHANGED = ['state', 'attempt', 'available_at', 'ended_at', 'last_status', 'last_error'] as const;
+const CHANGED = ['attempt', 'available_at', 'ended_at', 'last_status', 'last_error'] as const;
 
 /** The columns of a delivery that the outcome of an attempt sets. */
-export type DeliveryChange = Pick<Selectable<DeliveriesTable>, (typeof CHANGED)[number]>;
+export type DeliveryChange = Pick<Selectable<DeliveriesTable>, (typeof CHANGED)[number]> & {
+  state: 'pending' | 'delivered' | 'dead';
+};
 
 /** The attempts of deliveries and their outcomes. */
 @Injectable()
@@ -50,11 +53,9 @@ export class DeliveryAttemptsRepository {
 }
 
 const updateUnderLease = prepared<DeliveryChange & { id: string; leaseToken: string }, { id: string }>((db, place) =>
-  db
-    .updateTable('deliveries')
-    .set({ ...places(place, CHANGED), lease_token: null, lease_owner: null, lease_until: null })
+  changeState(db, 'deliveries', ['running'], place('state'))
+    .set({ ...places(place, CHANGED), ...NO_LEASE })
     .where('id', '=', place('id'))
-    .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))
     .returning('id'),
 );

@@ -4,7 +4,6 @@ import { Clock } from '../../common/clock.js';
 import { random } from '../../common/random.js';
 import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
-import type { DeliveryState } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
@@ -100,7 +99,7 @@ export class DeliveryOutcomes {
   private async end(
     tx: Transaction,
     delivery: EndingDelivery,
-    state: DeliveryState,
+    state: 'delivered' | 'dead',
     sent: Pick<Sent, 'status' | 'error'> & Partial<Sent>,
   ): Promise<boolean> {
     const { correlationId, attempt, target } = delivery;
