@@ -6,6 +6,7 @@ import { printedSeed, Random } from '../support/random.js';
 import { complaints, observe, type Observed } from './database-loss/probe.js';
 import { Namespace } from './partition/namespace.js';
 import { aftermath } from './replicas/aftermath.js';
+import { HistoryRecorder } from './replicas/history-recorder.js';
 import { Load } from './replicas/load.js';
 import { LoadLedger } from './replicas/load-ledger.js';
 import { Replica } from './replicas/replica.js';
@@ -24,6 +25,7 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
  */
 (namespace ? describe : describe.skip)('a replica that is cut off from the database', () => {
   const ledger = new LoadLedger();
+  const recorder = new HistoryRecorder(null);
   let cluster: PostgresCluster;
   let database: TestDatabase;
   let cutOff: Replica;
@@ -71,7 +73,7 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
       (await database.rows(`select id from executions where state = 'running' and lease_owner = '${worker!.id}'`))
         .length;
     await Promise.all(others.map((replica) => replica.start()));
-    const load = new Load([cutOff, ...others], ledger, new Random(printedSeed()));
+    const load = new Load([cutOff, ...others], ledger, new Random(printedSeed()), recorder);
     await eventually('it runs an execution', async () => (await nap(cutOff)).status === 200 && (await held()) > 0);
 
     namespace!.cut();
@@ -105,7 +107,7 @@ if (!namespace) console.log('skipped: a partition needs root, and the command ip
     say('mended; it works again');
     await load.stop();
     expect(complaints(seen)).toEqual([]);
-    expect(await aftermath([cutOff, ...others], database, ledger, say)).toEqual([]);
+    expect(await aftermath([cutOff, ...others], database, ledger, recorder, say)).toEqual([]);
   });
 });
 

@@ -1,18 +1,30 @@
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
 
 import { builtProgram } from '../support/built-program.js';
 import { databaseAt, type TestDatabase } from '../support/database.js';
 import { PostgresCluster, queryOnce } from '../support/postgres-cluster.js';
 import { printedSeed, Random } from '../support/random.js';
 import { aftermath } from './replicas/aftermath.js';
+import { LOG_EXECUTIONS } from './replicas/execution-log.js';
+import { HistoryRecorder } from './replicas/history-recorder.js';
 import { Load } from './replicas/load.js';
 import { LoadLedger } from './replicas/load-ledger.js';
+import { Observer } from './replicas/observer.js';
+import { PageReader } from './replicas/page-reader.js';
 import { Replica } from './replicas/replica.js';
 import { type Fault, scheduleOf } from './replicas/schedule.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const ROUNDS = Number(process.env.STARLING_REPLICA_ROUNDS ?? 1);
 const LEASE_MS = 2_000;
+/** Where the histories of the rounds are kept. Without it, only the history of a round that fails is kept. */
+const HISTORIES = process.env.STARLING_HISTORY_FOLDER;
+const CHECKER = new URL('../history/check-history.ts', import.meta.url).pathname;
 
 /**
  * Runs three services as processes, HTTP, a separate durable Postgres server, signals and crashes. Nothing is faked.
@@ -66,8 +78,14 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
       ]);
     });
     await Promise.all(replicas.map((replica) => replica.start()));
+    await queryOnce(database.url, LOG_EXECUTIONS);
+    const file = join(newFolder(), `history-${roundSeed}.jsonl`);
+    history.push(`its history is ${file}`);
+    const recorder = new HistoryRecorder(file);
+    const observer = new Observer(database, recorder, CONFIG);
+    const readers = [2, 3].map((more) => new PageReader(replicas, new Random(roundSeed + more), recorder));
     const ledger = new LoadLedger();
-    const load = new Load(replicas, ledger, new Random(roundSeed + 1));
+    const load = new Load(replicas, ledger, new Random(roundSeed + 1), recorder);
     const began = performance.now();
     const say = (what: string): void =>
       void history.push(`${String(Math.round(performance.now() - began)).padStart(6)} ms  ${what}`);
@@ -93,9 +111,14 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
       `the load ends: ${ledger.sent.size} requests, ${ledger.open().length} with a key are open, ${ledger.refused} were refused`,
     );
 
-    expect(await aftermath(replicas, database, ledger, say)).toEqual([]);
+    expect(await aftermath(replicas, database, ledger, recorder, say)).toEqual([]);
+    await Promise.all(readers.map((reader) => reader.stop()));
+    await observer.end();
+    const { stdout } = await checked(file);
+    say(stdout.trim());
     expect(await Promise.all(replicas.map((replica) => replica.end()))).toEqual([0, 0, 0]);
     say('nothing is lost, nothing doubled, nothing unfinished');
+    if (HISTORIES === undefined) rmSync(dirname(file), { recursive: true });
   }
 
   /** Resolves when it is over. */
@@ -134,6 +157,18 @@ describe(`three replicas, ${ROUNDS} rounds of faults under load`, () => {
     return databaseAt(cluster.url(name));
   }
 });
+
+/** Rejects with what the checker says if the history breaks a promise. */
+const checked = (file: string): Promise<{ stdout: string }> =>
+  promisify(execFile)(process.execPath, [CHECKER, file]).catch((error: { stdout: string; stderr: string }) => {
+    throw new Error(`${error.stdout}${error.stderr}`);
+  });
+
+function newFolder(): string {
+  if (HISTORIES === undefined) return mkdtempSync(join(tmpdir(), 'starling-history-'));
+  mkdirSync(HISTORIES, { recursive: true });
+  return HISTORIES;
+}
 
 const tell = ({ do: what, ...fault }: Fault): string =>
   `${what} ${Object.entries(fault)

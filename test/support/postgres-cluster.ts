@@ -81,6 +81,8 @@ export async function connected<T>(url: string, work: (client: pg.Client) => Pro
     getTypeParser: (type: number) => (type === pg.types.builtins.INT8 ? Number : pg.types.getTypeParser(type)),
   };
   const client = new pg.Client({ connectionString: url, types: types as pg.CustomTypesConfig });
+  // Without a listener, the loss of the connection between two queries would end this process. The next query rejects.
+  client.on('error', () => undefined);
   await client.connect();
   try {
     return await work(client);

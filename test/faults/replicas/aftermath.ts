@@ -1,5 +1,6 @@
 import type { TestDatabase } from '../../support/database.js';
 import { eventually } from '../../support/eventually.js';
+import type { HistoryRecorder } from './history-recorder.js';
 import { sendOnce } from './load.js';
 import { loadBreaches } from './load-invariants.js';
 import type { LoadLedger } from './load-ledger.js';
@@ -19,6 +20,7 @@ export async function aftermath(
   replicas: readonly Replica[],
   database: TestDatabase,
   ledger: LoadLedger,
+  recorder: HistoryRecorder,
   say: (what: string) => void,
 ): Promise<string[]> {
   const replicaFor = (index: number): Replica => replicas[index % replicas.length]!;
@@ -26,7 +28,11 @@ export async function aftermath(
     ledger
       .open()
       .map((request, index) =>
-        eventually(`${request.key} is answered`, () => sendOnce(replicaFor(index), ledger, request), WITHIN_MS),
+        eventually(
+          `${request.key} is answered`,
+          () => sendOnce(replicaFor(index), ledger, request, recorder),
+          WITHIN_MS,
+        ),
       ),
   );
   const isFinished = async (): Promise<boolean> =>
@@ -36,7 +42,7 @@ export async function aftermath(
   say('no work is left');
 
   // The others know every key too.
-  await Promise.all(ledger.keyed().map((request, index) => sendOnce(replicaFor(index), ledger, request)));
+  await Promise.all(ledger.keyed().map((request, index) => sendOnce(replicaFor(index), ledger, request, recorder)));
   const [lost] = await database.rows<{ count: number }>(
     'select coalesce(sum(lost_leases), 0) as count from executions',
   );

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import type { Random } from '../../support/random.js';
+import type { HistoryRecorder, Recorded } from './history-recorder.js';
 import type { Answer, LoadLedger } from './load-ledger.js';
 import type { Replica } from './replica.js';
 import { type LoadRequest, nextRequests } from './requests.js';
@@ -28,6 +29,7 @@ export class Load {
     private readonly replicas: readonly Replica[],
     private readonly ledger: LoadLedger,
     private readonly random: Random,
+    private readonly recorder: HistoryRecorder,
   ) {
     this.senders = Array.from({ length: SENDERS }, () => this.sendOn());
   }
@@ -57,7 +59,7 @@ export class Load {
   private async send(request: LoadRequest): Promise<void> {
     const replica = this.pick(this.replicas.filter(({ isUp }) => isUp));
     if (!replica) return delay(PAUSE_MS);
-    const answer = await post(replica.url, request.path, request.body, headersOf(request));
+    const answer = await sendTo(replica, request, this.recorder);
     this.ledger.note(request, answer);
     if (request.kind === 'nap' && answer?.status === 200) await this.cancel(request);
     if (answer?.status !== 200) await delay(PAUSE_MS);
@@ -66,10 +68,9 @@ export class Load {
   private async cancel({ correlationId }: LoadRequest): Promise<void> {
     await delay(this.random.between(0, 300));
     const replica = this.pick(this.replicas.filter(({ isUp }) => isUp));
-    this.ledger.noteCancel(
-      correlationId!,
-      replica ? await post(replica.url, `/run/${correlationId}/cancel`, {}) : null,
-    );
+    if (!replica) return this.ledger.noteCancel(correlationId!, null);
+    const recorded = this.recorder.begin('cancel', correlationId!);
+    this.ledger.noteCancel(correlationId!, await post(recorded, `${replica.url}/run/${correlationId}/cancel`, {}));
   }
 
   private pick<T>(items: readonly T[]): T | undefined {
@@ -78,10 +79,26 @@ export class Load {
 }
 
 /** Repeats a request until it succeeds; for the time after the faults. */
-export async function sendOnce(replica: Replica, ledger: LoadLedger, request: LoadRequest): Promise<boolean> {
-  const answer = await post(replica.url, request.path, request.body, headersOf(request), 30_000);
+export async function sendOnce(
+  replica: Replica,
+  ledger: LoadLedger,
+  request: LoadRequest,
+  recorder: HistoryRecorder,
+): Promise<boolean> {
+  const answer = await sendTo(replica, request, recorder, 30_000);
   ledger.note(request, answer);
   return answer?.status === 200;
+}
+
+function sendTo(
+  { url }: Replica,
+  request: LoadRequest,
+  recorder: HistoryRecorder,
+  giveUpAfterMs = GIVE_UP_AFTER_MS,
+): Promise<Answer | null> {
+  const { kind, n, key, path, body } = request;
+  const recorded = recorder.begin(kind, `${kind}-${n}`, { idempotency_key: key });
+  return post(recorded, `${url}${path}`, body, headersOf(request), giveUpAfterMs);
 }
 
 function headersOf({ correlationId, key }: LoadRequest): Record<string, string> {
@@ -93,26 +110,31 @@ function headersOf({ correlationId, key }: LoadRequest): Record<string, string> 
 
 /** Returns null without an answer: the process was killed, or stopped for too long. */
 async function post(
+  recorded: Recorded,
   url: string,
-  path: string,
   body: object,
   headers: Record<string, string> = {},
   giveUpAfterMs = GIVE_UP_AFTER_MS,
 ): Promise<Answer | null> {
   try {
-    const response = await fetch(`${url}${path}`, {
+    const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...headers },
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(giveUpAfterMs),
     });
-    return {
-      status: response.status,
-      text: await response.text(),
-      retryAfter: response.headers.get('retry-after'),
-      replayed: response.headers.get('x-idempotency-replayed') === 'true',
-    };
-  } catch {
+    const { status } = response;
+    const text = await response.text();
+    const replayed = response.headers.get('x-idempotency-replayed') === 'true';
+    if (status === 200) recorded.ok({ text, replayed });
+    // After a 5xx, such as that of a lost database, the request may have been done.
+    else if (status < 500) recorded.fail();
+    else recorded.info();
+    return { status, text, retryAfter: response.headers.get('retry-after'), replayed };
+  } catch (error) {
+    const { cause } = error as { cause?: { code?: string } };
+    if (cause?.code === 'ECONNREFUSED') recorded.fail();
+    else recorded.info();
     return null;
   }
 }

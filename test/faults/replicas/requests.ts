@@ -4,6 +4,7 @@ export const KINDS = ['order', 'left', 'right', 'run', 'nap', 'batch'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const BATCH_ROWS = 30;
+export const BATCH_WORKERS = 10;
 
 /** One request of the load. With a key, it is sent again until it is answered. */
 export interface LoadRequest {
@@ -53,7 +54,7 @@ export function nextRequests(n: number, random: Random): LoadRequest[] {
       agent_name: 'clerk',
       batch_inputs: rows(),
       static_inputs: { batch: `batch-${n}` },
-      max_workers: 10,
+      max_workers: BATCH_WORKERS,
     }),
   ];
 }
