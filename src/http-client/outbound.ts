@@ -1,12 +1,11 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type Agent, type Dispatcher, fetch, request, type RequestInit } from 'undici';
+import type { Agent, Dispatcher, RequestInit } from 'undici';
 
 import { Clock } from '../common/clock.js';
 import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
 import { Settings } from '../config/settings.js';
 import { AddressRules, type UrlGiver, urlProblem } from './address-rules.js';
-import { Connecting } from './connecting.js';
 import { HostTraffic } from './host-traffic.js';
 import { CONNECT_TIMEOUT_MS, Lookups, Resolver } from './lookups.js';
 import { asOutboundError, OutboundError } from './outbound-error.js';
@@ -33,6 +32,12 @@ export interface OutboundAnswer {
   isTooLong: boolean;
 }
 
+/** The parts of undici that send the requests. */
+interface Client extends Pick<typeof import('undici'), 'fetch' | 'request'> {
+  // Separate, because otherwise a client's request could use a connection that was opened for an operator's URL.
+  agents: Record<UrlGiver, Agent>;
+}
+
 /** Ends a request after its time limit or when its caller cancels it. */
 interface Limit {
   signal: AbortSignal;
@@ -53,14 +58,13 @@ const KEYLESS_HEADERS = /^(accept|accept-.*|content-.*|user-agent|sec-fetch-mode
 @Injectable()
 export class Outbound implements OnApplicationShutdown {
   private readonly rules: AddressRules;
-  // Separate, because otherwise a client's request could use a connection that was opened for an operator's URL.
-  private readonly agents: Record<UrlGiver, Agent>;
   private readonly traffic: HostTraffic;
+  private loading: Promise<Client> | undefined;
 
   constructor(
     settings: Settings,
     private readonly clock: Clock,
-    resolver: Resolver,
+    private readonly resolver: Resolver,
   ) {
     const { clientWebhooks, clientWebhookHosts, clientWebhookPorts, clientWebhookBytesPerMinute, outboundAllow } =
       settings;
@@ -70,8 +74,6 @@ export class Outbound implements OnApplicationShutdown {
       hosts: clientWebhooks === 'list' ? clientWebhookHosts : null,
     });
     this.traffic = new HostTraffic(clientWebhookBytesPerMinute, clock);
-    const connecting = new Connecting(this.rules, new Lookups(resolver, clock, CONNECT_TIMEOUT_MS), this.traffic);
-    this.agents = { client: connecting.agentFor('client'), operator: connecting.agentFor('operator') };
   }
 
   /** Throws a DomainError `invalid` if no request may go to this URL. The message begins with `name`. */
@@ -86,7 +88,8 @@ export class Outbound implements OnApplicationShutdown {
    * not allowed, an OutboundError is among the causes.
    */
   readonly fetch: typeof globalThis.fetch = async (url, options) => {
-    const dispatcher = this.beginningAt(new URL(url as string | URL).origin);
+    const { fetch, agents } = await this.client();
+    const dispatcher = this.beginningAt(new URL(url as string | URL).origin, agents.operator);
     return (await fetch(url as string | URL, { ...(options as RequestInit), dispatcher })) as unknown as Response;
   };
 
@@ -105,13 +108,15 @@ export class Outbound implements OnApplicationShutdown {
     if (by === 'client') this.traffic.begin(hostname.replace(/^\[|\]$/g, ''), Buffer.byteLength(body));
     const limit = this.limit(host, timeoutMs, signal);
     try {
-      const answering = request(url, {
-        method: 'POST',
-        headers: { 'user-agent': `starling/${VERSION}`, ...headers },
-        body,
-        dispatcher: this.agents[by],
-        signal: limit.signal,
-      });
+      const answering = this.client().then(({ request, agents }) =>
+        request(url, {
+          method: 'POST',
+          headers: { 'user-agent': `starling/${VERSION}`, ...headers },
+          body,
+          dispatcher: agents[by],
+          signal: limit.signal,
+        }),
+      );
       // undici checks the signal only after it has connected: an unanswered lookup would keep the caller waiting until
       // then.
       const answer = await Promise.race([answering, limit.reached]);
@@ -124,13 +129,27 @@ export class Outbound implements OnApplicationShutdown {
   }
 
   async onApplicationShutdown(): Promise<void> {
-    await Promise.all(Object.values(this.agents).map((agent) => agent.destroy()));
+    const client = await this.loading;
+    await Promise.all(Object.values(client?.agents ?? {}).map((agent) => agent.destroy()));
+  }
+
+  /** Loaded at the first request, because undici takes 5 MB and many processes send none. */
+  private client(): Promise<Client> {
+    return (this.loading ??= this.load());
+  }
+
+  private async load(): Promise<Client> {
+    const [{ fetch, request }, { Connecting }] = await Promise.all([import('undici'), import('./connecting.js')]);
+    const lookups = new Lookups(this.resolver, this.clock, CONNECT_TIMEOUT_MS);
+    const connecting = new Connecting(this.rules, lookups, this.traffic);
+    const agents = { client: connecting.agentFor('client'), operator: connecting.agentFor('operator') };
+    return { fetch, request, agents };
   }
 
   // After a redirect to another origin, fetch itself drops Authorization and cookies, but keys are sent in many other
   // headers.
-  private beginningAt(origin: string): Dispatcher {
-    return this.agents.operator.compose((dispatch) => (options, handler) => {
+  private beginningAt(origin: string, agent: Agent): Dispatcher {
+    return agent.compose((dispatch) => (options, handler) => {
       const problem = urlProblem(String(options.origin), 'operator', this.rules);
       if (problem !== null) throw new OutboundError(`the URL must ${problem}`, true);
       const headers = options.headers as Record<string, string>;

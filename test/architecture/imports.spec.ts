@@ -28,11 +28,11 @@ const ROWS: readonly (readonly string[])[] = [
   ['blackboard/presence'],
   ['blackboard/operations'],
   ['blackboard'],
+  ['http/openapi'],
   ['http/validation'],
   ['http/middleware'],
   ['http/errors'],
   ['http/connections'],
-  ['http/openapi'],
   ['http/bodies', 'http/dto', 'http/responses'],
   ['http'],
   ['features'],
@@ -54,6 +54,9 @@ const BETWEEN_FEATURES = [
   'mcp → idempotency',
   'mcp → runs',
 ];
+
+/** Large packages that a start does not need. The first request that needs one loads it. */
+const LOADED_LATER = ['@nestjs/swagger', 'class-validator', 'csv-parse', 'pino-pretty', 'undici', 'ws'];
 
 interface Import {
   from: string;
@@ -105,11 +108,31 @@ describe('the source tree', () => {
     expect(circles(imports)).toEqual([]);
   });
 
+  it('loads no package at the start that only a request needs', () => {
+    const loaded = loadedBy('main.ts', new Set());
+    expect(loaded).toContain('http-client/outbound.ts');
+    expect(loaded).toContain('@nestjs/core');
+    expect(loaded.filter((name) => LOADED_LATER.includes(name))).toEqual([]);
+  });
+
   it('reads the environment only in config', () => {
     const readers = files.filter((file) => /process\.env\b/.test(readFileSync(join(SRC, file), 'utf8')));
     expect(readers.filter((file) => folderOf(file) !== 'config')).toEqual([]);
   });
 });
+
+/** Adds the file, and the files and packages that are loaded with it. */
+function loadedBy(file: string, known: Set<string>): string[] {
+  known.add(file);
+  const text = readFileSync(join(SRC, file), 'utf8');
+  for (const [, name] of text.matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?'([^']+)'/gm)) {
+    const next = name!.startsWith('.') ? join(dirname(file), name!).replace(/\.js$/, '.ts') : name!;
+    if (known.has(next)) continue;
+    if (name!.startsWith('.')) loadedBy(next, known);
+    else known.add(next);
+  }
+  return [...known];
+}
 
 function circles(all: Import[]): string[] {
   const next = Map.groupBy(all, ({ from }) => from);

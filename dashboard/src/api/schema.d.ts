@@ -2263,7 +2263,6 @@ export interface components {
             completed_items: number;
             failed_items: number;
             progress_percentage: number;
-            results: components["schemas"]["BatchItemBody"][];
             /** Format: date-time */
             started_at?: string;
             /** Format: date-time */
@@ -2271,6 +2270,7 @@ export interface components {
             error?: string;
             waiting_for_agents?: string[];
             usage?: components["schemas"]["UsageBody"];
+            results: components["schemas"]["BatchItemBody"][];
         };
         BatchFailureBody: {
             message: string;

@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { ActivityService } from './activity.service.js';
 import { ACTIVITY_EXAMPLE, ActivityBody } from './dto/activity-body.js';
 import { ActivityQuery } from './dto/activity-query.js';

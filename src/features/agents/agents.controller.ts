@@ -1,11 +1,18 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { Held } from '../../http/bodies/held-body.js';
 import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+} from '../../http/openapi/documentation.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { AgentsService } from './agents.service.js';
 import { RUN_EXAMPLE, RUN_REQUEST_EXAMPLE, RunAgentBody, RunAgentRequest } from './dto/agent-run.js';

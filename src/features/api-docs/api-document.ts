@@ -6,7 +6,7 @@ import { buildOpenApi } from './openapi.js';
 
 /** The OpenAPI document of the running application, built on the first request for it. */
 export class ApiDocument {
-  private json: Buffer | undefined;
+  private json: Promise<Buffer> | undefined;
   private application: INestApplication | undefined;
 
   constructor(
@@ -24,9 +24,12 @@ export class ApiDocument {
   }
 
   /** Returns the document as JSON. Every answer sends the same buffer, so that slow readers cost no further memory. */
-  get(): Buffer {
+  get(): Promise<Buffer> {
+    return (this.json ??= this.build());
+  }
+
+  private async build(): Promise<Buffer> {
     if (!this.application) throw new Error('ApiDocument.describes() must be called before the document is requested');
-    this.json ??= Buffer.from(JSON.stringify(buildOpenApi(this.application, this.settings, this.catalog)));
-    return this.json;
+    return Buffer.from(JSON.stringify(await buildOpenApi(this.application, this.settings, this.catalog)));
   }
 }

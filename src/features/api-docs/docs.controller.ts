@@ -1,9 +1,9 @@
 import { Controller, Get, Header, Param, Res } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Response } from 'express';
 
 import { DomainError } from '../../common/domain-error.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiProduces, ApiTags } from '../../http/openapi/documentation.js';
 import { ApiDocument } from './api-document.js';
 import { pageFile } from './page-files.js';
 import { renderPage } from './pages.js';
@@ -26,9 +26,10 @@ export class DocsController {
       },
     },
   })
-  openApi(@Res() response: Response): void {
+  async openApi(@Res() response: Response): Promise<void> {
+    const document = await this.api.get();
     response.setHeader('Content-Type', 'application/json; charset=utf-8');
-    response.end(this.api.get());
+    response.end(document);
   }
 
   @Get('docs')

@@ -1,5 +1,5 @@
 import type { INestApplication } from '@nestjs/common';
-import { DocumentBuilder, type OpenAPIObject, SwaggerModule } from '@nestjs/swagger';
+import type { OpenAPIObject } from '@nestjs/swagger';
 
 import type { Catalog } from '../../catalog/catalog.js';
 import { VERSION } from '../../common/version.js';
@@ -7,6 +7,7 @@ import type { Settings } from '../../config/settings.js';
 import { PATH_DOES_NOT_DECODE } from '../../http/middleware/path-check.js';
 import { placeForm, schemaParts, schemasByName } from '../../http/openapi/additions.js';
 import { describeError, ErrorBody, type ErrorStatus } from '../../http/openapi/api-errors.js';
+import { loadSwagger } from '../../http/openapi/documentation.js';
 import { closeBodies } from './closed-bodies.js';
 import { configuredBounds } from './configured-bounds.js';
 import { withDescribedDefaults } from './described-defaults.js';
@@ -56,7 +57,13 @@ const DESCRIBED_REQUEST_ID = {
   example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
 };
 
-export function buildOpenApi(application: INestApplication, settings: Settings, catalog: Catalog): OpenAPIObject {
+/** Describes the running application. */
+export async function buildOpenApi(
+  application: INestApplication,
+  settings: Settings,
+  catalog: Catalog,
+): Promise<OpenAPIObject> {
+  const { DocumentBuilder, SwaggerModule } = await loadSwagger();
   const introduction = `${DESCRIPTION}\n\n${configuredBounds(settings)}`;
   const builder = new DocumentBuilder()
     .setOpenAPIVersion('3.0.3')

@@ -1,7 +1,7 @@
 import { Controller, Get, Param } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/openapi/documentation.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';
 import { ARTIFACT_TYPES_EXAMPLE, ArtifactTypeBody, ArtifactTypesBody } from './dto/artifact-types-body.js';
 

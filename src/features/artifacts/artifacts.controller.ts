@@ -1,5 +1,4 @@
 import { applyDecorators, Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
@@ -8,6 +7,7 @@ import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js'
 import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/openapi/documentation.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
 import { ArtifactQueriesService } from './artifact-queries.service.js';

@@ -11,11 +11,18 @@ import {
   Req,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiExtraModels, ApiOkResponse, ApiOperation, ApiParam, ApiTags, getSchemaPath } from '@nestjs/swagger';
 import type { Request } from 'express';
 
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import {
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiParam,
+  ApiTags,
+  schemaPath,
+} from '../../http/openapi/documentation.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
 import { BatchControlService } from './batch-control.service.js';
@@ -110,7 +117,7 @@ export class BatchesController {
   @ApiOkResponse({
     description: 'All results, in the order of the input',
     content: {
-      'application/x-ndjson': { schema: { $ref: getSchemaPath(BatchItemBody) }, example: BATCH_EXAMPLE.results[0] },
+      'application/x-ndjson': { schema: { $ref: schemaPath(BatchItemBody) }, example: BATCH_EXAMPLE.results[0] },
       'text/csv': {
         schema: { type: 'string' },
         example: 'index,run_id,status,result,error,started_at,completed_at\r\n',

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { HttpAdapterHost } from '@nestjs/core';
-import { type ServerOptions, WebSocketServer } from 'ws';
+import type { ServerOptions, WebSocketServer } from 'ws';
 
 import { ChangelogStore } from '../../blackboard/queries/changelog-store.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -25,14 +25,7 @@ const CLOSE_WITHIN_MS = 1_000;
 /** Accepts the WebSocket connections of streams. */
 @Injectable()
 export class ChangelogSockets implements OnApplicationBootstrap {
-  private readonly server = new WebSocketServer({
-    noServer: true,
-    maxPayload: LONGEST_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    clientTracking: false,
-    closeTimeout: CLOSE_WITHIN_MS,
-    // The types lack `closeTimeout`.
-  } as ServerOptions);
+  private loading: Promise<WebSocketServer> | undefined;
 
   constructor(
     private readonly settings: Settings,
@@ -51,8 +44,6 @@ export class ChangelogSockets implements OnApplicationBootstrap {
     receiveUpgrades(server, this.settings, this.logger, SOCKET_PATHS, (request, socket, head) =>
       this.accept(request, socket, head),
     );
-    this.server.on('wsClientError', refuseHandshake);
-    this.server.on('headers', (headers) => headers.push(`X-Request-ID: ${newId()}`));
   }
 
   /** Throws DomainError `invalid` or `unavailable` if the handshake must be refused. */
@@ -60,10 +51,11 @@ export class ChangelogSockets implements OnApplicationBootstrap {
     const leave = this.limits.admit(request);
     socket.once('close', leave);
     try {
+      const webSockets = await (this.loading ??= loadServer());
       // Read before the client knows that it is connected, so that it gets everything that is published from then on.
       const position = await this.store.end();
       if (this.lifecycle.stopping) throw stopping();
-      this.server.handleUpgrade(request, socket, head, (webSocket) =>
+      webSockets.handleUpgrade(request, socket, head, (webSocket) =>
         this.firstMessages.waitFor(webSocket, socket, position),
       );
     } catch (error) {
@@ -71,6 +63,22 @@ export class ChangelogSockets implements OnApplicationBootstrap {
       throw error;
     }
   }
+}
+
+/** Loads `ws` at the first connection: a process without such streams does not need it. */
+async function loadServer(): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import('ws');
+  const server = new WebSocketServer({
+    noServer: true,
+    maxPayload: LONGEST_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    clientTracking: false,
+    closeTimeout: CLOSE_WITHIN_MS,
+    // The types lack `closeTimeout`.
+  } as ServerOptions);
+  server.on('wsClientError', refuseHandshake);
+  server.on('headers', (headers) => headers.push(`X-Request-ID: ${newId()}`));
+  return server;
 }
 
 /** Replaces the answer of `ws`. The error propagates through its `handleUpgrade`. */

@@ -1,8 +1,15 @@
 import { Controller, Get, Header, HttpException, Query, Req, Res } from '@nestjs/common';
-import { ApiExcludeController, ApiHeader, ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import {
+  ApiExcludeController,
+  ApiHeader,
+  ApiOkResponse,
+  ApiOperation,
+  ApiProduces,
+  ApiTags,
+} from '../../http/openapi/documentation.js';
 import type { JsonText } from '../../http/responses/send-json.js';
 import { ChangelogEventsService } from './changelog-events.service.js';
 import { ChangelogEventsBody, ENTRY_EXAMPLE, EVENTS_EXAMPLE } from './dto/changelog-events-body.js';

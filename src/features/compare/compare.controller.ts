@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { CompareService } from './compare.service.js';
 import { CompareQuery } from './dto/compare-query.js';
 import { COMPARISON_EXAMPLE, ComparisonBody } from './dto/comparison-body.js';

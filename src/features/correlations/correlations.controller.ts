@@ -1,7 +1,7 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/openapi/documentation.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { CorrelationsService } from './correlations.service.js';
 import { CORRELATION_LIST_EXAMPLE, CorrelationListBody, CorrelationListQuery } from './dto/correlation-list.js';

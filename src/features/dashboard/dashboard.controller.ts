@@ -1,8 +1,8 @@
 import { Controller, Get, Req, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 
 import { DomainError } from '../../common/domain-error.js';
+import { ApiExcludeController } from '../../http/openapi/documentation.js';
 import { type DashboardFile, DashboardFiles } from './dashboard-files.js';
 
 const ROOT = '/dashboard/';

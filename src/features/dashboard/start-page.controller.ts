@@ -1,8 +1,8 @@
 import { Controller, Get, Res } from '@nestjs/common';
-import { ApiExcludeController } from '@nestjs/swagger';
 import type { Response } from 'express';
 
 import { hasDashboard, Settings } from '../../config/settings.js';
+import { ApiExcludeController } from '../../http/openapi/documentation.js';
 
 /** Sends browsers from `/` to the page that this service has for people. */
 @ApiExcludeController()

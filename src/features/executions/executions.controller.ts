@@ -1,9 +1,9 @@
 import { Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { WRONG_CURSOR } from '../../http/dto/page.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { ApiExecutionId, EXECUTION_EXAMPLE, ExecutionBody, RETRIED_EXAMPLE } from './dto/execution-body.js';
 import { EXECUTION_LIST_EXAMPLE, ExecutionListBody, ExecutionListQuery } from './dto/execution-list.js';

@@ -1,11 +1,11 @@
 import { Body, Controller, HttpCode, Param, Post } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { Held } from '../../http/bodies/held-body.js';
 import { ClientGone } from '../../http/connections/waiting-requests.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { CLAIM_EXAMPLE, ClaimOneRequest, ClaimRequestBody } from './dto/claim-request-body.js';
 import { ApiExecutionId, EXECUTION_EXAMPLE, ExecutionBody } from './dto/execution-body.js';
 import {

@@ -1,7 +1,12 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiServiceUnavailableResponse, ApiTags } from '@nestjs/swagger';
 import { HealthCheck, type HealthCheckResult } from '@nestjs/terminus';
 
+import {
+  ApiOkResponse,
+  ApiOperation,
+  ApiServiceUnavailableResponse,
+  ApiTags,
+} from '../../http/openapi/documentation.js';
 import { HealthBody, LIVE, NOT_READY, READY } from './dto/health-body.js';
 import { ReadinessService } from './readiness.service.js';
 

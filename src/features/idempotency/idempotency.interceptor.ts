@@ -6,7 +6,6 @@ import {
   type NestInterceptor,
   UseInterceptors,
 } from '@nestjs/common';
-import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 import { from, lastValueFrom, map, type Observable } from 'rxjs';
 
@@ -15,6 +14,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import { isJsonObject, type JsonValue } from '../../common/json.js';
 import { attachmentDigestOf, HeldBody } from '../../http/bodies/held-body.js';
+import { ApiHeader } from '../../http/openapi/documentation.js';
 import { JsonText } from '../../http/responses/send-json.js';
 import { isVisibleAscii, visibleAsciiRule } from '../../http/validation/text-rules.js';
 import { IdempotencyService } from './idempotency.service.js';

@@ -1,9 +1,9 @@
 import type { Type } from '@nestjs/common';
-import { maxLength } from 'class-validator';
 
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../common/short-text.js';
+import { maxLength } from '../../http/validation/class-validator.js';
 import { ValidationPipe } from '../../http/validation/validation-pipe.js';
 import type { Tool } from './tool.js';
 

@@ -1,8 +1,8 @@
 import { Controller, Get, Header } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '@nestjs/swagger';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '../../http/openapi/documentation.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 const EXAMPLE = `# HELP blackboard_artifacts_total Artifacts published since the beginning

@@ -1,8 +1,15 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiOkResponse, ApiOperation, ApiTags, getSchemaPath } from '@nestjs/swagger';
 
 import { namedSchema } from '../../http/openapi/additions.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import {
+  ApiBody,
+  ApiExtraModels,
+  ApiOkResponse,
+  ApiOperation,
+  ApiTags,
+  schemaPath,
+} from '../../http/openapi/documentation.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { Ids, OutsideCorrelation, type RequestIds } from '../idempotency/request-ids.js';
@@ -21,7 +28,7 @@ import { OperationsService } from './operations.service.js';
 const NOT_FOUND = `Operation not found: ${OPERATION_EXAMPLE.operation_id}`;
 
 const STARTED = namedSchema('StartedBody', {
-  anyOf: [{ $ref: getSchemaPath(OperationBody) }, { $ref: getSchemaPath(MatchedBody) }],
+  anyOf: [{ $ref: schemaPath(OperationBody) }, { $ref: schemaPath(MatchedBody) }],
 });
 
 /** Documents the answer to a request that starts an operation or is a dry run. */

@@ -1,6 +1,6 @@
 import { Controller, Get } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
+import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { PROCESSES_EXAMPLE, ProcessesBody } from './dto/processes-body.js';
 import { ProcessesService } from './processes.service.js';
 

@@ -1,5 +1,4 @@
 import { Body, Controller, Get, HttpCode, Param, Post, Query } from '@nestjs/common';
-import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 
 import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
@@ -7,6 +6,7 @@ import { Held } from '../../http/bodies/held-body.js';
 import { CANCELLED_RUN_EXAMPLE, RUN_BODY_EXAMPLE, RunBody } from '../../http/dto/run-body.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/openapi/documentation.js';
 import { IDEMPOTENCY_HEADERS, Idempotent } from '../idempotency/idempotency.interceptor.js';
 import { Ids, type RequestIds } from '../idempotency/request-ids.js';
 import { RUN_LIST_EXAMPLE, RunListBody, RunListQuery } from './dto/run-list.js';

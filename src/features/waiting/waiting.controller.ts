@@ -1,8 +1,8 @@
 import { Controller, Get, Param, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '@nestjs/swagger';
 
 import { WRONG_CURSOR } from '../../http/dto/page.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/openapi/documentation.js';
 import { CORRELATION_WAITING_EXAMPLE, CorrelationWaitingBody } from './dto/correlation-waiting-body.js';
 import {
   GROUP_EXAMPLE,

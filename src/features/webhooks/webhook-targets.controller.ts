@@ -1,8 +1,8 @@
 import { Controller, Get, Query } from '@nestjs/common';
-import { ApiOkResponse, ApiOperation, ApiTags } from '@nestjs/swagger';
 
 import { WRONG_CURSOR } from '../../http/dto/page.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { TARGET_LIST_EXAMPLE, TargetListBody, TargetListQuery } from './dto/target-list.js';
 import { TargetsService } from './targets.service.js';
 

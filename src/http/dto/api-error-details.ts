@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../openapi/documentation.js';
 
 /** Documents what `error_stacks` adds to an error. */
 export const ApiCause = (): PropertyDecorator =>

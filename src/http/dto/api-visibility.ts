@@ -1,8 +1,9 @@
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 
 import { MAX_VISIBILITY_NAMES } from '../../catalog/parse-visibility.js';
 import { DURATION_PATTERN } from '../../common/units.js';
 import { namedSchema } from '../openapi/additions.js';
+import { ApiProperty } from '../openapi/documentation.js';
 import { SHORT_TEXT_SCHEMA } from '../validation/text-rules.js';
 
 /** There is no `format: duration`, because in JSON Schema it excludes `1h`, weeks combined with days, and fractions. */

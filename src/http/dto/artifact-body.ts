@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonObject } from '../../common/json.js';
+import { ApiProperty } from '../openapi/documentation.js';
 import { ApiVisibility } from './api-visibility.js';
 
 export const ARTIFACT_EXAMPLE = {

@@ -1,8 +1,8 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
-import { ValidateBy } from 'class-validator';
 
 import { parseDuration } from '../../common/units.js';
+import { ApiProperty } from '../openapi/documentation.js';
+import { ValidateBy } from '../validation/class-validator.js';
 import { IfGiven } from '../validation/field-rules.js';
 import { DURATION_SCHEMA } from './api-visibility.js';
 

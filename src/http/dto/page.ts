@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { notFromEarlierPage, type Position, toCursor } from '../../common/page-cursor.js';
+import { ApiProperty } from '../openapi/documentation.js';
 import { QueryInteger, QueryText, QueryTimestamp } from '../validation/query.js';
 
 /** Position of a page in a list without a total count. */

@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import type { JsonValue } from '../../common/json.js';
+import { ApiProperty } from '../openapi/documentation.js';
 import { UsageBody } from './usage-body.js';
 
 export const RUN_STATUSES = ['starting', 'running', 'completed', 'failed', 'cancelled'] as const;

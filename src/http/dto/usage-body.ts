@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../openapi/documentation.js';
 
 /** Model usage. */
 export class UsageBody {

@@ -1,7 +1,7 @@
-import { ApiHeader } from '@nestjs/swagger';
 import type { Request, Response } from 'express';
 
 import { DomainError } from '../../common/domain-error.js';
+import { ApiHeader } from '../openapi/documentation.js';
 import { isVisibleAscii, visibleAsciiRule } from '../validation/text-rules.js';
 
 const HEADER = 'X-Correlation-ID';

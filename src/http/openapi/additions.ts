@@ -1,4 +1,4 @@
-import { ApiExtension, getSchemaPath } from '@nestjs/swagger';
+import { ApiExtension, schemaPath } from './documentation.js';
 
 const FORM = 'x-form';
 
@@ -45,7 +45,7 @@ const namedSchemas = new Map<string, object>();
  */
 export function namedSchema(name: string, schema: object): { $ref: string } {
   namedSchemas.set(name, schema);
-  return { $ref: getSchemaPath(name) };
+  return { $ref: schemaPath(name) };
 }
 
 /** Named schemas by name. */

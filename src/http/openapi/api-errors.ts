@@ -1,5 +1,6 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, ApiResponse, getSchemaPath } from '@nestjs/swagger';
+
+import { ApiProperty, ApiResponse, schemaPath } from './documentation.js';
 
 /** The body of every error. */
 export class ErrorBody {
@@ -47,5 +48,5 @@ function document(status: ErrorStatus, detail: string = ERRORS[status][1]): Meth
 /** The answer as an OpenAPI response. */
 export const describeError = (status: ErrorStatus, detail: string = ERRORS[status][1]) => ({
   description: ERRORS[status][0],
-  content: { 'application/json': { schema: { $ref: getSchemaPath(ErrorBody) }, example: { detail } } },
+  content: { 'application/json': { schema: { $ref: schemaPath(ErrorBody) }, example: { detail } } },
 });

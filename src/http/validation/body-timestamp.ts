@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
-import { ValidateBy } from 'class-validator';
 
+import { ApiProperty } from '../openapi/documentation.js';
+import { ValidateBy } from './class-validator.js';
 import { IfGiven } from './field-rules.js';
 import { parseTimestamp, TIMESTAMP_RULE } from './query.js';
 

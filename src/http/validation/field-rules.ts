@@ -1,6 +1,6 @@
 import 'reflect-metadata';
 
-import { ValidateIf } from 'class-validator';
+import { ValidateIf } from './class-validator.js';
 
 /** The field is optional. `null` does not count as absent: it has the wrong type. */
 export const IfGiven = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined);

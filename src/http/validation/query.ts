@@ -1,10 +1,12 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, type ApiPropertyOptions } from '@nestjs/swagger';
+import type { ApiPropertyOptions } from '@nestjs/swagger';
 import { Expose, Transform } from 'class-transformer';
-import { ArrayMaxSize, ValidateBy, type ValidationArguments } from 'class-validator';
+import type { ValidationArguments } from 'class-validator';
 
 import { shown } from '../../common/short-text.js';
 import { parseDuration } from '../../common/units.js';
+import { ApiProperty } from '../openapi/documentation.js';
+import { ArrayMaxSize, ValidateBy } from './class-validator.js';
 import { IfGiven } from './field-rules.js';
 import { isVisibleAscii, visibleAsciiRule } from './text-rules.js';
 

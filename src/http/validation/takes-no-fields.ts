@@ -1,10 +1,10 @@
 import { applyDecorators, type CanActivate, type ExecutionContext, UseGuards } from '@nestjs/common';
-import { ApiBody } from '@nestjs/swagger';
 import type { Request } from 'express';
 
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject } from '../../common/json.js';
 import { unknownFields } from '../../common/names-in-messages.js';
+import { ApiBody } from '../openapi/documentation.js';
 
 class WithoutFields implements CanActivate {
   canActivate(context: ExecutionContext): boolean {

@@ -1,6 +1,5 @@
-import { ValidateBy } from 'class-validator';
-
 import { isShortText, MAX_SHORT_TEXT, SHORT_TEXT_RULE } from '../../common/short-text.js';
+import { ValidateBy } from './class-validator.js';
 
 /** The rule of `isShortText` for the OpenAPI document. */
 export const SHORT_TEXT_SCHEMA = {

@@ -1,10 +1,11 @@
 import { type ArgumentMetadata, Injectable, type PipeTransform, type Type } from '@nestjs/common';
 import { plainToInstance } from 'class-transformer';
-import { getMetadataStorage, validateSync, type ValidationError } from 'class-validator';
+import type { ValidationError } from 'class-validator';
 
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { unknownFields } from '../../common/names-in-messages.js';
+import { getMetadataStorage, Validator } from './class-validator.js';
 import { ignoresUnknownFields, opaqueFields } from './field-rules.js';
 
 interface Fields {
@@ -20,6 +21,7 @@ interface Fields {
  */
 @Injectable()
 export class ValidationPipe implements PipeTransform {
+  private readonly validator = new Validator();
   private readonly fieldsByClass = new Map<Type, Fields>();
   private readonly emptyQueries = new Map<Type, object>();
 
@@ -40,7 +42,7 @@ export class ValidationPipe implements PipeTransform {
   private validated(metatype: Type, value: object, type: 'body' | 'query'): object {
     const fields = this.fieldsOf(metatype);
     const instance = instantiate(metatype, value, fields, type);
-    const errors = validateSync(instance, { validationError: { target: false, value: false } });
+    const errors = this.validator.validateSync(instance, { validationError: { target: false, value: false } });
     const refusesUnknown = type === 'body' && !ignoresUnknownFields(metatype);
     const problems = [
       ...describeErrors(errors),

@@ -1,7 +1,7 @@
+import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { type DestinationStream, type Logger, type LoggerOptions, pino } from 'pino';
-import { prettyFactory } from 'pino-pretty';
 
 import { scheduler } from '../../common/scheduler.js';
 import { toTimestamp } from '../../common/timestamp.js';
@@ -63,6 +63,8 @@ function lines({ fd }: LogOutput): DestinationStream {
 
 // This is not pino-pretty's own stream, which writes later and loses the last lines before an exit.
 function readable(output: LogOutput): DestinationStream {
+  // Loaded only here, because a service writes JSON.
+  const { prettyFactory } = createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
   const prettify = prettyFactory({ colorize: output.isTTY, singleLine: true, translateTime: 'SYS:HH:MM:ss.l' });
   return { write: (line) => void output.write(prettify(line)) };
 }

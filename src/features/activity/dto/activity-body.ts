@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { UsageBody } from '../../../http/dto/usage-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import type { StepName, WindowName } from './activity-query.js';
 import { STEPS, WINDOWS } from './activity-query.js';
 

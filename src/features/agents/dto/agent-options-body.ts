@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { ENGINE_KINDS } from '../../../engines/engine-registry.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 export class AgentEngineBody {
   @ApiProperty({ enum: ENGINE_KINDS, description: '`provider` is an agent that is a class of the program' })

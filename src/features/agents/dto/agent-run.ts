@@ -1,11 +1,10 @@
-import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { maxLength, ValidateBy } from 'class-validator';
-
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
 import { unknownFields } from '../../../common/names-in-messages.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ArtifactBody, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
 import { PAYLOAD } from '../../../http/dto/payload.js';
+import { ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
+import { maxLength, ValidateBy } from '../../../http/validation/class-validator.js';
 import { Opaque } from '../../../http/validation/field-rules.js';
 
 const MAX_INPUTS = 1_000;
@@ -19,7 +18,7 @@ export class AgentInput {
   })
   type!: string;
 
-  @ApiProperty({ allOf: [{ $ref: getSchemaPath(PAYLOAD) }], example: { text: 'My card has not arrived yet' } })
+  @ApiProperty({ allOf: [{ $ref: schemaPath(PAYLOAD) }], example: { text: 'My card has not arrived yet' } })
   payload!: JsonObject;
 }
 

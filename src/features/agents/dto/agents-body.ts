@@ -1,5 +1,4 @@
-import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
-
+import { ApiProperty, ApiPropertyOptional } from '../../../http/openapi/documentation.js';
 import { AgentEngineBody, AgentOptionsBody, OPTIONS_EXAMPLE } from './agent-options-body.js';
 
 export class BatchWindowBody {

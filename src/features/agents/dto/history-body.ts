@@ -1,6 +1,5 @@
-import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
-
 import { UsageBody } from '../../../http/dto/usage-body.js';
+import { ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
 
 export class HourBody {
   @ApiProperty({ type: 'integer' })
@@ -28,7 +27,7 @@ export class HistoryContent {
 
   @ApiProperty({
     type: 'object',
-    additionalProperties: { $ref: getSchemaPath(HourBody) },
+    additionalProperties: { $ref: schemaPath(HourBody) },
     description:
       'Counts of the executions that ended in each UTC hour, keyed by its start, such as `2026-11-20T10:00:00Z`',
   })

@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 /** An agent's pause state. The executions of a paused agent wait until it is resumed. */
 export class AgentPauseBody {

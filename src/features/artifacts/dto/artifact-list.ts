@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { ARTIFACT_EXAMPLE, ListedArtifactBody } from '../../../http/dto/artifact-body.js';
 import { ArtifactFilterQuery } from '../../../http/dto/artifact-filter-query.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 
 export class ArtifactListQuery extends ArtifactFilterQuery {

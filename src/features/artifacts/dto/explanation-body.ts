@@ -1,8 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { type ArtifactExplanation, type Explanation, VERDICTS } from '../../../blackboard/explain/explanation.js';
 import type { ExecutionState } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const satisfies ExecutionState[];
 

@@ -1,6 +1,14 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty, getSchemaPath } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
+
+import { describeVisibilityProblem, findVisibilityProblem } from '../../../catalog/parse-visibility.js';
+import type { JsonObject } from '../../../common/json.js';
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
+import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } from '../../../common/webhook-secret.js';
+import { ApiVisibility } from '../../../http/dto/api-visibility.js';
+import { Deadline } from '../../../http/dto/deadline.js';
+import { PAYLOAD } from '../../../http/dto/payload.js';
+import { ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
 import {
   ArrayMaxSize,
   IsArray,
@@ -10,15 +18,7 @@ import {
   ValidateBy,
   ValidateIf,
   ValidateNested,
-} from 'class-validator';
-
-import { describeVisibilityProblem, findVisibilityProblem } from '../../../catalog/parse-visibility.js';
-import type { JsonObject } from '../../../common/json.js';
-import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
-import { isWebhookSecret, SECRET_LENGTH, SECRET_PATTERN, WEBHOOK_SECRET_RULE } from '../../../common/webhook-secret.js';
-import { ApiVisibility } from '../../../http/dto/api-visibility.js';
-import { Deadline } from '../../../http/dto/deadline.js';
-import { PAYLOAD } from '../../../http/dto/payload.js';
+} from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 import { LONGEST_URL } from '../../../http-client/address-rules.js';
@@ -85,7 +85,7 @@ export class PublishRequest {
 
   @ApiProperty({
     description: "The artifact's data; it must match the JSON Schema of the type. `{}` if absent",
-    allOf: [{ $ref: getSchemaPath(PAYLOAD) }],
+    allOf: [{ $ref: schemaPath(PAYLOAD) }],
     required: false,
     example: { text: 'My card has not arrived yet' },
   })

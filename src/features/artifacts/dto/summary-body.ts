@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 const counts = (description: string) =>
   ({

@@ -1,6 +1,9 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiProperty } from '@nestjs/swagger';
 import { Type } from 'class-transformer';
+
+import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
+import { ArtifactBody, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import {
   ArrayMaxSize,
   IsArray,
@@ -11,10 +14,7 @@ import {
   MaxLength,
   Min,
   ValidateNested,
-} from 'class-validator';
-
-import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
-import { ArtifactBody, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+} from '../../../http/validation/class-validator.js';
 import { IfGiven } from '../../../http/validation/field-rules.js';
 import { MOST_FILTER_VALUES, VALUES_TOGETHER } from '../../../http/validation/filter-values.js';
 import { PublishRequest } from './publish-request.js';

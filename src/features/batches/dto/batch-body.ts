@@ -1,8 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import type { JsonObject } from '../../../common/json.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES, RunBody } from '../../../http/dto/run-body.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryBoolean, QueryChoice, QueryInteger } from '../../../http/validation/query.js';
 
 const STATUSES = ['completed', 'failed'] as const;
@@ -61,7 +60,8 @@ export class BatchItemBody extends RunBody {
   inputs?: JsonObject;
 }
 
-export class BatchBody {
+/** A batch without its results. */
+export class BatchProgressBody {
   @ApiProperty()
   batch_id!: string;
 
@@ -82,12 +82,6 @@ export class BatchBody {
 
   @ApiProperty({ description: 'Progress from 0 to 100' })
   progress_percentage!: number;
-
-  @ApiProperty({
-    type: [BatchItemBody],
-    description: 'A result for each item that completed or failed, in the order of the input',
-  })
-  results!: BatchItemBody[];
 
   @ApiProperty({ type: String, format: 'date-time', required: false })
   started_at?: string;
@@ -113,6 +107,14 @@ export class BatchBody {
   usage?: UsageBody;
 }
 
+export class BatchBody extends BatchProgressBody {
+  @ApiProperty({
+    type: [BatchItemBody],
+    description: 'A result for each item that completed or failed, in the order of the input',
+  })
+  results!: BatchItemBody[];
+}
+
 export const STARTING_EXAMPLE: BatchBody = {
   batch_id: '019a7f5e-0a11-7c00-9d3e-8b7a6c5d4e3f',
   status: 'starting',
@@ -123,7 +125,7 @@ export const STARTING_EXAMPLE: BatchBody = {
   results: [],
 };
 
-export const PROGRESS_EXAMPLE: Omit<BatchBody, 'results'> = {
+export const PROGRESS_EXAMPLE: BatchProgressBody = {
   batch_id: STARTING_EXAMPLE.batch_id,
   status: 'running',
   total_items: 2,

@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { MAX_GROUP_MESSAGE } from '../../../common/failure-group.js';
 import { RUN_BODY_EXAMPLE } from '../../../http/dto/run-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 /** Failed items with the same normalised error message. */
 export class BatchFailureBody {

@@ -1,9 +1,8 @@
-import { ApiProperty, OmitType } from '@nestjs/swagger';
-
 import { PageBody, PageQuery } from '../../../http/dto/page.js';
 import { RUN_STATUSES } from '../../../http/dto/run-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryChoice } from '../../../http/validation/query.js';
-import { BatchBody, PROGRESS_EXAMPLE } from './batch-body.js';
+import { BatchProgressBody, PROGRESS_EXAMPLE } from './batch-body.js';
 
 export class BatchListQuery extends PageQuery {
   @QueryChoice({ description: 'Keeps only batches with this status', choices: RUN_STATUSES, example: 'failed' })
@@ -11,7 +10,7 @@ export class BatchListQuery extends PageQuery {
 }
 
 /** A batch in a list. Only the batch itself shows its results. */
-export class ListedBatchBody extends OmitType(BatchBody, ['results']) {
+export class ListedBatchBody extends BatchProgressBody {
   @ApiProperty()
   agent_name!: string;
 

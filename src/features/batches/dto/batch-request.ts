@@ -1,10 +1,19 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { IsBoolean, IsInt, IsObject, IsString, Max, MaxLength, Min, ValidateBy } from 'class-validator';
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiForm, namedSchema, SchemaPart } from '../../../http/openapi/additions.js';
+import { ApiBody, ApiExtraModels, ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
+import {
+  IsBoolean,
+  IsInt,
+  IsObject,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+  ValidateBy,
+} from '../../../http/validation/class-validator.js';
 import { IfGiven, IgnoresUnknownFields, Opaque } from '../../../http/validation/field-rules.js';
 
 export const DEFAULT_WORKERS = 5;
@@ -194,7 +203,7 @@ export const ApiBatch = (): MethodDecorator =>
     ApiExtraModels(ItemsBatchRequest, CsvBatchRequest, UploadedBatchRequest),
     ApiBody({
       schema: namedSchema('BatchRequest', {
-        anyOf: [ItemsBatchRequest, CsvBatchRequest].map((body) => ({ $ref: getSchemaPath(body) })),
+        anyOf: [ItemsBatchRequest, CsvBatchRequest].map((body) => ({ $ref: schemaPath(body) })),
       }),
       examples: BATCH_REQUEST_EXAMPLES,
     }),
@@ -208,7 +217,7 @@ export const ApiBatch = (): MethodDecorator =>
             format: 'binary',
             description: 'The CSV file: UTF-8, with a header and at least one row, at most 1 GiB',
           },
-          request: { description: 'JSON of at most 1 MiB', allOf: [{ $ref: getSchemaPath(UploadedBatchRequest) }] },
+          request: { description: 'JSON of at most 1 MiB', allOf: [{ $ref: schemaPath(UploadedBatchRequest) }] },
         },
         additionalProperties: false,
       },

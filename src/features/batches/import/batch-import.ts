@@ -9,7 +9,6 @@ import { WaitingBytes } from '../waiting-bytes.js';
 import { cellTypes } from './csv-columns.js';
 import { csvColumns, type CsvSource } from './csv-columns.js';
 import { openCsvFile } from './csv-file.js';
-import { readCsv } from './csv-reader.js';
 import {
   type BatchDraft,
   CSV_FACTOR,
@@ -75,6 +74,8 @@ export class BatchImport {
   }
 
   private async storeCsv(draft: BatchDraft, source: CsvSource, delimiter: string): Promise<void> {
+    // Loaded with its parser at the first CSV.
+    const { readCsv } = await import('./csv-reader.js');
     const rows = readCsv(source.field, source.file, delimiter);
     const sent = { field: source.field, bytes: (await source.file.stat()).size, factor: CSV_FACTOR };
     const total = await this.store(draft, sent, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));

@@ -1,8 +1,7 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-
 import type { Visibility } from '../../../catalog/visibility.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { namedSchema } from '../../../http/openapi/additions.js';
+import { ApiExtraModels, ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
 import type { GapEntry, PublishedEntry } from '../entry.js';
 
 export class ChangelogEntryBody implements PublishedEntry {
@@ -60,10 +59,10 @@ export class ChangelogPaginationBody {
 }
 
 const ITEM = namedSchema('ChangelogItemBody', {
-  oneOf: [ChangelogEntryBody, ChangelogGapBody].map((body) => ({ $ref: getSchemaPath(body) })),
+  oneOf: [ChangelogEntryBody, ChangelogGapBody].map((body) => ({ $ref: schemaPath(body) })),
   discriminator: {
     propertyName: 'event_type',
-    mapping: { artifact_published: getSchemaPath(ChangelogEntryBody), gap: getSchemaPath(ChangelogGapBody) },
+    mapping: { artifact_published: schemaPath(ChangelogEntryBody), gap: schemaPath(ChangelogGapBody) },
   },
 });
 

@@ -1,9 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import type { CorrelationState, ExecutionState } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
 import { NextPageBody } from '../../../http/dto/page.js';
 import { USAGE_EXAMPLE, UsageBody } from '../../../http/dto/usage-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import type { Change } from '../payload-changes.js';
 
 /** Artifacts of each correlation that are compared. */

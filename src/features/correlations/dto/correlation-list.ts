@@ -1,9 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { toCursor } from '../../../common/page-cursor.js';
 import type { CorrelationState } from '../../../database/schema.js';
 import { NextPageBody } from '../../../http/dto/page.js';
 import { MAX_CORRELATION_ID } from '../../../http/middleware/correlation-id.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import {
   QueryChoice,
   QueryInteger,

@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { UsageBody } from '../../../http/dto/usage-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 const STATES = ['active', 'completed', 'failed', 'cancelled', 'not_found'] as const;
 

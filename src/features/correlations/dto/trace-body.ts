@@ -1,9 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from '../../../blackboard/explain/trace.js';
 import type { CorrelationState, ExecutionState } from '../../../database/schema.js';
 import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
 import { ARTIFACT_EXAMPLE, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryInteger, QueryText } from '../../../http/validation/query.js';
 
 export class TraceQuery {

@@ -1,7 +1,16 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { ArrayMaxSize, ArrayMinSize, IsArray, IsInt, IsNumber, IsString, Max, MaxLength, Min } from 'class-validator';
-
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
+import {
+  ArrayMaxSize,
+  ArrayMinSize,
+  IsArray,
+  IsInt,
+  IsNumber,
+  IsString,
+  Max,
+  MaxLength,
+  Min,
+} from '../../../http/validation/class-validator.js';
 import { IfGiven } from '../../../http/validation/field-rules.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 

@@ -1,9 +1,8 @@
-import { ApiParam, ApiProperty } from '@nestjs/swagger';
-
 import type { JsonObject } from '../../../common/json.js';
 import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
+import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
 
 /** Documents the schemas from which a client can render a form that completes an execution of an external agent. */
 export const ApiForm = (options: { required?: false } = {}): PropertyDecorator =>

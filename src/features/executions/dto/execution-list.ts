@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { EXECUTION_REASONS, type ExecutionReason } from '../../../blackboard/waits/waiting-work.js';
 import { PageBody } from '../../../http/dto/page.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 import { EXECUTION_STATES, FAILURE_GROUP, LISTED_EXECUTION_EXAMPLE, ListedExecutionBody } from './execution-body.js';
 

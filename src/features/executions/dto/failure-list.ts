@@ -1,8 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { MAX_GROUP_MESSAGE } from '../../../common/failure-group.js';
 import { toCursor } from '../../../common/page-cursor.js';
 import { NextPageBody } from '../../../http/dto/page.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryInteger, QueryText, QueryTimestamp } from '../../../http/validation/query.js';
 import { FAILURE_GROUP, LISTED_EXECUTION_EXAMPLE } from './execution-body.js';
 

@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import type { JsonObject } from '../../../common/json.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import {
   ApiForm,
   EXECUTION_EXAMPLE,

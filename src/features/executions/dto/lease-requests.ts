@@ -1,6 +1,4 @@
 import { applyDecorators } from '@nestjs/common';
-import { ApiBody, ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-import { IsArray, IsBoolean, IsString, MaxLength, MinLength, ValidateBy } from 'class-validator';
 
 import { MAX_OUTPUTS, MAX_TAGS } from '../../../blackboard/execution/outputs.js';
 import type { JsonValue } from '../../../common/json.js';
@@ -8,6 +6,15 @@ import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { ApiVisibility } from '../../../http/dto/api-visibility.js';
 import { PAYLOAD } from '../../../http/dto/payload.js';
 import { namedSchema } from '../../../http/openapi/additions.js';
+import { ApiBody, ApiExtraModels, ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
+import {
+  IsArray,
+  IsBoolean,
+  IsString,
+  MaxLength,
+  MinLength,
+  ValidateBy,
+} from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
 import { SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 
@@ -39,7 +46,7 @@ export class OutputBody {
 
   @ApiProperty({
     description: 'Must match the JSON Schema of the type',
-    allOf: [{ $ref: getSchemaPath(PAYLOAD) }],
+    allOf: [{ $ref: schemaPath(PAYLOAD) }],
     example: { approved: true },
   })
   payload!: object;
@@ -131,7 +138,7 @@ export const ApiCompletion = (): MethodDecorator =>
     ApiExtraModels(...COMPLETIONS),
     ApiBody({
       schema: namedSchema('CompleteRequest', {
-        oneOf: COMPLETIONS.map((body) => ({ $ref: getSchemaPath(body) })),
+        oneOf: COMPLETIONS.map((body) => ({ $ref: schemaPath(body) })),
       }),
       examples: { complete: { value: COMPLETE_EXAMPLE } },
     }),

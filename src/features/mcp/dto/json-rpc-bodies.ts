@@ -1,6 +1,5 @@
-import { ApiHeader, ApiProperty } from '@nestjs/swagger';
-
 import { namedSchema } from '../../../http/openapi/additions.js';
+import { ApiHeader, ApiProperty } from '../../../http/openapi/documentation.js';
 
 const WHOLE_NUMBER = { type: 'integer', minimum: Number.MIN_SAFE_INTEGER, maximum: Number.MAX_SAFE_INTEGER } as const;
 

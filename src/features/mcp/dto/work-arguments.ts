@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
-import { ValidateBy } from 'class-validator';
 
 import { MAX_CORRELATION_ID } from '../../../http/middleware/correlation-id.js';
+import { ValidateBy } from '../../../http/validation/class-validator.js';
 import { IfGiven } from '../../../http/validation/field-rules.js';
 import { isVisibleAscii, visibleAsciiRule } from '../../../http/validation/text-rules.js';
 import { SyncPublishRequest, Timeout } from '../../artifacts/dto/sync-publish-request.js';

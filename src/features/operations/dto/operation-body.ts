@@ -1,6 +1,5 @@
-import { ApiParam, ApiProperty } from '@nestjs/swagger';
-
 import { PageBody } from '../../../http/dto/page.js';
+import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryInteger } from '../../../http/validation/query.js';
 import { RETRY_EXAMPLES } from './operation-requests.js';
 

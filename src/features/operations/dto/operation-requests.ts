@@ -1,8 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean } from 'class-validator';
-
 import { SchemaPart } from '../../../http/openapi/additions.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { BodyTimestamp } from '../../../http/validation/body-timestamp.js';
+import { IsBoolean } from '../../../http/validation/class-validator.js';
 import { IfGiven } from '../../../http/validation/field-rules.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 

@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { PageBody, PageQuery } from '../../../http/dto/page.js';
 import { RUN_BODY_EXAMPLE, RUN_STATUSES } from '../../../http/dto/run-body.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryChoice } from '../../../http/validation/query.js';
 
 export class RunListQuery extends PageQuery {

@@ -1,9 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, IsObject, IsString, MaxLength } from 'class-validator';
-
 import type { JsonObject } from '../../../common/json.js';
 import { MAX_SHORT_TEXT } from '../../../common/short-text.js';
 import { Deadline } from '../../../http/dto/deadline.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
+import { IsBoolean, IsObject, IsString, MaxLength } from '../../../http/validation/class-validator.js';
 import { IfGiven, IgnoresUnknownFields, Opaque } from '../../../http/validation/field-rules.js';
 
 /** Body of a run. */

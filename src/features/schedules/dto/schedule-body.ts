@@ -1,7 +1,6 @@
-import { ApiParam, ApiProperty } from '@nestjs/swagger';
-
 import type { JsonObject } from '../../../common/json.js';
 import { PageBody } from '../../../http/dto/page.js';
+import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryInteger } from '../../../http/validation/query.js';
 import { OPTIONS_EXAMPLE, TICK_STATES } from './schedule-requests.js';
 

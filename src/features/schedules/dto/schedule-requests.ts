@@ -1,8 +1,7 @@
-import { ApiProperty } from '@nestjs/swagger';
-import { IsBoolean, ValidateBy } from 'class-validator';
-
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { BodyTimestamp } from '../../../http/validation/body-timestamp.js';
+import { IsBoolean, ValidateBy } from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
 import { QueryChoice, QueryInteger } from '../../../http/validation/query.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';

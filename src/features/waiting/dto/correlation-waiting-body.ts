@@ -1,5 +1,3 @@
-import { ApiExtraModels, ApiProperty, getSchemaPath } from '@nestjs/swagger';
-
 import {
   EXECUTION_WAITS,
   TIMER_WAITS,
@@ -12,6 +10,7 @@ import {
 import type { CorrelationState } from '../../../database/schema.js';
 import { NextPageBody } from '../../../http/dto/page.js';
 import { namedSchema } from '../../../http/openapi/additions.js';
+import { ApiExtraModels, ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
 import { OpenGroupBody } from './waiting-group-body.js';
 
 const CORRELATION_STATES = ['active', 'completed', 'failed', 'cancelled'] as const satisfies CorrelationState[];
@@ -96,7 +95,7 @@ export class WaitingTimerBody implements WaitingTimer {
 }
 
 const WAIT = namedSchema('WaitBody', {
-  oneOf: [WaitingTimerBody, OpenGroupBody, WaitingExecutionBody].map((body) => ({ $ref: getSchemaPath(body) })),
+  oneOf: [WaitingTimerBody, OpenGroupBody, WaitingExecutionBody].map((body) => ({ $ref: schemaPath(body) })),
 });
 
 @ApiExtraModels(WaitingExecutionBody, WaitingTimerBody)

@@ -1,9 +1,8 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { GROUP_WAITS, type OpenGroup } from '../../../blackboard/waits/waits.js';
 import type { JoinGroupsTable } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE } from '../../../http/dto/artifact-body.js';
 import { NextPageBody } from '../../../http/dto/page.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 const GROUP_STATES = ['waiting', 'complete'] as const satisfies JoinGroupsTable['state'][];
 

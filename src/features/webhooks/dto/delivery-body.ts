@@ -1,4 +1,4 @@
-import { ApiProperty } from '@nestjs/swagger';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 export const DELIVERY_STATES = ['waiting', 'pending', 'running', 'delivered', 'dead'] as const;
 

@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { PageBody } from '../../../http/dto/page.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 import { DELIVERY_EXAMPLE, DELIVERY_STATES, DeliveryBody } from './delivery-body.js';
 

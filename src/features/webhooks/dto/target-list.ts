@@ -1,7 +1,6 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import { toCursor } from '../../../common/page-cursor.js';
 import { NextPageBody } from '../../../http/dto/page.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryBoolean, QueryInteger, QueryText } from '../../../http/validation/query.js';
 import { MOST_COUNTED } from '../target-list.repository.js';
 import { DELIVERY_EXAMPLE } from './delivery-body.js';
