@@ -86,6 +86,7 @@ if (chosen && !Object.hasOwn(projects, chosen))
 /** @type {import('jest').Config} */
 export default {
   reporters: ['default', '<rootDir>/test/support/summary-reporter.js'],
+  testSequencer: '<rootDir>/test/support/longest-first.js',
   // Stops tests that hang. No test should take as long, and a busy machine must not fail one.
   testTimeout: 300_000,
   // On two cores Jest would use one worker, and most of these tests wait for a database or a process.
