@@ -1,6 +1,6 @@
 import type { Transaction } from '../database/unit-of-work.js';
 import type { Topic } from '../pubsub/signals.js';
-import type { Lease } from './row-claims.js';
+import type { Lease } from './lease.js';
 import type { FreeSlots } from './slots.js';
 
 /** The work that was started for a claim. */

@@ -7,9 +7,10 @@ import type { UnitOfWork } from '../database/unit-of-work.js';
 import type { Topic } from '../pubsub/signals.js';
 import type { Claimant, ClaimTopics, StartedRun } from './claimant.js';
 import { KeptSlots } from './kept-slots.js';
-import type { LeasedRow } from './leased-table.js';
+import type { Lease } from './lease.js';
+import type { QueuedRow } from './queue.js';
 import { retryTimer } from './retry-timer.js';
-import type { Lease, RowClaims } from './row-claims.js';
+import type { RowClaims } from './row-claims.js';
 import type { RowLeases } from './row-leases.js';
 import type { Slots } from './slots.js';
 
@@ -23,7 +24,7 @@ const MISSED_PAUSE_MS = 5;
  * Claims rows from queues as slots become free, and starts them. Signals wake it. It runs one round at a time, and a
  * round that a transaction woke joins the group commit of that transaction.
  */
-export class ClaimingLoop<Claimed extends { id: string }, Row extends LeasedRow, Input> {
+export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow, Input> {
   // The key is the claim, not the row: a retry can be claimed before the previous attempt has left the map.
   private readonly running = new Map<
     Claimed,

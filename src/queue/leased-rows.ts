@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 
 import { dialectOf, locking } from '../database/dialects/dialect.js';
 import { preparedWithList } from '../database/prepared.js';
-import type { Reader, Transaction } from '../database/unit-of-work.js';
+import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { changeState } from './change-state.js';
-import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
+import { isLostIn } from './lease.js';
+import type { Queue, QueuedRow } from './queue.js';
 import { isInState } from './state-predicate.js';
 
 /** The columns of a row with a lease that is no longer renewed. */
@@ -28,15 +29,15 @@ interface Taken {
  * Makes a query that leases those rows of a table that are ready. It leaves out rows that have ended since they were
  * found, and rows that another transaction has locked.
  */
-export const takingLeases = (table: LeasedTable) =>
+export const takingLeases = ({ table }: Queue<QueuedRow>) =>
   preparedWithList<Taken, string, { id: string }>((db, place, ids) => {
     const ready = db
-      .selectFrom(table.name)
+      .selectFrom(table)
       .select('id')
       .where('id', 'in', ids)
       .where(isInState('pending'))
       .where('available_at', 'is', null);
-    return changeState(db, table.name, ['pending'], 'running')
+    return changeState(db, table, ['pending'], 'running')
       .set(({ fn, ref }) => ({
         lease_token: place('leaseToken'),
         claim: dialectOf(db).nextClaim,
@@ -53,12 +54,12 @@ export const takingLeases = (table: LeasedTable) =>
 /** Renews the leases of those of the rows that the owner holds, until that time (epoch ms). */
 export async function renewLeases(
   { db }: Transaction,
-  table: LeasedTable,
+  { table }: Queue<QueuedRow>,
   { owner, until }: { owner: string; until: number },
   ids: readonly string[],
 ): Promise<void> {
   await db
-    .updateTable(table.name)
+    .updateTable(table)
     .set({ lease_until: until })
     .where(isInState('running'))
     .where('lease_owner', '=', owner)
@@ -69,47 +70,45 @@ export async function renewLeases(
 /** Ends the leases of an owner, except those of the rows `kept`. Returns the queue of each row. */
 export async function endLeases(
   { db }: Transaction,
-  table: LeasedTable,
+  { table, name }: Queue<QueuedRow>,
   owner: string,
   kept: readonly string[],
 ): Promise<string[]> {
-  const rows = await changeState(db, table.name, ['running'], 'pending')
+  const rows = await changeState(db, table, ['running'], 'pending')
     .set({ ...NO_LEASE, available_at: null })
     // Finds them by the partial index.
     .where('state', '=', sql.lit('running' as const))
     .where('lease_owner', '=', owner)
     .$if(kept.length > 0, (held) => held.where('id', 'not in', kept))
-    .returning(`${table.queue} as queue`)
+    .returning(`${name} as queue`)
     .execute();
   return rows.map(({ queue }) => queue);
 }
 
 export interface LostLeases {
-  /** Epoch ms. Leases that end before it have expired. */
+  /** The process that looks for them. It may hold some itself. */
+  own: string;
+  /** Epoch ms. */
   now: number;
-  /** If set, the leases of all other owners are lost too. */
-  onlyOwner: string | null;
   /** Leases without an owner in these queues are left out. */
   leftToOthers: readonly string[];
   limit: number;
 }
 
 /** Finds and locks rows with lost leases, without those that another transaction has locked. */
-export function findLostLeases<Row extends LeasedRow>(
+export function findLostLeases<Row extends QueuedRow>(
+  unitOfWork: UnitOfWork,
   { db }: Transaction,
-  table: LeasedTable,
-  { now, onlyOwner, leftToOthers, limit }: LostLeases,
+  queue: Queue<Row>,
+  { own, now, leftToOthers, limit }: LostLeases,
 ): Promise<(Row & LostLease)[]> {
-  const lost = db
-    .selectFrom(table.name)
-    .select([...columnsOf(table), 'lease_token', 'lease_owner', 'lost_leases'])
+  const lost = queue
+    .select(db)
+    .select(['lease_token', 'lease_owner', 'lost_leases'])
     .where('state', '=', sql.lit('running' as const))
-    .where(({ eb, or }) => {
-      const expired = eb('lease_until', '<', now);
-      return onlyOwner === null ? expired : or([expired, eb('lease_owner', '!=', onlyOwner)]);
-    })
+    .where(isLostIn(['lease_owner', 'lease_until'], own, now, unitOfWork))
     .$if(leftToOthers.length > 0, (some) =>
-      some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(table.queue, 'not in', leftToOthers)])),
+      some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(queue.name, 'not in', leftToOthers)])),
     )
     .limit(limit);
   return locking(db, lost, { wait: false }).$castTo<Row & LostLease>().execute();
@@ -118,10 +117,10 @@ export function findLostLeases<Row extends LeasedRow>(
 /** Ends a lost lease, so that the row waits again, and stores how many the row has lost. */
 export async function endLostLease(
   { db }: Transaction,
-  table: LeasedTable,
-  lost: LeasedRow & LostLease,
+  { table }: Queue<QueuedRow>,
+  lost: Pick<QueuedRow, 'id'> & LostLease,
 ): Promise<void> {
-  await changeState(db, table.name, ['running'], 'pending')
+  await changeState(db, table, ['running'], 'pending')
     .set({ ...NO_LEASE, available_at: null, lost_leases: lost.lost_leases })
     .where('id', '=', lost.id)
     .where('lease_token', '=', lost.lease_token)
@@ -131,12 +130,12 @@ export async function endLostLease(
 /** Replaces a lost lease, and stores how many the row has lost. */
 export async function replaceLostLease(
   { db }: Transaction,
-  table: LeasedTable,
-  lost: LeasedRow & LostLease,
+  { table }: Queue<QueuedRow>,
+  lost: Pick<QueuedRow, 'id'> & LostLease,
   lease: { lease_token: string; lease_owner: string | null; lease_until: number },
 ): Promise<void> {
   await db
-    .updateTable(table.name)
+    .updateTable(table)
     .set({ ...lease, lost_leases: lost.lost_leases })
     .where('id', '=', lost.id)
     .where('lease_token', '=', lost.lease_token)
@@ -144,22 +143,26 @@ export async function replaceLostLease(
 }
 
 /** Makes retries that are due at `now` (epoch ms) claimable. Returns the queue of each. */
-export async function releaseDueRetries({ db }: Transaction, table: LeasedTable, now: number): Promise<string[]> {
+export async function releaseDueRetries(
+  { db }: Transaction,
+  { table, name }: Queue<QueuedRow>,
+  now: number,
+): Promise<string[]> {
   const rows = await db
-    .updateTable(table.name)
+    .updateTable(table)
     .set({ available_at: null })
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is not', null)
     .where('available_at', '<=', now)
-    .returning(`${table.queue} as queue`)
+    .returning(`${name} as queue`)
     .execute();
   return rows.map(({ queue }) => queue);
 }
 
 /** Returns when the next retry is due (epoch ms), or null if none waits. */
-export async function findNextRetry(db: Reader, table: LeasedTable): Promise<number | null> {
+export async function findNextRetry(db: Reader, { table }: Queue<QueuedRow>): Promise<number | null> {
   const row = await db
-    .selectFrom(table.name)
+    .selectFrom(table)
     .select('available_at')
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is not', null)

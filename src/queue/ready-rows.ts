@@ -1,11 +1,10 @@
-import { sql, type WhereInterface } from 'kysely';
+import { type Expression, sql } from 'kysely';
 
 import type { Clock } from '../common/clock.js';
 import { scheduler } from '../common/scheduler.js';
 import { type Prepared, prepared } from '../database/prepared.js';
-import type { Schema } from '../database/schema.js';
-import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { columnsOf, type LeasedRow, type LeasedTable } from './leased-table.js';
+import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import type { Queue, QueuedRow } from './queue.js';
 
 export interface FoundRows<Row> {
   queue: string;
@@ -44,7 +43,7 @@ const MAX_QUEUES = 10_000;
  * there. A row that returns to the queue before that position (`returned`) causes a search of the whole queue, and so
  * does the passing of time. SQLite keeps no dead rows.
  */
-export class ReadyRows<Row extends LeasedRow> {
+export class ReadyRows<Row extends QueuedRow> {
   private readonly findAll: Prepared<{ queue: string; limit: number }, Row>;
   private readonly findFrom: Prepared<{ queue: string; priority: number; from: number; limit: number }, Row>;
   private readonly frontiers = new Map<string, Frontier>();
@@ -56,13 +55,13 @@ export class ReadyRows<Row extends LeasedRow> {
    * other priorities, of an earlier configuration.
    */
   constructor(
-    private readonly table: LeasedTable,
+    private readonly queue: Queue<Row>,
     private readonly prioritiesOf: (queue: string) => number[],
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
   ) {
-    this.findAll = findingAll(table);
-    this.findFrom = findingFrom(table);
+    this.findAll = findingAll(queue);
+    this.findFrom = findingFrom(queue);
   }
 
   /** Rows of the queue that are not new are ready again. The next search covers the whole queue. */
@@ -79,7 +78,7 @@ export class ReadyRows<Row extends LeasedRow> {
   look(): void {
     if (!this.unitOfWork.dialect.keepsDeadRows || scheduler.elapsed() - this.finalAt < FINAL_EVERY_MS) return;
     this.finalAt = scheduler.elapsed();
-    this.unitOfWork.finalPosition(this.table.name).then(
+    this.unitOfWork.finalPosition(this.queue.table).then(
       (final) => (this.final = final),
       // The search itself reports what is wrong with the database.
       () => undefined,
@@ -153,37 +152,29 @@ export class ReadyRows<Row extends LeasedRow> {
   }
 }
 
-const findingAll = <Row extends LeasedRow>(table: LeasedTable) =>
+const findingAll = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ queue: string; limit: number }, Row>((db, place) =>
-    db
-      .selectFrom(table.name)
-      .select(columnsOf(table))
-      .where(table.queue, '=', place('queue'))
-      // A literal: Postgres does not use a partial index for a query with the state as a parameter.
-      .where('state', '=', sql.lit('pending' as const))
-      .where('available_at', 'is', null)
-      .$call((ready) => ofNobody(ready, table))
-      .orderBy('priority', 'desc')
-      .orderBy('seq')
-      .limit(place('limit'))
-      .$castTo<Row>(),
+    ready(db, queue, place('queue')).orderBy('priority', 'desc').orderBy('seq').limit(place('limit')),
   );
 
-const ofNobody = <Query extends WhereInterface<Schema, 'executions'>>(ready: Query, { owner }: LeasedTable): Query =>
-  owner ? (ready.where(owner, 'is', null) as Query) : ready;
-
-const findingFrom = <Row extends LeasedRow>(table: LeasedTable) =>
+const findingFrom = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ queue: string; priority: number; from: number; limit: number }, Row>((db, place) =>
-    db
-      .selectFrom(table.name)
-      .select(columnsOf(table))
-      .where(table.queue, '=', place('queue'))
-      .where('state', '=', sql.lit('pending' as const))
-      .where('available_at', 'is', null)
-      .$call((ready) => ofNobody(ready, table))
+    ready(db, queue, place('queue'))
       .where('priority', '=', place('priority'))
       .where('seq', '>', place('from'))
       .orderBy('seq')
-      .limit(place('limit'))
-      .$castTo<Row>(),
+      .limit(place('limit')),
   );
+
+function ready<Row extends QueuedRow>(db: Reader, queue: Queue<Row>, queueName: Expression<string>) {
+  const { name, unless } = queue;
+  return (
+    queue
+      .select(db)
+      .where(name, '=', queueName)
+      // A literal: Postgres does not use a partial index for a query with the state as a parameter.
+      .where('state', '=', sql.lit('pending' as const))
+      .where('available_at', 'is', null)
+      .$if(unless !== undefined, (some) => some.where(unless!, 'is', null))
+  );
+}

@@ -1,19 +1,11 @@
 import type { Clock } from '../common/clock.js';
 import { random } from '../common/random.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import type { Lease } from './lease.js';
 import { findNextRetry, releaseDueRetries, takingLeases } from './leased-rows.js';
-import type { LeasedRow, LeasedTable } from './leased-table.js';
+import type { Queue, QueuedRow } from './queue.js';
 import { ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
-
-/**
- * A lease to take or renew: the process that holds it, and its end (epoch ms). `owner` is null if a worker outside of
- * Starling holds it, because such a lease outlives processes.
- */
-export interface Lease {
-  owner: string | null;
-  until: number;
-}
 
 export interface Claimed<Row, Input> {
   /** In the order of priority. */
@@ -45,19 +37,19 @@ export interface ClaimRules<Input> {
 /**
  * Claims waiting rows of a table. The claim is committed before the work starts, so that a crash shows as a lost lease.
  */
-export class RowClaims<Row extends LeasedRow, Input> {
+export class RowClaims<Row extends QueuedRow, Input> {
   readonly ready: ReadyRows<Row>;
   private readonly takeLeases: ReturnType<typeof takingLeases>;
 
   constructor(
-    private readonly table: LeasedTable,
+    private readonly queue: Queue<Row>,
     private readonly rules: ClaimRules<Input>,
     prioritiesOf: (queue: string) => number[],
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
-    this.ready = new ReadyRows(table, prioritiesOf, clock, unitOfWork);
-    this.takeLeases = takingLeases(table);
+    this.ready = new ReadyRows(queue, prioritiesOf, clock, unitOfWork);
+    this.takeLeases = takingLeases(queue);
   }
 
   async claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<Claimed<Row, Input>> {
@@ -107,12 +99,12 @@ export class RowClaims<Row extends LeasedRow, Input> {
 
   /** Makes due retries claimable. Returns their queues. */
   async releaseRetries(tx: Transaction, now: number): Promise<string[]> {
-    return [...new Set(await releaseDueRetries(tx, this.table, now))];
+    return [...new Set(await releaseDueRetries(tx, this.queue, now))];
   }
 
   /** When the next retry is due (epoch ms), or null if none waits. */
   nextRetry(reader: Reader): Promise<number | null> {
-    return findNextRetry(reader, this.table);
+    return findNextRetry(reader, this.queue);
   }
 
   private async take(
@@ -134,4 +126,4 @@ export class RowClaims<Row extends LeasedRow, Input> {
   }
 }
 
-const byPriority = (one: LeasedRow, other: LeasedRow): number => other.priority - one.priority || one.seq - other.seq;
+const byPriority = (one: QueuedRow, other: QueuedRow): number => other.priority - one.priority || one.seq - other.seq;

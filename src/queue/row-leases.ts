@@ -1,6 +1,7 @@
 import type { Clock } from '../common/clock.js';
 import { newId } from '../common/ids.js';
 import type { Transaction, UnitOfWork } from '../database/unit-of-work.js';
+import type { Lease } from './lease.js';
 import {
   endLeases,
   endLostLease,
@@ -9,8 +10,7 @@ import {
   renewLeases,
   replaceLostLease,
 } from './leased-rows.js';
-import type { LeasedRow, LeasedTable } from './leased-table.js';
-import type { Lease } from './row-claims.js';
+import type { Queue, QueuedRow } from './queue.js';
 
 /**
  * After this many lost leases a row fails, because a row that crashes its process would otherwise do so forever.
@@ -20,10 +20,10 @@ export const MAX_LOST_LEASES = 10;
 export const TAKEN_AT_ONCE = 100;
 
 /** A row whose holder no longer renews its lease. */
-export type LostRow<Row extends LeasedRow> = Row & LostLease;
+export type LostRow<Row extends QueuedRow> = Row & LostLease;
 
 /** The holder of leases, their duration (ms), and what follows when they are handed back or lost. */
-export interface Holder<Row extends LeasedRow> {
+export interface Holder<Row extends QueuedRow> {
   owner: string;
   leaseMs: number;
   /**
@@ -45,9 +45,9 @@ export interface Holder<Row extends LeasedRow> {
 }
 
 /** Renews the leases of this process and takes over those that other processes lost. */
-export class RowLeases<Row extends LeasedRow> {
+export class RowLeases<Row extends QueuedRow> {
   constructor(
-    private readonly table: LeasedTable,
+    private readonly queue: Queue<Row>,
     private readonly holder: Holder<Row>,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -62,7 +62,7 @@ export class RowLeases<Row extends LeasedRow> {
   async renew(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
     const lease = this.next();
-    await this.unitOfWork.run((tx) => renewLeases(tx, this.table, lease, ids), { relaxedDurability: true });
+    await this.unitOfWork.run((tx) => renewLeases(tx, this.queue, lease, ids), { relaxedDurability: true });
   }
 
   /**
@@ -85,7 +85,7 @@ export class RowLeases<Row extends LeasedRow> {
    * at the end of the shutdown grace period, and when it is unknown what was claimed.
    */
   async handBack(kept: readonly string[] = []): Promise<number> {
-    const queues = await this.unitOfWork.run((tx) => endLeases(tx, this.table, this.holder.owner, kept));
+    const queues = await this.unitOfWork.run((tx) => endLeases(tx, this.queue, this.holder.owner, kept));
     for (const queue of new Set(queues)) this.holder.returned(queue);
     return queues.length;
   }
@@ -94,10 +94,9 @@ export class RowLeases<Row extends LeasedRow> {
     tx: Transaction,
     leftToOthers: readonly string[],
   ): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
-    const { owner } = this.holder;
-    const lost = await findLostLeases<Row>(tx, this.table, {
+    const lost = await findLostLeases(this.unitOfWork, tx, this.queue, {
+      own: this.holder.owner,
       now: this.clock.now(),
-      onlyOwner: this.unitOfWork.isShared ? null : owner,
       leftToOthers,
       limit: TAKEN_AT_ONCE,
     });
@@ -113,7 +112,7 @@ export class RowLeases<Row extends LeasedRow> {
   }
 
   private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
-    await endLostLease(tx, this.table, lost);
+    await endLostLease(tx, this.queue, lost);
     tx.whenVisible(() => this.holder.returned(lost.queue));
   }
 
@@ -125,7 +124,7 @@ export class RowLeases<Row extends LeasedRow> {
   private async seize(tx: Transaction, lost: LostRow<Row>, owner: string | null): Promise<LostRow<Row>> {
     const { until } = this.next();
     const lease_token = newId();
-    await replaceLostLease(tx, this.table, lost, { lease_token, lease_owner: owner, lease_until: until });
+    await replaceLostLease(tx, this.queue, lost, { lease_token, lease_owner: owner, lease_until: until });
     return { ...lost, lease_token };
   }
 }

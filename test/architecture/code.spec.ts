@@ -23,6 +23,8 @@ const MAX_PARAMETERS = 8;
 const SQL_ELSEWHERE: Record<string, string> = {
   'src/features/health/readiness.service.ts': 'its `select 1` only asks whether the database answers',
   'src/queue/change-state.ts': 'the beginning of an update, which several stores share',
+  'src/queue/lease.ts': 'a part of a condition, which several stores share',
+  'src/queue/queue.ts': 'the columns of a row, which several stores select',
   'src/queue/state-predicate.ts': 'a part of a condition, which several stores share',
 };
 

@@ -4,8 +4,8 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import type { LeasedTable } from '../../queue/leased-table.js';
-import { type Claimed, type Lease, RowClaims } from '../../queue/row-claims.js';
+import type { Lease } from '../../queue/lease.js';
+import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { countStarts } from './activity-event-rows.js';
@@ -33,8 +33,8 @@ export class Claims {
       forget: () => limits.forget(),
     };
     type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
-    const rowsOf = (table: LeasedTable, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
-      new RowClaims(table, { ...rules, inputsOf }, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
+    const rowsOf = (queue: typeof EXECUTIONS, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
+      new RowClaims(queue, { ...rules, inputsOf }, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
     this.rows = rowsOf(EXECUTIONS, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
     // The response to a client's claim reads the inputs while it is sent.
     this.unassigned = rowsOf(UNASSIGNED, async () => []);

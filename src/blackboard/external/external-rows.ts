@@ -5,7 +5,6 @@ import type { ExecutionsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
 import { NO_LEASE } from '../../queue/leased-rows.js';
-import { columnsOf } from '../../queue/leased-table.js';
 import { isInState } from '../../queue/state-predicate.js';
 import { releasedLease } from '../execution/lease-token.js';
 import { type ExecutionRow, EXECUTIONS } from '../execution/leased-executions.js';
@@ -20,9 +19,7 @@ export const findReadyFor = (
   assignee: string,
   limit: number,
 ): Promise<ExecutionRow[]> =>
-  db
-    .selectFrom('executions')
-    .select(columnsOf(EXECUTIONS))
+  EXECUTIONS.select(db)
     .where('agent', '=', agent)
     .where('assignee', '=', assignee)
     // A literal, because the database does not use a partial index if the state is a parameter.
@@ -31,7 +28,6 @@ export const findReadyFor = (
     .orderBy('priority', 'desc')
     .orderBy('seq')
     .limit(limit)
-    .$castTo<ExecutionRow>()
     .execute();
 
 /** Whether an execution of the agent waits without an assignee. */
@@ -50,14 +46,7 @@ export const hasUnassigned = async (db: Reader, agent: string): Promise<boolean>
 
 /** Finds the execution, if it can be claimed. */
 export const findReady = ({ db }: Transaction, id: string): Promise<ExecutionRow[]> =>
-  db
-    .selectFrom('executions')
-    .select(columnsOf(EXECUTIONS))
-    .where('id', '=', id)
-    .where(isInState('pending'))
-    .where('available_at', 'is', null)
-    .$castTo<ExecutionRow>()
-    .execute();
+  EXECUTIONS.select(db).where('id', '=', id).where(isInState('pending')).where('available_at', 'is', null).execute();
 
 /** Returns those of `asked` that have waiting work. */
 export async function findWaitingAmong({ db }: Transaction, asked: readonly AskedFor[]): Promise<AskedFor[]> {

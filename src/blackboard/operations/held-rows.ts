@@ -1,6 +1,5 @@
 import { locking } from '../../database/dialects/dialect.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { columnsOf } from '../../queue/leased-table.js';
 import { isInState } from '../../queue/state-predicate.js';
 import { type ExecutionRow, EXECUTIONS } from '../execution/leased-executions.js';
 
@@ -18,15 +17,6 @@ export async function findCorrelations({ db }: Transaction, ids: readonly string
 
 /** Finds and locks those of the executions that wait. */
 export const holdWaiting = ({ db }: Transaction, ids: readonly string[]): Promise<ExecutionRow[]> =>
-  locking(
-    db,
-    db
-      .selectFrom('executions')
-      .select(columnsOf(EXECUTIONS))
-      .where('id', 'in', ids)
-      .where(isInState('pending'))
-      .orderBy('id'),
-    { wait: true },
-  )
-    .$castTo<ExecutionRow>()
-    .execute();
+  locking(db, EXECUTIONS.select(db).where('id', 'in', ids).where(isInState('pending')).orderBy('id'), {
+    wait: true,
+  }).execute();

@@ -8,6 +8,7 @@ import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { isLost } from '../../queue/lease.js';
 import { leaseHeartbeat } from '../../queue/lease-heartbeat.js';
 import { IdempotencyKeysRepository, type KeyRow, type ScopedKey } from './idempotency-keys.repository.js';
 import type { AnswerContent, IdempotentAnswer, IdempotentRequest } from './idempotent-request.js';
@@ -128,7 +129,7 @@ export class KeyReservations {
     return { content, ids, requestHash, replayed: true, mismatch: this.isMismatch(requestHash, request) };
   }
 
-  private isDead(row: KeyRow, now: number): boolean {
-    return row.owner === this.owner || !this.unitOfWork.isShared || row.leaseUntil <= now;
+  private isDead({ owner, leaseUntil }: KeyRow, now: number): boolean {
+    return owner === this.owner || isLost({ owner, until: leaseUntil }, this.owner, now, this.unitOfWork);
   }
 }

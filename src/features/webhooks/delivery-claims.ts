@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { type Lease, RowClaims } from '../../queue/row-claims.js';
+import type { Lease } from '../../queue/lease.js';
+import { RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
 import { DELIVERIES, type LeasedDelivery, PRIORITIES } from './delivery-queue.js';
 import { type ContentRow, DeliveryQueuesRepository } from './delivery-queues.repository.js';

@@ -1,7 +1,7 @@
-import { type LeasedRow, leasedTable } from '../../queue/leased-table.js';
+import { queueOver, type RowOf } from '../../queue/queue.js';
 
 /** Each target has a queue of deliveries, so that a slow or dead target does not delay others. */
-export const DELIVERIES = leasedTable('deliveries', 'queue', [
+export const DELIVERIES = queueOver('deliveries', 'queue', [
   'target_id',
   'correlation_id',
   'sequence',
@@ -10,13 +10,7 @@ export const DELIVERIES = leasedTable('deliveries', 'queue', [
 ]);
 
 /** The columns that are read for a claimed delivery, and for one whose lease was lost. */
-export interface LeasedDelivery extends LeasedRow {
-  target_id: string;
-  correlation_id: string;
-  sequence: number;
-  attempt: number;
-  traceparent: string | null;
-}
+export type LeasedDelivery = RowOf<typeof DELIVERIES>;
 
 /** Deliveries of background work have the second priority. */
 export const PRIORITIES = [0, -1];

@@ -8,6 +8,7 @@ import { Settings } from '../../../config/settings.js';
 import { amongFound, locking } from '../../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../../database/unit-of-work.js';
+import { isLostIn } from '../../../queue/lease.js';
 import { WaitingBytes } from '../waiting-bytes.js';
 import type { BatchDraft, ImportRow } from './import-rows.js';
 import { storeKeys } from './row-key-store.js';
@@ -145,14 +146,14 @@ export class ImportsRepository {
 
   /** Returns the `seq` of the imports that have no live owner. */
   async abandoned(): Promise<number[]> {
-    const { reader, isShared } = this.unitOfWork;
+    const { reader } = this.unitOfWork;
     const found = await reader
       .selectFrom('batches')
       .select('seq')
       .where('status', '=', 'importing')
       .where(({ eb, or }) => {
-        const lapsed = or([eb('import_until', '<', this.clock.now()), eb('import_owner', 'is', null)]);
-        return isShared ? lapsed : or([lapsed, eb('import_owner', '!=', this.owner)]);
+        const isHeldByNone = isLostIn(['import_owner', 'import_until'], this.owner, this.clock.now(), this.unitOfWork);
+        return or([isHeldByNone, eb('import_owner', 'is', null)]);
       })
       .execute();
     return found.map(({ seq }) => seq);
