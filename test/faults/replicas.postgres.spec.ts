@@ -22,7 +22,7 @@ import { type Fault, scheduleOf } from './replicas/schedule.js';
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
 const ROUNDS = Number(process.env.STARLING_REPLICA_ROUNDS ?? 1);
 const LEASE_MS = 2_000;
-/** Where the histories of the rounds are kept. Without it, only the history of a round that fails is kept. */
+/** The folder that keeps the histories of the rounds. Without it, only the history of a round that fails is kept. */
 const HISTORIES = process.env.STARLING_HISTORY_FOLDER;
 const CHECKER = new URL('../history/check-history.ts', import.meta.url).pathname;
 

@@ -291,9 +291,9 @@ const MISTAKES: [string, Mistake, string][] = [
     'position 6 has several artifacts',
   ],
   [
-    'a process goes on after it lost an answer',
+    'a process continues after it lost an answer',
     ({ entries }) => entries.push(entry(800, 'client 1', 'invoke', 'left', 'left-3', { idempotency_key: null })),
-    'client 1 goes on with left left-3 after an info',
+    'client 1 continues with left left-3 after an info',
   ],
 ];
 
@@ -308,7 +308,7 @@ describe('check-history', () => {
     expect(check(textOf(parts)).breaches).toContain(breach);
   });
 
-  it('refuses a file that is no whole history', () => {
+  it('refuses a file that is not a whole history', () => {
     expect(() => check('{"time":1}\n')).toThrow('line 1: must have time, process, type, operation and key');
     expect(() => check('none\n')).toThrow('line 1: must be JSON');
     expect(() => check('')).toThrow('must have one answer to end (got 0)');

@@ -5,13 +5,13 @@ import { requestBreaches } from './request-checks.ts';
 import { settlementBreaches } from './settlement-checks.ts';
 import { workBreaches } from './work-checks.ts';
 
-/** What was checked, and one line for each broken promise. */
+/** The size of a history, and one line for each broken promise. */
 export interface Verdict {
   operations: number;
   breaches: string[];
 }
 
-/** Throws an error if the text is no whole history. */
+/** Throws an error if the text is not a whole history. */
 export function check(text: string): Verdict {
   const history = readHistory(text);
   return {

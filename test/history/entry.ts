@@ -9,9 +9,9 @@ export interface Entry {
   process: string;
   type: 'invoke' | 'ok' | 'fail' | 'info';
   operation: OperationName;
-  /** What the operation is about. Requests with the same key are the same request, sent again. */
+  /** Names the subject of the operation. Requests with the same key are the same request, sent again. */
   key: string;
-  /** What was asked or, in an `ok`, what was answered: see the interfaces below. */
+  /** The question or, in an `ok`, the answer: see the interfaces below. */
   value?: unknown;
 }
 
@@ -31,7 +31,7 @@ export interface Asked {
 export interface Answered {
   /** The body as it came. */
   text: string;
-  /** Whether the service says that it is the answer of an earlier request. */
+  /** True if the service says that it is the answer of an earlier request. */
   replayed: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface Execution {
   request: string;
 }
 
-/** The answer to a `look`: one snapshot of the database while work goes on. */
+/** The answer to a `look`: one snapshot of the database while work continues. */
 export interface Look {
   /** How many executions of each agent run. */
   running: Record<string, number>;

@@ -19,7 +19,7 @@ export interface History {
   breaches: string[];
 }
 
-/** Throws an error that names the line if the text is no history. */
+/** Throws an error that names the line if the text is not a history. */
 export function readHistory(text: string): History {
   const history: History = { operations: [], breaches: [] };
   const open = new Map<string, Operation>();
@@ -28,7 +28,7 @@ export function readHistory(text: string): History {
     const { time, process, type, operation: name, key, value } = entry;
     if (type === 'invoke') {
       if (open.has(process)) history.breaches.push(`${process} begins ${name} ${key} before its last operation ended`);
-      if (lost.has(process)) history.breaches.push(`${process} goes on with ${name} ${key} after an info`);
+      if (lost.has(process)) history.breaches.push(`${process} continues with ${name} ${key} after an info`);
       const begun: Operation = {
         name,
         key,

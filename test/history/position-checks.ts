@@ -1,7 +1,7 @@
 import type { End, Page, ReadAfter } from './entry.ts';
 import { answerOf, answers, type History, type Operation } from './operations.ts';
 
-/** Positions are unique, and a reader that goes on from a position has missed nothing before it. */
+/** Positions are unique, and a reader that continues from a position has missed nothing before it. */
 export function positionBreaches(history: History): string[] {
   const artifacts = answerOf<End>(history, 'end').artifacts.toSorted((one, other) => one.position - other.position);
   const twice = artifacts.filter(({ position }, index) => artifacts[index + 1]?.position === position);

@@ -1,7 +1,7 @@
 import type { Answered, Asked, End, Look } from './entry.ts';
 import { answerOf, answers, type History, type Operation, requestsByKey } from './operations.ts';
 
-/** What clients were told must be so: from then on, and under the ids that they got. */
+/** Checks that what was acknowledged exists from then on, under the ids in the answers, and what was refused does not. */
 export function requestBreaches(history: History): string[] {
   const end = answerOf<End>(history, 'end');
   const stored = new Set([...end.artifacts, ...end.batches].map(({ request }) => request));

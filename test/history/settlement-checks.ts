@@ -1,7 +1,7 @@
 import type { Correlation, End, Look } from './entry.ts';
 import { answerOf, answers, type History } from './operations.ts';
 
-/** What has settled stays as it is. No request of the load publishes into it, so none begins another generation. */
+/** Checks that a settled correlation stays as it is. No request of the load publishes into it, so none begins another generation. */
 export function settlementBreaches(history: History): string[] {
   const last = new Map<string, Correlation>();
   const looks = answers<Look>(history, 'look').map(({ answer }) => answer.correlations);

@@ -3,7 +3,19 @@ import type { AgentArtifact, Engine, EngineContext } from '../../src/engines/eng
 import { ALL_ENGINES } from '../../src/engines/engine-registry.js';
 import type { Random } from '../support/random.js';
 
-type Answer = (inputs: AgentArtifact[], context: EngineContext) => unknown;
+type Answer = (inputs: AgentArtifact[], context: EngineContext, world: World) => unknown;
+
+/** Everything that agents depend on beside their inputs. */
+export interface World {
+  random: Random;
+  /** The agent `leaper` fails while it is. */
+  isIcy: () => boolean;
+}
+
+/** The most that one call of a model uses. */
+export const CALL = { model: 'stand-in', inputTokens: 40, outputTokens: 60, cost: null };
+const CALLS_PER_ATTEMPT = 2;
+const LONGEST_CALL_MS = 200;
 
 /** The answers of the modules of `test/faults/warehouse`, without the time that they take, and of the agents beside it. */
 const ANSWERS: Record<string, Answer> = {
@@ -18,17 +30,40 @@ const ANSWERS: Record<string, Answer> = {
     if (attempt <= n % 4) throw new Error('the road is blocked');
     return { n, attempt };
   },
+  leaper: ([leap], _, { isIcy }) => {
+    if (isIcy()) throw new Error('the ground is icy');
+    return leap!.payload;
+  },
+  writer: async ([topic], context, world) => {
+    for (let call = 0; call < CALLS_PER_ATTEMPT; call += 1) await askModel(context, world);
+    return topic!.payload;
+  },
   clerk: ([row]) => row!.payload,
   sleeper: ([nap]) => nap!.payload,
 };
+
+/** Calls a model that is not there, as the engine `llm` does: it may refuse, or break off. */
+async function askModel({ reserve, used, settle }: EngineContext, { random }: World): Promise<void> {
+  await reserve(CALL);
+  await scheduler.pause(random.next() * LONGEST_CALL_MS);
+  const chance = random.next();
+  if (chance < 0.05) throw new Error('the answer broke off');
+  if (chance < 0.1) {
+    await settle('refused');
+    throw new Error('the model refuses');
+  }
+  used({ ...CALL, outputTokens: random.between(1, CALL.outputTokens), latencyMs: 1 });
+  await settle('answered');
+}
 
 const USUAL_MS = 40;
 const SLOW_MS = 8_000;
 
 /** The engines of the program. Agents with an answer here do not run; all agents answer after a time of the seed. */
-export const simulatedEngines = (random: Random): Engine[] => ALL_ENGINES.map((engine) => simulated(engine, random));
+export const simulatedEngines = (world: World): Engine[] => ALL_ENGINES.map((engine) => simulated(engine, world));
 
-function simulated(engine: Engine, random: Random): Engine {
+function simulated(engine: Engine, world: World): Engine {
+  const { random } = world;
   return {
     kind: engine.kind,
     optionsSchema: engine.optionsSchema,
@@ -39,7 +74,7 @@ function simulated(engine: Engine, random: Random): Engine {
       return {
         async run(inputs, context) {
           await scheduler.pause(random.next() * USUAL_MS);
-          const output = answer ? answer(inputs.artifacts, context) : await prepared!.run(inputs, context);
+          const output = answer ? await answer(inputs.artifacts, context, world) : await prepared!.run(inputs, context);
           await scheduler.pause(random.next() * (random.next() < 0.05 ? SLOW_MS : USUAL_MS));
           return output;
         },

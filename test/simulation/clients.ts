@@ -1,3 +1,4 @@
+import { Schedules } from '../../src/blackboard/schedules/schedules.js';
 import type { HeldRequest } from '../../src/common/held-request.js';
 import { newId } from '../../src/common/ids.js';
 import type { JsonObject } from '../../src/common/json.js';
@@ -11,20 +12,12 @@ import { CorrelationsService } from '../../src/features/correlations/correlation
 import { IdempotencyService } from '../../src/features/idempotency/idempotency.service.js';
 import { requestHash } from '../../src/features/idempotency/idempotent-request.js';
 import type { RequestIds } from '../../src/features/idempotency/request-ids.js';
+import { OperationsService } from '../../src/features/operations/operations.service.js';
 import { RunsService } from '../../src/features/runs/runs.service.js';
 import { Ledger, type Order } from '../faults/ledger.js';
 import type { Random } from '../support/random.js';
+import { Requests } from './requests.js';
 import type { SimulatedService } from './simulated-service.js';
-
-const LATENCY_MS = 5;
-const TRY_AGAIN_MS = 1_000;
-
-/** A request that is repeated until it is answered, as one with an idempotency key may be. */
-interface Open {
-  send: () => Promise<unknown>;
-  answered: () => void;
-  isRepeated: boolean;
-}
 
 const HELD: HeldRequest = { bytes: 0, waits: () => undefined, releaseBody: () => undefined };
 
@@ -33,25 +26,31 @@ export class Clients {
   readonly ledger = new Ledger();
   /** The type of the artifact that must follow, once, from each accepted publish or run, by its correlation. */
   readonly accepted = new Map<string, string>();
+  /** The numbers of acknowledged topics. */
+  readonly acceptedTopics = new Set<number>();
+  /** The names of acknowledged schedules. */
+  readonly schedules = new Set<string>();
   private readonly paused = new Set<string>();
-  private readonly open = new Set<Open>();
+  private readonly requests: Requests;
   private count = 0;
 
   constructor(
-    private readonly random: Random,
+    random: Random,
     private readonly service: () => SimulatedService,
-    private readonly onUnexpected: (error: unknown) => void,
-  ) {}
+    onUnexpected: (error: unknown) => void,
+  ) {
+    this.requests = new Requests(random, onUnexpected);
+  }
 
   /** Requests without an answer, and agents that have to be resumed. */
   get waiting(): number {
-    return this.open.size + this.paused.size;
+    return this.requests.open + this.paused.size;
   }
 
   order(isKeyed: boolean, hasWebhook: boolean): void {
     const order = this.ledger.next(isKeyed);
     this.ledger.begin(order);
-    this.begin({
+    this.requests.begin({
       send: () => (isKeyed ? this.publishWithKey(order, hasWebhook) : this.publishOrder(order, hasWebhook)),
       answered: () => this.ledger.acknowledge(order),
       isRepeated: isKeyed,
@@ -62,7 +61,7 @@ export class Clients {
   pair(): void {
     const n = this.next();
     for (const type of ['Left', 'Right'])
-      this.begin({
+      this.requests.begin({
         send: () => this.publish(type, { n }, this.ids(`${type}-${n}`)),
         answered: () => undefined,
         isRepeated: false,
@@ -71,11 +70,11 @@ export class Clients {
 
   nap(ms: number, cancelAfter: number): void {
     const n = this.next();
-    this.begin({
+    this.requests.begin({
       send: () => this.publish('Nap', { n, ms }, this.ids(`nap-${n}`)),
       answered: () => {
         scheduler.after(cancelAfter, () => {
-          this.begin({
+          this.requests.begin({
             send: () => this.service().get(CorrelationsService).cancel(`nap-${n}`),
             answered: () => undefined,
             isRepeated: false,
@@ -86,11 +85,44 @@ export class Clients {
     });
   }
 
+  /** Publishes a nap that is cancelled if it lasts longer than its deadline. */
+  deadline(ms: number, deadline: number): void {
+    const n = this.next();
+    this.requests.begin({
+      send: () =>
+        this.service()
+          .get(PublishingService)
+          .publish({ type: 'Nap', payload: { n, ms }, deadline: `${deadline}ms` }, this.ids(`nap-${n}`)),
+      answered: () => undefined,
+      isRepeated: false,
+    });
+  }
+
+  /** Creates a schedule that ticks so often, at this distance. */
+  schedule(seconds: number, ticks: number): void {
+    const name = `schedule-${this.next()}`;
+    const publishes = { type: 'Trip', payload: { n: this.next() } };
+    this.requests.begin({
+      send: () =>
+        this.service()
+          .get(Schedules)
+          .create(name, {
+            every: `${seconds}s`,
+            until: new Date(scheduler.time() + seconds * ticks * 1_000).toISOString(),
+            publishes,
+            overlap: 'allow',
+            missed: 'run_all',
+          }),
+      answered: () => this.schedules.add(name),
+      isRepeated: false,
+    });
+  }
+
   run(): void {
     const n = this.next();
     const ids = this.ids(`run-${n}`);
     const request = { agent_name: 'clerk', inputs: { n }, async_run: true };
-    this.begin({
+    this.requests.begin({
       send: () => this.service().get(RunsService).start(request, ids, HELD),
       answered: () => this.accepted.set(ids.correlationId, 'Done'),
       isRepeated: false,
@@ -105,9 +137,35 @@ export class Clients {
     this.publishAccepted('Plea', 'Approval');
   }
 
+  leap(): void {
+    this.publishAccepted('Leap', 'Landing');
+  }
+
+  /** Retries every leap that has failed. */
+  retryAll(): void {
+    this.requests.begin({
+      send: () => this.service().get(OperationsService).retry(newId(), { agent: 'leaper' }),
+      answered: () => undefined,
+      isRepeated: false,
+    });
+  }
+
+  /** Publishes so many topics into one correlation. */
+  topics(count: number): void {
+    const correlation = `Topic-${this.next()}`;
+    for (let index = 0; index < count; index += 1) {
+      const n = this.next();
+      this.requests.begin({
+        send: () => this.publish('Topic', { n }, this.ids(correlation)),
+        answered: () => this.acceptedTopics.add(n),
+        isRepeated: false,
+      });
+    }
+  }
+
   pause(agent: string, ms: number): void {
     this.paused.add(agent);
-    this.begin({
+    this.requests.begin({
       send: () => this.service().get(AgentsService).pause(agent),
       answered: () => scheduler.after(ms, () => this.resume(agent)),
       isRepeated: false,
@@ -118,7 +176,7 @@ export class Clients {
     const items = Array.from({ length: rows }, () => JSON.stringify({ n: this.next() }));
     const id = newId();
     const request = { agent_name: 'clerk', max_workers: 3 };
-    this.begin({
+    this.requests.begin({
       send: () =>
         this.service()
           .get(BatchCreationService)
@@ -130,14 +188,12 @@ export class Clients {
 
   /** Requests that were under way get no answer. Those that may be repeated are sent again. */
   crashed(): void {
-    for (const request of this.open)
-      if (request.isRepeated) this.send(request);
-      else this.open.delete(request);
+    this.requests.crashed();
     for (const agent of this.paused) this.resume(agent);
   }
 
   private resume(agent: string): void {
-    this.begin({
+    this.requests.begin({
       send: () => this.service().get(AgentsService).resume(agent),
       answered: () => this.paused.delete(agent),
       isRepeated: true,
@@ -147,43 +203,11 @@ export class Clients {
   private publishAccepted(type: string, result: string): void {
     const n = this.next();
     const ids = this.ids(`${type}-${n}`);
-    this.begin({
+    this.requests.begin({
       send: () => this.publish(type, { n }, ids),
       answered: () => this.accepted.set(ids.correlationId, result),
       isRepeated: false,
     });
-  }
-
-  private begin(request: Open): void {
-    this.open.add(request);
-    this.send(request);
-  }
-
-  private send(request: Open): void {
-    scheduler.after(this.random.next() * LATENCY_MS, () => {
-      request.send().then(
-        () => this.afterNetwork(() => this.answered(request)),
-        (error: unknown) => this.afterNetwork(() => this.refused(request, error)),
-      );
-    });
-  }
-
-  private afterNetwork(callback: () => void): void {
-    scheduler.after(this.random.next() * LATENCY_MS, callback);
-  }
-
-  private answered(request: Open): void {
-    this.open.delete(request);
-    request.answered();
-  }
-
-  private refused(request: Open, error: unknown): void {
-    const { code } = error as { code?: string };
-    if (code === 'unavailable' && request.isRepeated) scheduler.after(TRY_AGAIN_MS, () => this.send(request));
-    else {
-      this.open.delete(request);
-      if (code !== 'unavailable' && code !== 'conflict' && code !== 'not_found') this.onUnexpected(error);
-    }
   }
 
   private publishWithKey(order: Order, hasWebhook: boolean): Promise<unknown> {

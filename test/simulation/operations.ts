@@ -5,9 +5,17 @@ export type Operation = { after: number } & (
   | { kind: 'orders'; count: number; keyed: boolean; webhook: boolean }
   | { kind: 'pair' }
   | { kind: 'nap'; ms: number; cancelAfter: number }
+  | { kind: 'deadline'; ms: number; deadline: number }
+  | { kind: 'schedule'; seconds: number; ticks: number }
   | { kind: 'run' }
   | { kind: 'trip' }
   | { kind: 'pleas'; count: number }
+  | { kind: 'leaps'; count: number }
+  /** The agent that leaps fails for good in this time. */
+  | { kind: 'ice'; ms: number }
+  | { kind: 'retryAll' }
+  /** So many artifacts in one correlation, whose agent has a budget there. */
+  | { kind: 'topics'; count: number }
   | { kind: 'pause'; agent: string; ms: number }
   | { kind: 'batch'; rows: number }
   /** Power is lost after this many turns, or while the next commit after them is written. */
@@ -40,9 +48,15 @@ const operation = fc.oneof(
   { weight: 10, arbitrary: step('orders', { count: between(1, 4), keyed: fc.boolean(), webhook: fc.boolean() }) },
   { weight: 2, arbitrary: step('pair', {}) },
   { weight: 2, arbitrary: step('nap', { ms: between(0, 2_000), cancelAfter: between(0, 1_500) }) },
+  { weight: 1, arbitrary: step('deadline', { ms: between(0, 2_000), deadline: between(1, 2_000) }) },
+  { weight: 1, arbitrary: step('schedule', { seconds: between(1, 3), ticks: between(1, 6) }) },
   { weight: 2, arbitrary: step('run', {}) },
   { weight: 2, arbitrary: step('trip', {}) },
   { weight: 2, arbitrary: step('pleas', { count: between(1, 4) }) },
+  { weight: 2, arbitrary: step('leaps', { count: between(1, 4) }) },
+  { weight: 1, arbitrary: step('ice', { ms: between(0, 2_000) }) },
+  { weight: 1, arbitrary: step('retryAll', {}) },
+  { weight: 2, arbitrary: step('topics', { count: between(1, 4) }) },
   {
     weight: 1,
     arbitrary: step('pause', {

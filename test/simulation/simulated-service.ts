@@ -18,9 +18,13 @@ import type { Engine } from '../../src/engines/engine.js';
 import { AgentsModule } from '../../src/features/agents/agents.module.js';
 import { ArtifactsModule } from '../../src/features/artifacts/artifacts.module.js';
 import { BatchesModule } from '../../src/features/batches/batches.module.js';
+import { ChangelogEventsService } from '../../src/features/changelog/changelog-events.service.js';
+import { Resuming } from '../../src/features/changelog/resuming.js';
 import { CorrelationsModule } from '../../src/features/correlations/correlations.module.js';
 import { IdempotencyModule } from '../../src/features/idempotency/idempotency.module.js';
+import { OperationsModule } from '../../src/features/operations/operations.module.js';
 import { RunsModule } from '../../src/features/runs/runs.module.js';
+import { SchedulesModule } from '../../src/features/schedules/schedules.module.js';
 import { WebhooksModule } from '../../src/features/webhooks/webhooks.module.js';
 import { Outbound } from '../../src/http-client/outbound.js';
 import type { Receivers } from './receivers.js';
@@ -78,7 +82,11 @@ export class SimulatedService {
           BatchesModule,
           WebhooksModule,
           IdempotencyModule,
+          OperationsModule,
+          SchedulesModule,
         ],
+        // Their module adds WebSockets to an HTTP server.
+        providers: [ChangelogEventsService, Resuming],
       })
         .overrideProvider(Outbound)
         .useValue(receivers)

@@ -8,19 +8,23 @@ import { breaches, duringWork, unended } from '../faults/invariants.js';
 import { databaseOf } from '../support/database.js';
 import { Random } from '../support/random.js';
 import { simulatedEngines } from './agents.js';
+import { budgetBreaches } from './budget-invariants.js';
+import { sendFor } from './client-operations.js';
 import { Clients } from './clients.js';
 import { copyAsAfterPowerLoss, isSame, type WalPosition, walPosition } from './disk.js';
+import { FullDisk } from './full-disk.js';
 import { deliveriesLeft, moreBreaches } from './more-invariants.js';
 import type { Operation } from './operations.js';
 import { People } from './people.js';
+import { Readers } from './readers.js';
 import { Receivers } from './receivers.js';
 import { SeededRandom } from './seeded-random.js';
 import { type MachineTime, SeededScheduler, Trace } from './seeded-scheduler.js';
 import { SimulatedService } from './simulated-service.js';
 import type { Template } from './template.js';
+import { tickBreaches } from './tick-invariants.js';
 import { TurnInvariants } from './turn-invariants.js';
 
-const CHECK_EVERY_TURNS = 25;
 const LOOK_EVERY_TURNS = 100;
 const LONGEST_QUIET_MS = 60_000;
 /** All work must have ended after this simulated time without faults. */
@@ -50,12 +54,14 @@ export class Simulation {
   private readonly clients: Clients;
   private readonly people: People;
   private readonly receivers: Receivers;
+  private readonly readers: Readers;
   private scheduler!: SeededScheduler;
   private service!: SimulatedService;
   private invariants!: TurnInvariants;
   private turns = 0;
   private crashes = 0;
-  private isDiskFull = false;
+  private icyUntil = 0;
+  private readonly disk = new FullDisk(this.machine);
   private readonly found: string[] = [];
 
   private constructor(
@@ -70,6 +76,7 @@ export class Simulation {
       void this.found.push(`a client got ${String((error as Error).stack)}`);
     this.clients = new Clients(this.random, service, onUnexpected);
     this.people = new People(this.random, service, onUnexpected);
+    this.readers = new Readers(this.random, service, onUnexpected);
     this.receivers = new Receivers(this.random);
   }
 
@@ -123,11 +130,11 @@ export class Simulation {
       folder: this.folder,
       catalog: this.template.catalog,
       settings: this.template.settings,
-      engines: simulatedEngines(this.random),
+      engines: simulatedEngines({ random: this.random, isIcy: () => this.machine.elapsed < this.icyUntil }),
       receivers: this.receivers,
       scheduler: this.scheduler,
       onError: (line) => {
-        if (!this.isDiskFull) this.found.push(`the service logged ${line}`);
+        if (!this.disk.excuses) this.found.push(`the service logged ${line}`);
       },
       isPowerLost: () => this.trace.length >= last,
     });
@@ -137,6 +144,7 @@ export class Simulation {
     if (this.random.next() < 0.5) this.service.database.connection.exec('PRAGMA wal_autocheckpoint = 20');
     this.invariants = new TurnInvariants(this.folder, this.template.catalog);
     this.people.begin();
+    this.readers.begin();
   }
 
   /** Power was lost during the start, between two commits. */
@@ -161,24 +169,9 @@ export class Simulation {
 
   private async perform(operation: Operation): Promise<void> {
     switch (operation.kind) {
-      case 'orders':
-        for (let index = 0; index < operation.count; index += 1) this.clients.order(operation.keyed, operation.webhook);
+      case 'ice':
+        this.icyUntil = this.machine.elapsed + operation.ms;
         return;
-      case 'trip':
-        return this.clients.trip();
-      case 'pleas':
-        for (let index = 0; index < operation.count; index += 1) this.clients.plea();
-        return;
-      case 'pause':
-        return this.clients.pause(operation.agent, operation.ms);
-      case 'pair':
-        return this.clients.pair();
-      case 'nap':
-        return this.clients.nap(operation.ms, operation.cancelAfter);
-      case 'run':
-        return this.clients.run();
-      case 'batch':
-        return this.clients.batch(operation.rows);
       case 'crash':
         return this.crash(operation.turns, operation.inCommit);
       case 'suspend':
@@ -188,7 +181,9 @@ export class Simulation {
         this.machine.set += operation.ms;
         return;
       case 'fullDisk':
-        return this.fillDisk(operation.pages, operation.ms);
+        return this.disk.fill(this.service.database, operation.pages, operation.ms);
+      default:
+        return sendFor(operation, this.clients);
     }
   }
 
@@ -202,7 +197,8 @@ export class Simulation {
     if (this.found.length > 0 || !this.scheduler.step(until)) return false;
     await realTurn();
     this.turns += 1;
-    if (this.turns % CHECK_EVERY_TURNS === 0) this.found.push(...this.invariants.breaches());
+    this.disk.makeRoomInTime(this.service.database);
+    this.found.push(...this.invariants.breaches());
     return true;
   }
 
@@ -218,7 +214,7 @@ export class Simulation {
     const positions: [WalPosition, WalPosition] = [before, walPosition(folder)];
     this.scheduler.crash();
     await this.copyFiles(folder, positions, () => this.drop());
-    this.isDiskFull = false;
+    this.disk.restart();
     await this.start(this.random.next() < LOST_AT_START ? this.random.between(1, LONGEST_START_TURNS) : Infinity);
     this.clients.crashed();
   }
@@ -233,20 +229,13 @@ export class Simulation {
     this.trace.add(`crash ${copyAsAfterPowerLoss(from, this.folder, positions, this.random)}`);
     await drop();
     const database = await databaseOf(this.folder);
-    this.found.push(...(await database.look((rows) => duringWork(rows, this.clients.ledger))));
+    this.found.push(
+      ...(await database.look(async (rows) => [
+        ...(await duringWork(rows, this.clients.ledger)),
+        ...(await this.readers.breaches(rows)),
+      ])),
+    );
     rmSync(from, { recursive: true });
-  }
-
-  private async fillDisk(pages: number, ms: number): Promise<void> {
-    const { connection } = this.service.database;
-    const { page_count: count } = connection.prepare('PRAGMA page_count').get() as { page_count: number };
-    this.isDiskFull = true;
-    connection.exec(`PRAGMA max_page_count = ${count + pages}`);
-    await this.pass(ms);
-    connection.exec(`PRAGMA max_page_count = ${2 ** 30}`);
-    // Its effects may be reported a little later.
-    await this.pass(5_000);
-    this.isDiskFull = false;
   }
 
   /** Returns false if work is left after `ms`. */
@@ -267,11 +256,21 @@ export class Simulation {
   }
 
   private async end(): Promise<void> {
-    const isQuiet = await this.untilQuiet(LONGEST_END_MS);
+    this.icyUntil = 0;
+    let isQuiet = await this.untilQuiet(LONGEST_END_MS);
+    this.clients.retryAll();
+    isQuiet &&= await this.untilQuiet(LONGEST_END_MS);
     const database = await databaseOf(this.folder);
     const broken = await breaches(database, this.clients.ledger);
-    const { accepted } = this.clients;
-    broken.push(...(await database.look((rows) => moreBreaches(rows, { accepted, receivers: this.receivers }))));
+    const { accepted, acceptedTopics, schedules } = this.clients;
+    broken.push(
+      ...(await database.look(async (rows) => [
+        ...(await moreBreaches(rows, { accepted, receivers: this.receivers })),
+        ...(await tickBreaches(rows, schedules)),
+        ...(await budgetBreaches(rows, acceptedTopics)),
+        ...(await this.readers.breaches(rows)),
+      ])),
+    );
     if (!isQuiet)
       this.found.push(
         `work is left after three hours; ${this.clients.waiting} clients wait`,

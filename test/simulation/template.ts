@@ -10,17 +10,35 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { BUDGET } from './budget-invariants.js';
 import { noteRefusedChanges } from './refused-changes.js';
 
 const WAREHOUSE = new URL('../faults/warehouse/', import.meta.url).pathname;
 
-/** Agents beside the warehouse: one that fails some attempts, and one whose work is done by people. */
+/**
+ * Agents beside the warehouse: one that fails some attempts, one that fails for good while it is icy, one whose model has
+ * a budget, and one whose work is done by people.
+ */
 const MORE_AGENTS = {
   courier: {
     consumes: [{ types: ['Trip'] }],
     publishes: [{ type: 'Arrival' }],
     engine: { kind: 'expression', expression: '{"n": payload.n}' },
     retry: { attempts: 4, delay: '50ms', max_delay: '2s' },
+  },
+  leaper: {
+    consumes: [{ types: ['Leap'] }],
+    publishes: [{ type: 'Landing' }],
+    engine: { kind: 'expression', expression: '{"n": payload.n}' },
+    retry: { attempts: 1 },
+  },
+  writer: {
+    consumes: [{ types: ['Topic'] }],
+    publishes: [{ type: 'Essay' }],
+    engine: { kind: 'expression', expression: '{"n": payload.n}' },
+    budget: { tokens: BUDGET },
+    concurrency: 4,
+    retry: { attempts: 9, delay: '50ms', max_delay: '1s' },
   },
   approver: {
     consumes: [{ types: ['Plea'] }],

@@ -17,7 +17,7 @@ const NAMED = `select c.*, case when r.payload is null then c.id
     else coalesce(${jsonField('r.payload', 'batch')}, 'run-' || ${jsonField('r.payload', 'n')}) end as request
   from correlations c left join artifacts r on r.correlation_id = c.id and r.type = 'Row'`;
 
-/** Adds to the history what the database shows: snapshots while work goes on, and all of it at the end. */
+/** Adds to the history what the database shows: snapshots while work continues, and all of it at the end. */
 export class Observer {
   private isLooking = true;
   private readonly looks: Promise<void>;
