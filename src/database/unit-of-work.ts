@@ -25,6 +25,12 @@ export interface Transaction {
   afterCommit(effect: () => void): void;
 
   /**
+   * Runs `effect` after the commit, with the answer of a query of this transaction that `work` does not wait for. On
+   * Postgres the query then needs no round trip. If it fails, the transaction fails.
+   */
+  withAnswer<T>(query: Promise<T>, effect: (answer: T) => void): void;
+
+  /**
    * Runs if this run of the transaction does not commit; the transaction may then run again. `isUnknown`: the connection
    * was lost during the commit, so the writes may be there. Must not throw.
    */

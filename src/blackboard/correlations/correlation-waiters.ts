@@ -9,10 +9,31 @@ import { findState, findStates } from './correlation-rows.js';
 
 const LOOK_AGAIN_MS = 1_000;
 
-interface Waiter {
-  generation: number;
-  wake: (settled: boolean) => void;
+class Waiter {
+  /** The newest generation that has settled, as far as signals say. */
+  private settledGeneration = 0;
+  private awaited: { generation: number; wake: (settled: boolean) => void } | null = null;
+
+  hasSettled(generation: number): void {
+    this.settledGeneration = Math.max(this.settledGeneration, generation);
+    if (this.awaited && this.awaited.generation <= generation) this.awaited.wake(true);
+  }
+
+  wake(): void {
+    this.awaited?.wake(false);
+  }
+
+  /** Resolves true when this generation has settled, and false if `wake` is called before. */
+  until(generation: number): Promise<boolean> {
+    if (this.settledGeneration >= generation) return Promise.resolve(true);
+    return new Promise((wake) => {
+      this.awaited = { generation, wake };
+    });
+  }
 }
+
+/** Waits until this generation of the correlation has settled; see `CorrelationWaiters.wait`. */
+export type Wait = (generation: number, timeoutMs: number) => Promise<boolean>;
 
 /**
  * Requests that wait for a correlation to settle. A settlement wakes only the requests that wait for that correlation.
@@ -36,18 +57,27 @@ export class CorrelationWaiters {
    * Resolves true when this generation of the correlation has settled, and false if `timeoutMs` pass or the process
    * stops before.
    */
-  async wait(correlationId: string, generation: number, timeoutMs: number): Promise<boolean> {
-    let wake: (settled: boolean) => void = () => undefined;
-    const woken = new Promise<boolean>((resolve) => {
-      wake = resolve;
-    });
-    const waiter = { generation, wake };
-    this.add(correlationId, waiter);
-    const cancelTimeout = this.clock.at(this.clock.now() + timeoutMs, () => wake(false));
-    try {
-      if (this.released) return false;
+  wait(correlationId: string, generation: number, timeoutMs: number): Promise<boolean> {
+    return this.during(correlationId, async (wait) => {
       // The waiter is registered before this query; otherwise a settlement between the two would be missed.
-      return (await this.hasSettled(correlationId, generation)) || (await woken);
+      return !this.released && ((await this.hasSettled(correlationId, generation)) || wait(generation, timeoutMs));
+    });
+  }
+
+  /**
+   * Runs `work`, which adds work to the correlation and then waits. Settlements count from the beginning of `work`, so
+   * that it need not look at the correlation before it waits.
+   */
+  async during<T>(correlationId: string, work: (wait: Wait) => Promise<T>): Promise<T> {
+    const waiter = new Waiter();
+    this.add(correlationId, waiter);
+    let cancelTimeout = (): void => undefined;
+    try {
+      return await work((generation, timeoutMs) => {
+        if (this.released) return Promise.resolve(false);
+        cancelTimeout = this.clock.at(this.clock.now() + timeoutMs, () => waiter.wake());
+        return waiter.until(generation);
+      });
     } finally {
       cancelTimeout();
       this.remove(correlationId, waiter);
@@ -57,7 +87,7 @@ export class CorrelationWaiters {
   /** Wakes all waiters with false, because the process stops. */
   releaseAll(): void {
     this.released = true;
-    for (const waiting of this.waiters.values()) waiting.forEach(({ wake }) => wake(false));
+    for (const waiting of this.waiters.values()) waiting.forEach((waiter) => waiter.wake());
   }
 
   /** The signal of a settlement in another process may be lost, so the states are also polled. */
@@ -81,9 +111,7 @@ export class CorrelationWaiters {
   }
 
   private settled(correlationId: string, generation: number): void {
-    this.waiters.get(correlationId)?.forEach((waiter) => {
-      if (waiter.generation <= generation) waiter.wake(true);
-    });
+    this.waiters.get(correlationId)?.forEach((waiter) => waiter.hasSettled(generation));
   }
 
   private add(correlationId: string, waiter: Waiter): void {

@@ -1,16 +1,29 @@
+import { sql } from 'kysely';
+
 import { startOfHour, startOfMinute } from '../../common/time-steps.js';
-import { preparedInsert } from '../../database/prepared.js';
+import { prepared, preparedInsert } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { latencyBucket, NO_LATENCY } from '../queries/latency-buckets.js';
 import type { ExecutionRow } from './leased-executions.js';
 
+const ACTIVITY_COLUMNS = [
+  'agent',
+  'hour',
+  'minute',
+  'executions',
+  'failures',
+  'artifacts_consumed',
+  'artifacts_produced',
+  'event',
+  'bucket',
+  'events',
+] as const;
+
 const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
 
-/** Counts an execution that starts when it is added. */
-export const countStart = (tx: Transaction, agent: string, now: number): Promise<void> =>
-  insertActivity(tx.db, [
-    { agent, ...at(now), ...NO_EXECUTION, event: 'started', bucket: latencyBucket(0), events: 1 },
-  ]);
+/** Counts an execution that was added with a lease at `now`, if it was added as running. */
+export const countStart = (tx: Transaction, id: string, now: number): Promise<unknown> =>
+  insertStart(tx.db, { id, ...at(now), bucket: latencyBucket(0) });
 
 /** Counts those of the claimed executions that start, rather than repeat an attempt or begin another one. */
 export async function countStarts(tx: Transaction, claimed: readonly ExecutionRow[], now: number): Promise<void> {
@@ -51,17 +64,16 @@ export const countEnd = (
     },
   ]);
 
+const insertStart = prepared<{ id: string; hour: number; minute: number; bucket: number }, unknown>((db, place) =>
+  db
+    .insertInto('activity')
+    .columns(ACTIVITY_COLUMNS)
+    .expression(
+      sql`select agent, ${place('hour')}, ${place('minute')}, 0, 0, 0, 0, 'started', ${place('bucket')}, 1
+        from executions where id = ${place('id')} and state = 'running'`,
+    ),
+);
+
 const at = (now: number): { hour: number; minute: number } => ({ hour: startOfHour(now), minute: startOfMinute(now) });
 
-const insertActivity = preparedInsert('activity', [
-  'agent',
-  'hour',
-  'minute',
-  'executions',
-  'failures',
-  'artifacts_consumed',
-  'artifacts_produced',
-  'event',
-  'bucket',
-  'events',
-]);
+const insertActivity = preparedInsert('activity', ACTIVITY_COLUMNS);

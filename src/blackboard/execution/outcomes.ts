@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
@@ -10,6 +10,9 @@ import { EndedExecutions } from './ended-executions.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { FailedAttempts } from './failed-attempts.js';
 import { deferToLease, finishUnderLease } from './lease-rows.js';
+
+/** Rolls back the outcome of an attempt whose lease is no longer held. */
+class LeaseLost extends Error {}
 
 /**
  * Commits the outcome of an attempt in one transaction: the execution's state, consumptions, outputs and what they
@@ -30,28 +33,54 @@ export class Outcomes {
     private readonly signals: Signals,
   ) {}
 
-  complete(
+  async complete(
     execution: EndingExecution,
     outputs: MatchedArtifact[],
     onVisible: () => void,
   ): Promise<'completed' | 'failed' | 'discarded'> {
-    return this.budgetOutcomes.within(execution, onVisible, async (tx) => {
-      await tx.lock(this.artifacts.lockKeys(outputs));
-      const changes = this.tracker.begin(tx, execution.span);
-      const ending = { state: 'completed', endedAt: changes.now } as const;
-      const released = await finishUnderLease(changes, tx, execution, ending);
-      if (!released) return this.usages.discard(tx, changes, execution);
-      await this.usages.spend(tx, changes, execution);
-      await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
-      const correlation = await changes.get(execution.correlationId);
-      for (const output of outputs) {
-        const seq = await this.artifacts.insert(tx, output);
-        if (seq === null) throw new Error(`artifact ${output.draft.id} exists`);
-        await this.artifacts.trigger(tx, changes, correlation, seq, output);
-      }
-      correlation.pending -= 1;
-      await changes.save();
-      return 'completed';
+    try {
+      return await this.budgetOutcomes.within(execution, onVisible, (tx) =>
+        this.completeUnderLease(tx, execution, outputs),
+      );
+    } catch (error) {
+      if (!(error instanceof LeaseLost)) throw error;
+      return this.discard(execution, onVisible);
+    }
+  }
+
+  /** Throws LeaseLost; the caller then rolls the transaction back. */
+  private async completeUnderLease(
+    tx: Transaction,
+    execution: EndingExecution,
+    outputs: MatchedArtifact[],
+  ): Promise<'completed'> {
+    await tx.lock(this.artifacts.lockKeys(outputs));
+    const changes = this.tracker.begin(tx, execution.span);
+    const ending = { state: 'completed', endedAt: changes.now } as const;
+    // The outputs are stored before it is known whether the lease is held, because that saves a round trip.
+    const [released, ...seqs] = await Promise.all([
+      finishUnderLease(changes, tx, execution, ending),
+      ...outputs.map((output) => this.artifacts.insert(tx, output)),
+    ]);
+    if (!released) throw new LeaseLost();
+    await this.usages.spend(tx, changes, execution);
+    await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
+    const correlation = await changes.get(execution.correlationId);
+    for (const [index, output] of outputs.entries()) {
+      const seq = seqs[index];
+      if (typeof seq !== 'number') throw new Error(`artifact ${output.draft.id} exists`);
+      await this.artifacts.trigger(tx, changes, correlation, seq, output);
+    }
+    correlation.pending -= 1;
+    await changes.save();
+    return 'completed';
+  }
+
+  /** Records only the usage. */
+  private discard(execution: EndingExecution, onVisible: () => void): Promise<'discarded'> {
+    return this.unitOfWork.run((tx) => {
+      tx.whenVisible(onVisible);
+      return this.usages.discard(tx, this.tracker.begin(tx, execution.span), execution);
     });
   }
 
@@ -68,8 +97,7 @@ export class Outcomes {
 
   /** Records the usage of an attempt that was handed back. Another attempt will commit the outcome. */
   async keepSpent(execution: EndingExecution): Promise<void> {
-    if (!hasSpent(execution)) return;
-    await this.unitOfWork.run((tx) => this.usages.discard(tx, this.tracker.begin(tx, execution.span), execution));
+    if (hasSpent(execution)) await this.discard(execution, () => undefined);
   }
 
   /**

@@ -30,11 +30,12 @@ export class StartedExecutions {
     return {
       lease: { leaseToken, ...lease },
       release: () => loop.releaseKept(agent, id, false),
-      startAfterCommit: async (row, inputs) => {
-        await countStart(tx, agent, row.created_at);
+      countStart: async (row) => {
+        await countStart(tx, row.id, row.created_at);
+      },
+      start: (row, inputs) => {
         const definition = definitionOf(this.catalog, agent);
-        const held = { leaseToken, inputs, definition, now: row.created_at };
-        tx.afterCommit(() => loop.startKept(claimedExecution(row, held)));
+        loop.startKept(claimedExecution(row, { leaseToken, inputs, definition, now: row.created_at }));
       },
     };
   }

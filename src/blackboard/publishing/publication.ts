@@ -37,4 +37,6 @@ export interface Published {
   seq: number;
   /** The generation of the correlation that this publish belongs to; `CorrelationWaiters.wait` takes it. */
   generation: number;
+  /** It was stored by an earlier request, so the correlation may have settled. */
+  isRepeated: boolean;
 }

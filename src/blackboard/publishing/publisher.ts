@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Tracing } from '../../observability/tracing/tracing.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
@@ -15,6 +15,9 @@ import { findPublished } from './publishing-rows.js';
 
 /** Characters of a payload's JSON text. */
 const LARGE = 64 * 1_024;
+
+/** Rolls back the publish of an artifact that is stored already. */
+class AlreadyPublished extends Error {}
 
 /** Publishes artifacts of clients. */
 @Injectable()
@@ -46,18 +49,27 @@ export class Publisher {
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.artifacts.match(draft);
     const cause = this.tracing.current();
-    return this.unitOfWork.run(async (tx) => {
+    const publish = async (tx: Transaction): Promise<Published> => {
       await tx.lock([...this.artifacts.lockKeys([matched]), ...(companion?.names ?? [])]);
-      const seq = await this.artifacts.insert(tx, matched);
-      if (seq === null) return findPublished(tx, artifactId);
       const changes = this.tracker.begin(tx, cause);
-      const correlation = await changes.open(correlationId);
+      // Both are sent together. Whether the artifact is stored already comes first, so the other one may fail.
+      const opened = changes.open(correlationId);
+      opened.catch(() => undefined);
+      const seq = await this.artifacts.insert(tx, matched);
+      if (seq === null) throw new AlreadyPublished();
+      const correlation = await opened;
       await companion?.store(tx, correlation);
       if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
       await this.artifacts.trigger(tx, changes, correlation, seq, matched);
       this.arrivals.refuseExcess(tx);
       await changes.save();
-      return { artifactId, correlationId, seq, generation: correlation.generation };
-    });
+      return { artifactId, correlationId, seq, generation: correlation.generation, isRepeated: false };
+    };
+    try {
+      return await this.unitOfWork.run(publish);
+    } catch (error) {
+      if (!(error instanceof AlreadyPublished)) throw error;
+      return findPublished(this.unitOfWork.reader, artifactId);
+    }
   }
 }

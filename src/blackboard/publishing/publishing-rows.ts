@@ -1,16 +1,16 @@
 import type { ExecutionState } from '../../database/schema.js';
-import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import type { Reader } from '../../database/unit-of-work.js';
 import type { Published } from './publication.js';
 
 /** Returns the artifact that an earlier request with the same idempotency key has published. */
-export async function findPublished({ db }: Transaction, artifactId: string): Promise<Published> {
-  const row = await db
+export async function findPublished(reader: Reader, artifactId: string): Promise<Published> {
+  const row = await reader
     .selectFrom('artifacts')
     .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
     .select(['artifacts.seq', 'artifacts.correlation_id', 'correlations.generation'])
     .where('artifacts.id', '=', artifactId)
     .executeTakeFirstOrThrow();
-  return { artifactId, correlationId: row.correlation_id, seq: row.seq, generation: row.generation };
+  return { artifactId, correlationId: row.correlation_id, seq: row.seq, generation: row.generation, isRepeated: true };
 }
 
 export const findExecutionState = (

@@ -39,7 +39,12 @@ export class Backlog {
 
   /** Counts a change that `tx` makes. */
   changed(tx: Transaction, difference: number): void {
-    this.waiting.changed(tx, difference);
+    tx.afterCommit(() => this.hasChanged(difference));
+  }
+
+  /** Counts a change that was committed. */
+  hasChanged(difference: number): void {
+    this.waiting.hasChanged(difference);
   }
 
   /** Whether `count` includes executions of this agent. */

@@ -12,7 +12,7 @@ import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { Backlog } from './backlog.js';
-import { ImmediateStarts } from './immediate-starts.js';
+import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
 import {
   countInGeneration,
   insertExecutions,
@@ -59,10 +59,9 @@ export class ExecutionQueue {
       return null;
     }
     const row = this.rowOf(execution, changes.now);
-    if (!(await this.insertRunning(tx, row, execution.known))) {
-      this.backlog.changed(tx, 1);
-      tx.whenVisible(() => this.signals.executionReady.publish(agent));
-    }
+    const slot = execution.known ? this.starts.keepSlot(tx, agent, row.id) : null;
+    if (slot) await this.insertRunning(tx, row, slot, execution.known!);
+    else await this.insertPending(tx, row);
     await insertInputs(
       tx.db,
       execution.inputs.map((artifact_seq, position) => ({ execution_id: row.id, position, artifact_seq })),
@@ -73,22 +72,28 @@ export class ExecutionQueue {
     return row.id;
   }
 
-  /** Returns false if it is stored as pending. */
+  private async insertPending(tx: Transaction, row: NewExecutionRow): Promise<void> {
+    await insertExecutions(tx.db, [{ ...row, state: 'pending' }]);
+    this.backlog.changed(tx, 1);
+    tx.whenVisible(() => this.signals.executionReady.publish(row.agent));
+  }
+
+  /** The database decides whether it may run (`insertRunning`). Nothing else of the transaction depends on that. */
   private async insertRunning(
     tx: Transaction,
     row: NewExecutionRow,
-    inputs: ExecutionInput[] | undefined,
-  ): Promise<boolean> {
-    const slot = inputs ? this.starts.keepSlot(tx, row.agent, row.id) : null;
-    if (!slot) {
-      await insertExecutions(tx.db, [{ ...row, state: 'pending' }]);
-      return false;
-    }
-    const [stored] = await insertRunning(tx.db, { ...row, ...slot.lease });
-    const isRunning = stored!.state === 'running';
-    if (isRunning) await slot.startAfterCommit(row, inputs!);
-    else slot.release();
-    return isRunning;
+    slot: KeptSlot,
+    inputs: ExecutionInput[],
+  ): Promise<void> {
+    tx.withAnswer(insertRunning(tx.db, { ...row, ...slot.lease }), ([stored]) => {
+      if (stored!.state === 'running') slot.start(row, inputs);
+      else {
+        slot.release();
+        this.backlog.hasChanged(1);
+        this.signals.executionReady.publish(row.agent);
+      }
+    });
+    await slot.countStart(row);
   }
 
   private rowOf({ subscription, correlation, direct }: NewExecution, now: number): NewExecutionRow {

@@ -10,8 +10,10 @@ export interface KeptSlot {
   lease: NewLease;
   /** Frees the slot: the execution was not stored as running. */
   release(): void;
-  /** Call this in the transaction that stored it as running. It starts after the commit. */
-  startAfterCommit(execution: NewExecutionRow, inputs: ExecutionInput[]): Promise<void>;
+  /** Counts its start in the transaction that has inserted it, if it was inserted as running. */
+  countStart(execution: NewExecutionRow): Promise<void>;
+  /** Starts it after the commit, if it was inserted as running. */
+  start(execution: NewExecutionRow, inputs: ExecutionInput[]): void;
 }
 
 type Keep = (tx: Transaction, agent: string, executionId: string) => KeptSlot | null;

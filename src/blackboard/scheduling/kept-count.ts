@@ -25,9 +25,12 @@ export class KeptCount {
 
   /** Counts a change that `tx` makes. */
   changed(tx: Transaction, difference: number): void {
-    tx.afterCommit(() => {
-      this.counted += difference;
-    });
+    tx.afterCommit(() => this.hasChanged(difference));
+  }
+
+  /** Counts a change that was committed. */
+  hasChanged(difference: number): void {
+    this.counted += difference;
   }
 
   /** Call this every second: changes by other processes do not pass through `changed`. */

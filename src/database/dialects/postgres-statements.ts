@@ -6,8 +6,11 @@ export interface Statement {
   readonly text: string;
   /** False for a change without a `returning` clause. */
   readonly answers: boolean;
-  /** Set for a change that may share a statement with others. `addsRows`: it only adds rows, whichever exist. */
-  readonly change: { readonly table: string; readonly addsRows: boolean } | null;
+  /**
+   * Set for a change that may share a statement with others. `addsRows`: it only adds rows, whichever exist. `reads`: the
+   * other tables on which it depends.
+   */
+  readonly change: { readonly table: string; readonly addsRows: boolean; readonly reads: readonly string[] } | null;
 }
 
 /** Every combination is prepared on every connection, which takes memory in the server. */
@@ -37,7 +40,10 @@ export function statementOf(query: CompiledQuery): Statement {
 export function canJoin(changes: readonly Statement[], { change }: Statement): boolean {
   if (!change) return false;
   return changes.every(
-    ({ change: other }) => other && (other.table !== change.table || (other.addsRows && change.addsRows)),
+    ({ change: other }) =>
+      other &&
+      (other.table !== change.table || (other.addsRows && change.addsRows)) &&
+      !change.reads.includes(other.table),
   );
 }
 
@@ -78,11 +84,11 @@ function answersRows({ query }: CompiledQuery): boolean {
   return !isChange || query.returning !== undefined;
 }
 
-// A change that reads rows of other tables may depend on the changes before it.
 function changeOf({ query, sql, parameters }: CompiledQuery): Statement['change'] {
-  if (/\bselect\b/i.test(sql) || parameters.length > MOST_VALUES) return null;
-  if (query.kind === 'InsertQueryNode') return { table: nameOf(query.into), addsRows: !query.onConflict };
-  if (query.kind === 'UpdateQueryNode' && !query.from) return { table: nameOf(query.table), addsRows: false };
+  if (parameters.length > MOST_VALUES) return null;
+  const reads = [...sql.matchAll(/\b(?:from|join) "?(\w+)/gi)].map(([, table]) => table!);
+  if (query.kind === 'InsertQueryNode') return { table: nameOf(query.into), addsRows: !query.onConflict, reads };
+  if (query.kind === 'UpdateQueryNode' && !query.from) return { table: nameOf(query.table), addsRows: false, reads };
   return null;
 }
 

@@ -101,6 +101,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
     const client = await this.database.transactions.connect();
     const connection = this.connectionOf(client);
     const effects: Effect[] = [];
+    const answered: Promise<Effect>[] = [];
     const undone: ((isUnknown: boolean) => void)[] = [];
     let committing = false;
     const later = (effect: Effect): void => void effects.push(effect);
@@ -112,10 +113,17 @@ export class PostgresUnitOfWork extends UnitOfWork {
         lock: (names) => lock(connection.db, names),
         whenVisible: later,
         afterCommit: later,
+        withAnswer: (query, effect) => {
+          const answer = query.then((value) => () => effect(value));
+          // The commit rejects with its error.
+          answer.catch(() => undefined);
+          answered.push(answer);
+        },
         whenUndone: (effect) => void undone.push(effect),
       });
       committing = true;
       await connection.commit();
+      effects.push(...(await Promise.all(answered)));
     } catch (error) {
       const { cause, isRolledBack } = await this.undo(client, connection, error);
       undone.forEach((effect) => this.perform(() => effect(committing && !isRolledBack)));

@@ -181,17 +181,20 @@ export class SqliteUnitOfWork extends UnitOfWork {
     const whenVisible: Effect[] = [];
     const afterCommit: Effect[] = [];
     const whenUndone: Effect[] = [];
+    const answered: Promise<Effect>[] = [];
     const transaction: Transaction = {
       db: this.database.writer,
       lock: () => Promise.resolve(),
       whenVisible: (effect) => whenVisible.push(effect),
       afterCommit: (effect) => afterCommit.push(effect),
+      withAnswer: (query, effect) => answered.push(query.then((value) => () => effect(value))),
       whenUndone: (effect) => whenUndone.push(() => effect(false)),
     };
     if (inSavepoint) this.statements.savepoint.run();
     let value: unknown;
     try {
       value = await closure.work(transaction);
+      afterCommit.push(...(await Promise.all(answered)));
     } catch (error) {
       whenUndone.forEach((effect) => this.perform(effect));
       throw error;

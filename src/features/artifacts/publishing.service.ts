@@ -44,9 +44,15 @@ export class PublishingService {
     refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });
     held.waits();
     const started = this.clock.now();
-    const { correlationId, generation, seq } = await this.store(request, ids);
-    held.releaseBody(request);
-    const completed = await this.waiters.wait(correlationId, generation, timeout * 1_000);
+    const { correlationId, seq, completed } = await this.waiters.during(ids.correlationId, async (wait) => {
+      const { isRepeated, generation, ...published } = await this.store(request, ids);
+      held.releaseBody(request);
+      const timeoutMs = timeout * 1_000;
+      const completed = isRepeated
+        ? await this.waiters.wait(published.correlationId, generation, timeoutMs)
+        : await wait(generation, timeoutMs);
+      return { ...published, completed };
+    });
     const artifacts = await this.producedSince(correlationId, seq, filters);
     const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
     return this.texts.ofEffect([

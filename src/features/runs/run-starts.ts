@@ -35,13 +35,16 @@ export class RunStarts {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Throws DomainError `not_found`, `invalid`, `conflict` (the correlation exists already), `unavailable`. */
-  async start(request: RunRequest, ids: RequestIds): Promise<void> {
+  /**
+   * Returns whether an earlier request with the same idempotency key has started it. Throws DomainError `not_found`,
+   * `invalid`, `conflict` (the correlation exists already), `unavailable`.
+   */
+  async start(request: RunRequest, ids: RequestIds): Promise<{ isRepeated: boolean }> {
     await this.admission.refuseWhenBusy();
     const how = { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) };
     const { agent_name: agent, inputs = {} } = request;
     const invocation = this.invocations.prepareRun(agent, inputs, ids.correlationId, how);
-    await this.memory.during(invocation.grownBytes, () =>
+    return this.memory.during(invocation.grownBytes, () =>
       this.unitOfWork.run((tx) => this.storeOnce(tx, invocation, ids)),
     );
   }
@@ -62,12 +65,14 @@ export class RunStarts {
   }
 
   // A request that is repeated with its idempotency key after a crash finds the run that it started.
-  private async storeOnce(tx: Transaction, invocation: Invocation, ids: RequestIds): Promise<void> {
+  private async storeOnce(tx: Transaction, invocation: Invocation, ids: RequestIds): Promise<{ isRepeated: boolean }> {
     try {
       await this.store(tx, invocation, null);
+      return { isRepeated: false };
     } catch (error) {
       const isTaken = error instanceof DomainError && error.code === 'conflict';
       if (!isTaken || !(await this.runs.wasBegunWith(tx, ids.correlationId, ids.madeId))) throw error;
+      return { isRepeated: true };
     }
   }
 

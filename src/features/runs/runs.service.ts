@@ -40,11 +40,18 @@ export class RunsService {
    */
   async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { async_run: isAsync = false } = request;
+    const { correlationId } = ids;
     if (!isAsync) held.waits();
-    await this.starts.start(request, ids);
-    held.releaseBody(request);
-    if (!isAsync) await this.ended(ids.correlationId);
-    return this.texts.ofEffect(await this.pieces(ids.correlationId));
+    await this.waiters.during(correlationId, async (wait) => {
+      const { isRepeated } = await this.starts.start(request, ids);
+      held.releaseBody(request);
+      if (isAsync) return;
+      const hasEnded = isRepeated
+        ? await this.waiters.wait(correlationId, FIRST_GENERATION, Number.MAX_SAFE_INTEGER)
+        : await wait(FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
+      if (!hasEnded) throw stopping(correlationId);
+    });
+    return this.texts.ofEffect(await this.pieces(correlationId));
   }
 
   /** Returns a RunBody as JSON. Throws DomainError `not_found`. */
@@ -110,16 +117,13 @@ export class RunsService {
     if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
     return runPieces(run, run.status === 'completed' ? await this.results.of(id) : undefined);
   }
-
-  private async ended(id: string): Promise<void> {
-    const hasEnded = await this.waiters.wait(id, FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
-    if (!hasEnded)
-      throw new DomainError(
-        'unavailable',
-        `The service is stopping; run ${id} continues after the next start: poll GET /run/${id}`,
-      );
-  }
 }
+
+const stopping = (id: string): DomainError =>
+  new DomainError(
+    'unavailable',
+    `The service is stopping; run ${id} continues after the next start: poll GET /run/${id}`,
+  );
 
 const completedOf = (runs: readonly RunRow[]): string[] =>
   runs.filter(({ status }) => status === 'completed').map(({ id }) => id);

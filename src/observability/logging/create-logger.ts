@@ -8,6 +8,11 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { Settings } from '../../config/settings.js';
 import { throttleRepeatedErrors } from './repeated-errors.js';
 
+/** Characters that are written immediately. */
+const BLOCK = 8 * 1_024;
+/** A line waits at most this long for others. */
+const LONGEST_WAIT_MS = 10;
+
 /** The maximum number of log bytes that are kept for a reader that has stopped reading. Further lines are dropped. */
 const LONGEST_BACKLOG = 16 * 1_024 * 1_024;
 
@@ -53,12 +58,25 @@ export function createLogger(
   );
 }
 
-// Asynchronous, so that a request never waits for its log line. With a `minLength` of 0, a flush would not wait.
-function lines({ fd }: LogOutput): DestinationStream {
-  const destination = pino.destination({ dest: fd, sync: false, minLength: 1, maxLength: LONGEST_BACKLOG });
+// Asynchronous, so that a request never waits for its log line. Lines that follow each other closely are written together,
+// because each write takes as long as a query.
+function lines({ fd }: LogOutput): DestinationStream & { flush(done: (error?: Error) => void): void } {
+  const destination = pino.destination({ dest: fd, sync: false, minLength: BLOCK, maxLength: LONGEST_BACKLOG });
   // A full disk must not end the service. Lines that could not be written are tried again with the next line.
   destination.on('error', () => undefined);
-  return destination;
+  let isWaiting = false;
+  return {
+    write(line) {
+      destination.write(line);
+      if (isWaiting) return;
+      isWaiting = true;
+      scheduler.after(LONGEST_WAIT_MS, () => {
+        isWaiting = false;
+        destination.flush();
+      });
+    },
+    flush: (done) => destination.flush(done),
+  };
 }
 
 // This is not pino-pretty's own stream, which writes later and loses the last lines before an exit.
