@@ -34,9 +34,10 @@ export function buildProgram(): Command {
         'only answer requests, and leave the work to other processes on the same Postgres database',
       ),
   ).action(
-    failing(async (options: ServeFlags) =>
-      (await import('../main.js')).serve({ ...startOptions(options), worker: options.worker }),
-    ),
+    failing(async (options: ServeFlags) => {
+      const start = startOptions(options);
+      return (await import('../main.js')).serve({ ...start, worker: options.worker });
+    }),
   );
 
   addSettingOptions(
@@ -47,9 +48,10 @@ export function buildProgram(): Command {
       )
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
   ).action(
-    failing(async (options: ConfigFlags) =>
-      (await import('./dev/develop.js')).develop(options.config, flagsIn(options)),
-    ),
+    failing(async (options: ConfigFlags) => {
+      const flags = flagsIn(options);
+      return (await import('./dev/develop.js')).develop(options.config, flags);
+    }),
   );
 
   addSettingOptions(
@@ -57,7 +59,12 @@ export function buildProgram(): Command {
       .command('worker')
       .description('run agents for the API processes on the same Postgres database; serves only health and metrics')
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
-  ).action(failing(async (options: ConfigFlags) => (await import('../main.js')).work(startOptions(options))));
+  ).action(
+    failing(async (options: ConfigFlags) => {
+      const start = startOptions(options);
+      return (await import('../main.js')).work(start);
+    }),
+  );
 
   program
     .command('init')
@@ -96,9 +103,10 @@ export function buildProgram(): Command {
       .option(CONFIG_OPTION, 'configuration file'),
     ['database_url'],
   ).action(
-    failing(async (options: Record<string, string>) =>
-      (await import('./migrate-command.js')).migrateDatabase(options.config, flagsIn(options)),
-    ),
+    failing(async (options: Record<string, string>) => {
+      const flags = flagsIn(options);
+      return (await import('./migrate-command.js')).migrateDatabase(options.config, flags);
+    }),
   );
 
   program
@@ -134,6 +142,7 @@ interface ServeFlags extends ConfigFlags {
 
 const startOptions = (options: ConfigFlags) => ({ config: options.config, flags: flagsIn(options) });
 
+/** Called before the application is loaded: a refusal need not wait for it, and a password should be visible briefly. */
 function flagsIn(options: Record<string, unknown>): Record<string, unknown> {
   const flags = settingFlags(options);
   const warning = hidePassword(flags);
