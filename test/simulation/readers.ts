@@ -51,11 +51,14 @@ export class Readers {
 
   private read(reader: number, text: string): void {
     const { items, pagination } = JSON.parse(text) as {
-      items: { seq: number; artifact_id: string }[];
+      items: { seq: number; artifact_id?: string }[];
       pagination: { next: number };
     };
     // An answer may be overtaken by that of the next request.
-    for (const { seq, artifact_id: id } of items) this.seen[reader]!.set(seq, id);
+    for (const { seq, artifact_id: id } of items) {
+      // The entry for a gap, which retention leaves, has no artifact.
+      if (id !== undefined) this.seen[reader]!.set(seq, id);
+    }
     this.positions[reader] = Math.max(this.positions[reader]!, pagination.next);
   }
 

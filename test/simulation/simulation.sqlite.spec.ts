@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 
 import { type Operation, operations } from './operations.js';
-import { type Outcome, Simulation } from './simulation.js';
+import type { Outcome } from './outcome.js';
+import { Simulation } from './simulation.js';
 import { makeTemplate, type Template } from './template.js';
 
 const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 8);

@@ -5,7 +5,8 @@ import { setImmediate as realTurn } from 'node:timers/promises';
 import { replaceRandom } from '../../src/common/random.js';
 import { replaceScheduler } from '../../src/common/scheduler.js';
 import { breaches, duringWork, unended } from '../faults/invariants.js';
-import { databaseOf } from '../support/database.js';
+import { retentionBreaches } from '../faults/retention/retention-invariants.js';
+import { databaseOf, type Rows } from '../support/database.js';
 import { Random } from '../support/random.js';
 import { simulatedEngines } from './agents.js';
 import { budgetBreaches } from './budget-invariants.js';
@@ -13,8 +14,10 @@ import { sendFor } from './client-operations.js';
 import { Clients } from './clients.js';
 import { copyAsAfterPowerLoss, isSame, type WalPosition, walPosition } from './disk.js';
 import { FullDisk } from './full-disk.js';
+import { kept } from './kept.js';
 import { deliveriesLeft, moreBreaches } from './more-invariants.js';
 import type { Operation } from './operations.js';
+import type { Outcome } from './outcome.js';
 import { People } from './people.js';
 import { Readers } from './readers.js';
 import { Receivers } from './receivers.js';
@@ -33,15 +36,9 @@ const LONGEST_END_MS = 3 * 3_600_000;
 const LOST_AT_START = 0.3;
 const LONGEST_START_TURNS = 12;
 const HOUR_MS = 3_600_000;
-
-export interface Outcome {
-  /** The first broken promises; empty if all were kept. */
-  breaches: string[];
-  trace: string;
-  turns: number;
-  crashes: number;
-  simulatedMs: number;
-}
+/** How often a life continues until retention has deleted everything. */
+const EXPIRES = 0.25;
+const EXPIRY_HOURS = 40 * 24;
 
 let made = 0;
 
@@ -61,6 +58,7 @@ export class Simulation {
   private turns = 0;
   private crashes = 0;
   private icyUntil = 0;
+  private isExpired = false;
   private readonly disk = new FullDisk(this.machine);
   private readonly found: string[] = [];
 
@@ -104,6 +102,7 @@ export class Simulation {
         if (this.found.length > 0) break;
       }
       if (this.found.length === 0) await this.end();
+      if (this.found.length === 0 && this.random.next() < EXPIRES) await this.expire();
     } finally {
       await this.drop();
     }
@@ -229,13 +228,13 @@ export class Simulation {
     this.trace.add(`crash ${copyAsAfterPowerLoss(from, this.folder, positions, this.random)}`);
     await drop();
     const database = await databaseOf(this.folder);
-    this.found.push(
-      ...(await database.look(async (rows) => [
-        ...(await duringWork(rows, this.clients.ledger)),
-        ...(await this.readers.breaches(rows)),
-      ])),
-    );
+    this.found.push(...(await database.look((rows) => this.breachesNow(rows))));
     rmSync(from, { recursive: true });
+  }
+
+  private async breachesNow(rows: Rows): Promise<string[]> {
+    if (this.isExpired) return retentionBreaches(rows);
+    return [...(await duringWork(rows, this.clients.ledger)), ...(await this.readers.breaches(rows))];
   }
 
   /** Returns false if work is left after `ms`. */
@@ -279,5 +278,19 @@ export class Simulation {
     this.found.push(...broken);
     const rows = await database.rows('select id, state, attempt from executions order by seq');
     this.trace.add(JSON.stringify(rows));
+  }
+
+  /** Lets everything become too old, and power be lost while it is deleted. */
+  private async expire(): Promise<void> {
+    this.isExpired = true;
+    this.machine.elapsed += EXPIRY_HOURS * HOUR_MS;
+    await this.crash(this.random.between(1, 200), this.random.next() < 0.5);
+    // The next cleanup is due.
+    this.machine.elapsed += HOUR_MS;
+    const end = this.machine.elapsed + HOUR_MS;
+    const database = await databaseOf(this.folder);
+    while (this.found.length === 0 && (await database.look(kept)).length > 0 && this.machine.elapsed < end)
+      for (let index = 0; index < LOOK_EVERY_TURNS; index += 1) await this.turn();
+    this.found.push(...(await database.look(kept)), ...(await database.look(retentionBreaches)));
   }
 }

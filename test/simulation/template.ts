@@ -10,6 +10,7 @@ import { resolveSettings } from '../../src/config/resolve-settings.js';
 import type { Settings } from '../../src/config/settings.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { EXPECTED, OTHERS } from '../faults/invariants.js';
 import { BUDGET } from './budget-invariants.js';
 import { noteRefusedChanges } from './refused-changes.js';
 
@@ -50,6 +51,12 @@ const MORE_AGENTS = {
   },
 };
 
+/** Longer than any life before its end. */
+const RETAINED = '30d';
+const RETAIN = Object.fromEntries(
+  ['EXECUTIONS', 'RUNS', 'BATCHES', 'DELIVERIES'].map((what) => [`STARLING_RETAIN_${what}`, RETAINED]),
+);
+
 // In memory where there is such a folder: the simulation decides what is synced, so no disk has to be waited for.
 const MEMORY = '/dev/shm';
 
@@ -65,7 +72,7 @@ export async function makeTemplate(): Promise<Template> {
   const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'starling-simulation-'));
   const config = writeConfig(folder);
   const { catalog, server } = await loadConfiguration(config, {});
-  const settings = resolveSettings({ flags: {}, environment: {}, file: config, server });
+  const settings = resolveSettings({ flags: {}, environment: RETAIN, file: config, server });
   const database = await openDatabase(`sqlite:${join(folder, 'starling.db')}`);
   await database.close();
   noteRefusedChanges(join(folder, 'starling.db'));
@@ -77,8 +84,14 @@ function writeConfig(folder: string): string {
     './agents/',
     join(WAREHOUSE, 'agents/'),
   );
-  const warehouse = parse(text) as { agents: object };
+  const warehouse = parse(text) as { agents: object; types: Record<string, object> };
+  const types = Object.fromEntries(
+    [...Object.keys(EXPECTED), ...OTHERS, 'WorkflowError'].map((name) => [
+      name,
+      { ...warehouse.types[name], retain: RETAINED },
+    ]),
+  );
   const file = join(folder, 'starling.json');
-  writeFileSync(file, JSON.stringify({ ...warehouse, agents: { ...warehouse.agents, ...MORE_AGENTS } }));
+  writeFileSync(file, JSON.stringify({ ...warehouse, types, agents: { ...warehouse.agents, ...MORE_AGENTS } }));
   return file;
 }

@@ -1,0 +1,13 @@
+import type { Rows } from '../support/database.js';
+
+/** Returns what is left of data that is older than it is retained. A half of a pair may wait for the other one forever. */
+export async function kept(rows: Rows): Promise<string[]> {
+  const left = await rows<{ what: string; count: number }>(
+    `select type as what, count(*) as count from artifacts where type not in ('Left', 'Right') group by 1
+     union all select 'executions', count(*) from executions having count(*) > 0
+     union all select 'runs', count(*) from runs having count(*) > 0
+     union all select 'batches', count(*) from batches having count(*) > 0
+     union all select 'deliveries', count(*) from deliveries having count(*) > 0`,
+  );
+  return left.map(({ what, count }) => `${count} ${what} are kept for too long`);
+}
