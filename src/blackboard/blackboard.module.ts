@@ -11,6 +11,7 @@ import { ExplainModule } from './explain/explain.module.js';
 import { ExternalWorkModule } from './external/external-work.module.js';
 import { Heartbeat } from './heartbeat.js';
 import { JoinsModule } from './joins/joins.module.js';
+import { LimitsModule } from './limits/limits.module.js';
 import { MatchingModule } from './matching/matching.module.js';
 import { OperationWorkModule } from './operations/operation-work.module.js';
 import { PresenceModule } from './presence/presence.module.js';
@@ -34,6 +35,7 @@ import { WorkerLoops } from './worker-loops.js';
     ExplainModule,
     ExternalWorkModule,
     JoinsModule,
+    LimitsModule,
     LiveProcessesModule,
     MatchingModule,
     OperationWorkModule,

@@ -5,6 +5,7 @@ import { Settings } from '../config/settings.js';
 import { Executor } from './execution/executor.js';
 import { LeaseWatch } from './execution/lease-watch.js';
 import { Leases } from './execution/leases.js';
+import { LimitReleases } from './limits/limit-releases.js';
 import { TimerLoop } from './timers/timer-loop.js';
 
 /** The loops of a process with the worker role: executions, timers, and leases that expire. */
@@ -14,6 +15,7 @@ export class WorkerLoops {
     private readonly settings: Settings,
     private readonly leases: Leases,
     private readonly executor: Executor,
+    private readonly limitReleases: LimitReleases,
     private readonly timers: TimerLoop,
     private readonly leaseWatch: LeaseWatch,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -28,6 +30,7 @@ export class WorkerLoops {
 
   async start(): Promise<void> {
     await this.executor.start();
+    this.limitReleases.start();
     this.timers.start();
     this.leaseWatch.start();
   }
@@ -36,6 +39,10 @@ export class WorkerLoops {
   async stop(): Promise<void> {
     this.leaseWatch.stop();
     // Stopped together, so that neither takes new work while the other one is stopping.
-    await Promise.all([this.timers.stop(), this.executor.stop(this.settings.shutdownGraceMs)]);
+    await Promise.all([
+      this.timers.stop(),
+      this.limitReleases.stop(),
+      this.executor.stop(this.settings.shutdownGraceMs),
+    ]);
   }
 }

@@ -21,6 +21,28 @@ export interface AgentOptions {
   retry?: { attempts?: number; delay?: string; max_delay?: string };
   /** Maximum model usage of the agent in one correlation. Exceeding it ends the correlation. */
   budget?: BudgetOptions;
+  /** Limits of the configuration file that its executions share with those of other agents. */
+  limits?: (string | LimitUseOptions)[];
+}
+
+/** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */
+export interface LimitUseOptions {
+  name: string;
+  key?: string;
+}
+
+/** At least one of `concurrency` and `rate`. */
+export interface LimitOptions {
+  /** Executions that may run at the same time for each key, over all processes. */
+  concurrency?: number;
+  /** Attempts that may start for each key, such as `60/m` or `5/10s`. */
+  rate?: string;
+  /** Units that may start together after a pause. Default 1, or the count of the rate if `units` is set. */
+  burst?: number;
+  /** CEL over the inputs: what one attempt costs. Default 1. */
+  units?: string;
+  /** CEL over the inputs. Executions with equal keys share the limit. Default: all executions share it. */
+  key?: string;
 }
 
 /** At least one of the two. `tokens` counts input and output together; `cost` is in the currency of the prices. */
@@ -66,6 +88,7 @@ export interface ConfigurationOptions {
     { version?: number; description?: string; schema?: JsonObject; defaults?: boolean; retain?: string }
   >;
   agents?: Record<string, AgentOptions & { engine: { kind: string } & Record<string, unknown> }>;
+  limits?: Record<string, LimitOptions>;
   schedules?: Record<string, ScheduleOptions>;
 }
 

@@ -1,5 +1,6 @@
 import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
+import type { Limit } from './limits.js';
 import type { ConfiguredSchedule } from './schedules/schedule.js';
 import type { StoredDefinition } from './stored-definition.js';
 
@@ -9,6 +10,8 @@ export class Catalog {
   readonly models: ReadonlyMap<string, ModelTerms>;
   /** The budget of every correlation. */
   readonly budget: Budget | null;
+  /** The limits of the configuration file, by their names. */
+  readonly limits: ReadonlyMap<string, Limit>;
   /** The result of `configurationDigest`. Empty if the catalog was not made from a configuration. */
   readonly digest: string;
   /** The schedules of the configuration file. */
@@ -27,12 +30,14 @@ export class Catalog {
     {
       models = new Map(),
       budget = null,
+      limits = new Map(),
       digest = '',
       schedules = [],
       definitions = new Map(),
     }: {
       models?: ReadonlyMap<string, ModelTerms>;
       budget?: Budget | null;
+      limits?: ReadonlyMap<string, Limit>;
       digest?: string;
       schedules?: readonly ConfiguredSchedule[];
       definitions?: ReadonlyMap<string, StoredDefinition>;
@@ -40,6 +45,7 @@ export class Catalog {
   ) {
     this.models = models;
     this.budget = budget;
+    this.limits = limits;
     this.digest = digest;
     this.schedules = schedules;
     this.definitions = definitions;

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../common/json.js';
 import type { Budget } from './costs.js';
 import type { GrowthLimit } from './growth-limit.js';
+import type { LimitUse } from './limits.js';
 import type { Visibility } from './visibility.js';
 
 /** An artifact type: a name, a version and a JSON Schema for payloads. */
@@ -72,6 +73,7 @@ export interface AgentDefinition {
   retry: RetryPolicy;
   /** The budget in one correlation. */
   budget: Budget | null;
+  limits: LimitUse[];
 }
 
 export const WORKFLOW_ERROR = 'WorkflowError';

@@ -61,15 +61,14 @@ async function stop(app: INestApplication, graceMs: number, logger: Logger): Pro
   }
 }
 
-/** A closing server waits for its connections, so idle and endless ones would keep it open. Call it before the close. */
-export function endConnections(server: Server): void {
+/** A closing server waits for its connections, so idle and endless ones would keep it open. */
+function endConnections(server: Server): void {
   let closingSince: number | undefined;
-  const check = setInterval(() => {
+  setInterval(() => {
     // The server listens until the running work has ended, so that probes get a 503.
     if (server.listening) return;
     closingSince ??= performance.now();
     if (performance.now() - closingSince > LAST_ANSWERS_MS) server.closeAllConnections();
     else server.closeIdleConnections();
   }, 50).unref();
-  server.once('close', () => clearInterval(check));
 }

@@ -34,10 +34,9 @@ export function buildProgram(): Command {
         'only answer requests, and leave the work to other processes on the same Postgres database',
       ),
   ).action(
-    failing(async (options: ServeFlags) => {
-      const start = startOptions(options);
-      return (await import('../main.js')).serve({ ...start, worker: options.worker });
-    }),
+    failing(async (options: ServeFlags) =>
+      (await import('../main.js')).serve({ ...startOptions(options), worker: options.worker }),
+    ),
   );
 
   addSettingOptions(
@@ -48,10 +47,9 @@ export function buildProgram(): Command {
       )
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
   ).action(
-    failing(async (options: ConfigFlags) => {
-      const flags = flagsIn(options);
-      return (await import('./dev/develop.js')).develop(options.config, flags);
-    }),
+    failing(async (options: ConfigFlags) =>
+      (await import('./dev/develop.js')).develop(options.config, flagsIn(options)),
+    ),
   );
 
   addSettingOptions(
@@ -59,12 +57,7 @@ export function buildProgram(): Command {
       .command('worker')
       .description('run agents for the API processes on the same Postgres database; serves only health and metrics')
       .option(CONFIG_OPTION, CONFIG_DESCRIPTION),
-  ).action(
-    failing(async (options: ConfigFlags) => {
-      const start = startOptions(options);
-      return (await import('../main.js')).work(start);
-    }),
-  );
+  ).action(failing(async (options: ConfigFlags) => (await import('../main.js')).work(startOptions(options))));
 
   program
     .command('init')
@@ -103,10 +96,9 @@ export function buildProgram(): Command {
       .option(CONFIG_OPTION, 'configuration file'),
     ['database_url'],
   ).action(
-    failing(async (options: Record<string, string>) => {
-      const flags = flagsIn(options);
-      return (await import('./migrate-command.js')).migrateDatabase(options.config, flags);
-    }),
+    failing(async (options: Record<string, string>) =>
+      (await import('./migrate-command.js')).migrateDatabase(options.config, flagsIn(options)),
+    ),
   );
 
   program
@@ -142,7 +134,6 @@ interface ServeFlags extends ConfigFlags {
 
 const startOptions = (options: ConfigFlags) => ({ config: options.config, flags: flagsIn(options) });
 
-/** Called before the application is loaded: a refusal need not wait for it, and a password should be visible briefly. */
 function flagsIn(options: Record<string, unknown>): Record<string, unknown> {
   const flags = settingFlags(options);
   const warning = hidePassword(flags);

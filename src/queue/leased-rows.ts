@@ -5,7 +5,7 @@ import { preparedWithList } from '../database/prepared.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { changeState } from './change-state.js';
 import { isLostIn } from './lease.js';
-import type { Queue, QueuedRow } from './queue.js';
+import { NEVER, type Queue, type QueuedRow } from './queue.js';
 import { isInState } from './state-predicate.js';
 
 /** The columns of a row with a lease that is no longer renewed. */
@@ -166,6 +166,7 @@ export async function findNextRetry(db: Reader, { table }: Queue<QueuedRow>): Pr
     .select('available_at')
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is not', null)
+    .where('available_at', '<', NEVER)
     .orderBy('available_at')
     .limit(1)
     .executeTakeFirst();

@@ -33,6 +33,13 @@ type NameColumnOf<Table extends QueueTable> = {
 
 type NameColumn = { [Table in QueueTable]: NameColumnOf<Table> }[QueueTable];
 
+/** The `available_at` of rows that something other than time makes claimable. */
+export const NEVER = Number.MAX_SAFE_INTEGER;
+
+/** The time of a pending retry (epoch ms); null if it may be claimed, or if no time makes it claimable. */
+export const timeOfRetry = ({ available_at }: { available_at: number | null }): number | null =>
+  available_at === NEVER ? null : available_at;
+
 /** The columns that are read of every row. */
 export interface QueuedRow {
   id: string;

@@ -22,13 +22,22 @@ export interface Claimed<Row, Input> {
   missed: boolean;
 }
 
-/** How many rows may be claimed, and what is read with them. Both run in the claim's transaction. */
-export interface ClaimRules<Input> {
+/** Which rows may be claimed, and what is read with them. All run in the claim's transaction. */
+export interface ClaimRules<Row, Input> {
   /**
    * Returns how many more rows of limited queues may run in all processes. It is asked first, and no other transaction
    * may change the count until the commit.
    */
   free(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>>;
+  /**
+   * Returns which of the rows may start now, in the same order. `blocked`: the ids of rows that may not and that have
+   * left the queue until something lets them back.
+   */
+  admit?(
+    tx: Transaction,
+    rows: readonly Row[],
+    now: number,
+  ): Promise<{ admitted: Row[]; blocked: ReadonlySet<string> }>;
   inputsOf(tx: Transaction, ids: string[]): Promise<Input[]>;
   /** Discards remembered counts, which may be wrong. */
   forget(): void;
@@ -43,7 +52,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
 
   constructor(
     private readonly queue: Queue<Row>,
-    private readonly rules: ClaimRules<Input>,
+    private readonly rules: ClaimRules<Row, Input>,
     prioritiesOf: (queue: string) => number[],
     clock: Clock,
     unitOfWork: UnitOfWork,
@@ -61,18 +70,18 @@ export class RowClaims<Row extends QueuedRow, Input> {
     ]);
     const candidates = found.flatMap(({ queue, ready }) => ready.slice(0, free.get(queue)));
     const chosen = candidates.sort(byPriority).slice(0, slots.total);
-    const { rows, ours, leaseToken, inputs } = await this.take(tx, chosen, lease, now);
+    const { rows, gone, leaseToken, inputs, missed } = await this.take(tx, chosen, lease, now);
     const moreWaiting: string[] = [];
     const emptied: string[] = [];
     for (const { queue, ready, isAll, take } of found) {
-      const firstLeft = ready.findIndex(({ id }) => !ours.has(id));
+      const firstLeft = ready.findIndex(({ id }) => !gone.has(id));
       take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
       // If the limit of all processes is reached, the process that frees a slot searches again. If the queue is paused,
       // resuming it does.
       if (isAll && firstLeft < 0) emptied.push(queue);
       else if (free.get(queue) !== 0) moreWaiting.push(queue);
     }
-    return { rows, leaseToken, inputs, moreWaiting, emptied, missed: rows.length < chosen.length };
+    return { rows, leaseToken, inputs, moreWaiting, emptied, missed };
   }
 
   /**
@@ -107,22 +116,29 @@ export class RowClaims<Row extends QueuedRow, Input> {
     return findNextRetry(reader, this.queue);
   }
 
+  /** `gone`: the ids of what is no longer ready. `missed`: other transactions had locked some of the rows. */
   private async take(
     tx: Transaction,
     chosen: readonly Row[],
     lease: Lease,
     now: number,
-  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'> & { ours: Set<string> }> {
+  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs' | 'missed'> & { gone: Set<string> }> {
     // External workers get this token, and it lets them end the execution, so it must not be predictable from another
     // one.
     const leaseToken = random.uuid();
-    const ids = chosen.map(({ id }) => id);
+    const { admitted, blocked } = (await this.rules.admit?.(tx, chosen, now)) ?? {
+      admitted: chosen,
+      blocked: new Set<string>(),
+    };
+    const ids = admitted.map(({ id }) => id);
     const [leased, inputs] = await Promise.all([
       this.takeLeases(tx.db, { leaseToken, ...lease, now }, ids),
       this.rules.inputsOf(tx, ids),
     ]);
     const ours = new Set(leased.map(({ id }) => id));
-    return { rows: chosen.filter(({ id }) => ours.has(id)), ours, leaseToken, inputs };
+    const rows = admitted.filter(({ id }) => ours.has(id));
+    const gone = new Set([...ours, ...blocked]);
+    return { rows, gone, leaseToken, inputs, missed: gone.size < chosen.length };
   }
 }
 

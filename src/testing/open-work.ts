@@ -5,9 +5,11 @@ import type { Clock } from '../common/clock.js';
 import { listed } from '../common/names-in-messages.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
 import { isExternal } from '../engines/external/external-work.js';
+import { NEVER } from '../queue/queue.js';
 import { findOpenExecutions, findTimers, type OpenExecutionRow } from './open-work-rows.js';
 
 const LOOK_MS = 1;
+const LIMITS_MS = 1_000;
 
 /** The work that has not ended: what runs now, and what waits for a later time. */
 export class OpenWork {
@@ -37,7 +39,11 @@ export class OpenWork {
     const executions = await findOpenExecutions(reader);
     const timers = await findTimers(reader);
     const times = [
-      ...executions.map(({ state, available_at, lease_until }) => (state === 'running' ? lease_until : available_at)),
+      ...executions.map(({ state, available_at, lease_until }) => {
+        if (state === 'running') return lease_until;
+        // A rate may have room by then.
+        return available_at === NEVER ? this.clock.now() + LIMITS_MS : available_at;
+      }),
       ...timers.map(({ due_at }) => due_at),
     ];
     const later = times.filter((time) => time !== null && time > this.clock.now()) as number[];

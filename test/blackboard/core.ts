@@ -72,6 +72,7 @@ export const agent = (
   concurrency: 4,
   retry: { attempts: 3, delayMs: 1, maxDelayMs: 2 },
   budget: null,
+  limits: [],
   ...parts,
 });
 

@@ -22,6 +22,7 @@ describeInterfaceB(({ get, items, publish }) => {
       'paused',
       'no_process',
       'budget',
+      'limit',
     ];
     const counts = (some: Record<string, number>): object => ({
       ...Object.fromEntries(KINDS.map((kind) => [kind, 0])),
@@ -33,6 +34,7 @@ describeInterfaceB(({ get, items, publish }) => {
       attempt: 1,
       since: timestamp,
       until: null,
+      limit: null,
       assignee: null,
       claimed_by: null,
       due_at: null,

@@ -55,7 +55,7 @@ interface Waiting extends Page {
 
 const NOTHING = Object.fromEntries(
   [
-    ['release', 'deadline', 'join', 'window', 'running', 'held', 'retry', 'ready', 'unclaimed', 'concurrency'],
+    ['release', 'deadline', 'join', 'window', 'running', 'held', 'retry', 'ready', 'unclaimed', 'concurrency', 'limit'],
     ['slots', 'paused', 'no_process', 'budget'],
   ]
     .flat()
@@ -159,7 +159,7 @@ describe('what waits', () => {
     const [join, keyed, window] = await groups({ correlation_id: 'c' }).then((found) =>
       ['pairer', 'matcher', 'window'].map((agent) => found.find((group) => group.agent === agent)!.group_id),
     );
-    const execution = { attempt: 1, until: null, assignee: null, claimed_by: null, due_at: null };
+    const execution = { attempt: 1, until: null, limit: null, assignee: null, claimed_by: null, due_at: null };
     const group = { correlation_id: 'c', state: 'waiting', without_process: false };
     const after = (from: string, ms: number): string => new Date(Date.parse(from) + ms).toISOString();
     const approval = { agent: 'approver', assignee: 'anna' };

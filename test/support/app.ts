@@ -9,7 +9,6 @@ import type { NestExpressApplication } from '@nestjs/platform-express';
 import { pino } from 'pino';
 import request from 'supertest';
 
-import { endConnections } from '../../src/cli/graceful-stop.js';
 import type { Clock } from '../../src/common/clock.js';
 import { Lifecycle } from '../../src/common/lifecycle.js';
 import type { Role } from '../../src/common/role.js';
@@ -105,7 +104,6 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   await app.listen(0, '127.0.0.1');
   const close = async (): Promise<void> => {
     lifecycle.stop();
-    endConnections(app.getHttpServer());
     await app.close();
     if (options.folder) return;
     await database.drop();

@@ -2044,7 +2044,7 @@ export interface components {
         };
         WaitingExecutionBody: {
             /** @enum {string} */
-            kind: "running" | "held" | "retry" | "ready" | "unclaimed" | "concurrency" | "slots" | "paused" | "no_process" | "budget";
+            kind: "running" | "held" | "retry" | "ready" | "unclaimed" | "concurrency" | "slots" | "paused" | "no_process" | "budget" | "limit";
             /** Format: uuid */
             execution_id: string;
             agent: string;
@@ -2053,6 +2053,7 @@ export interface components {
             since: string;
             /** Format: date-time */
             until: string | null;
+            limit: string | null;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -2088,6 +2089,7 @@ export interface components {
                 paused: number;
                 no_process: number;
                 budget: number;
+                limit: number;
             };
             items: components["schemas"]["WaitBody"][];
             pagination: components["schemas"]["NextPageBody"];

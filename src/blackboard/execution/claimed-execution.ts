@@ -18,6 +18,8 @@ export interface ClaimedExecution {
   assignee: string | null;
   /** When it escalates or fails unless it has ended (epoch ms); null for never. */
   dueAt: number | null;
+  /** The limits that it takes part in; see ExecutionsTable. */
+  limitKeys: string | null;
   /** Its inputs in the order in which the agent sees them. */
   inputs: ExecutionInput[];
   /** The digest of its agent's definition in this process; null if that is not known. */
@@ -28,7 +30,16 @@ export interface ClaimedExecution {
 
 type Row = Pick<
   ExecutionRow,
-  'id' | 'correlation_id' | 'attempt' | 'direct' | 'batch' | 'traceparent' | 'assignee' | 'due_at' | 'created_at'
+  | 'id'
+  | 'correlation_id'
+  | 'attempt'
+  | 'direct'
+  | 'batch'
+  | 'traceparent'
+  | 'assignee'
+  | 'due_at'
+  | 'limit_keys'
+  | 'created_at'
 > & { agent: string };
 
 /** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
@@ -46,6 +57,7 @@ export const claimedExecution = (
   traceparent: row.traceparent,
   assignee: row.assignee,
   dueAt: row.due_at,
+  limitKeys: row.limit_keys,
   inputs: held.inputs,
   definition: held.definition,
   waitedMs: held.now - row.created_at,

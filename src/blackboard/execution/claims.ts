@@ -7,6 +7,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Lease } from '../../queue/lease.js';
 import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
+import { ClaimLimits } from '../limits/claim-limits.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { countStarts } from './activity-event-rows.js';
 import { AgentLimits } from './agent-limits.js';
@@ -25,11 +26,13 @@ export class Claims {
     private readonly catalog: Catalog,
     private readonly backlog: Backlog,
     limits: AgentLimits,
+    private readonly sharedLimits: ClaimLimits,
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
     const rules = {
       free: (tx: Transaction, agents: string[]) => limits.free(tx, agents),
+      admit: (tx: Transaction, rows: readonly ExecutionRow[], now: number) => sharedLimits.admit(tx, rows, now),
       forget: () => limits.forget(),
     };
     type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
@@ -63,6 +66,11 @@ export class Claims {
     now: number,
   ): Promise<ClaimedExecution[]> {
     return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now), now);
+  }
+
+  /** Call this when an execution with these keys (`executions.limit_keys`) has ended or waits again. */
+  freeLimits(limitKeys: string): void {
+    this.sharedLimits.free(limitKeys);
   }
 
   private async claimed(

@@ -58,7 +58,7 @@ export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenEx
 /** Cancels the executions of a correlation that have not ended. */
 export const endOpen = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
   changeState(db, 'executions', ['pending', 'running'], 'cancelled')
-    .set({ ...NO_LEASE, ended_at: place('now'), available_at: null })
+    .set({ ...NO_LEASE, ended_at: place('now'), available_at: null, blocked_on: null })
     // Kept for an attempt that is cancelled while it runs; an execution that waits has no current attempt.
     .set(({ eb }) => ({
       attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end(),
@@ -99,7 +99,7 @@ export const holdExecution = (tx: Transaction, id: string): Promise<StoredExecut
 export async function beginRound(
   tx: Transaction,
   { id, round, failure_group }: Pick<StoredExecution, 'id' | 'round' | 'failure_group'>,
-  begun: Pick<StoredExecution, 'generation' | 'assignee' | 'due_at'>,
+  begun: Pick<StoredExecution, 'generation' | 'assignee' | 'due_at' | 'available_at'>,
 ): Promise<void> {
   const again = {
     ...begun,
@@ -117,7 +117,7 @@ export async function beginRound(
   // An execution that an older version failed during an upgrade has no group.
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
   await changeState(tx.db, 'executions', ['failed'], 'pending')
-    .set({ available_at: null, ended_at: null, ...again })
+    .set({ ended_at: null, blocked_on: null, ...again })
     .where('id', '=', id)
     .execute();
 }

@@ -6,6 +6,7 @@ import { SignalsModule } from '../../pubsub/signals.module.js';
 import { BudgetsModule } from '../budgets/budgets.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
 import { JoinsModule } from '../joins/joins.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
@@ -41,6 +42,7 @@ import { StartedExecutions } from './started-executions.js';
     DatabaseModule,
     EnginesModule,
     JoinsModule,
+    LimitsModule,
     LiveProcessesModule,
     PublishingModule,
     QueriesModule,

@@ -41,7 +41,11 @@ export class Executor {
         queueOf: ({ agent }: ClaimedExecution) => agent,
         queues: () => slots.agents,
         claim: (tx, free, lease, now) => claims.claim(tx, free, lease, now),
-        start: (execution: ClaimedExecution, abort, holder) => executionRun.start(execution, abort, holder),
+        start: (execution: ClaimedExecution, abort, holder) => {
+          const run = executionRun.start(execution, abort, holder);
+          if (execution.limitKeys !== null) void run.committed.then(() => claims.freeLimits(execution.limitKeys!));
+          return run;
+        },
       },
       slots,
       claims.rows,

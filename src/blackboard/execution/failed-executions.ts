@@ -5,8 +5,10 @@ import { DomainError } from '../../common/domain-error.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { NEVER } from '../../queue/queue.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { LIMIT_KEY } from '../matching/limit-keys.js';
 import { Processes } from '../processes/processes.js';
 import { DELETIONS } from '../retention/cleanup.js';
 import { Backlog } from '../scheduling/backlog.js';
@@ -115,11 +117,15 @@ export class FailedExecutions {
     await recordFailedAttempt(tx, lastAttempt(failed));
     const work = externalWork(this.catalog.agent(failed.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
+    // It failed because its keys could not be computed.
+    const lacksKeys = failed.error_type === LIMIT_KEY;
     await beginRound(tx, failed, {
       generation: correlation.generation,
       assignee: work ? work.assignee : failed.assignee,
       due_at: dueAt,
+      available_at: lacksKeys ? NEVER : null,
     });
+    if (lacksKeys) await this.timers.set(tx, 'limits', changes.now, id);
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
     this.backlog.changed(tx, 1);
     tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));

@@ -99,7 +99,7 @@ export const deferToLease = prepared<{ id: string; leaseToken: string; until: nu
 export async function leaseToEnd(tx: Transaction, id: string): Promise<string> {
   const leaseToken = random.uuid();
   await changeState(tx.db, 'executions', ['pending'], 'running')
-    .set({ lease_token: leaseToken, attempt_started_at: null })
+    .set({ lease_token: leaseToken, attempt_started_at: null, blocked_on: null })
     .where('id', '=', id)
     .execute();
   return leaseToken;

@@ -11,6 +11,7 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'traceparent',
   'assignee',
   'due_at',
+  'limit_keys',
 ]);
 
 /** Only executions without an assignee. */

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
@@ -13,7 +14,7 @@ import { StoredFacts } from './stored-facts.js';
 import { Traces } from './traces.js';
 
 @Module({
-  imports: [DatabaseModule, LiveProcessesModule, MatchingModule, QueriesModule, SchedulingModule],
+  imports: [DatabaseModule, LimitsModule, LiveProcessesModule, MatchingModule, QueriesModule, SchedulingModule],
   providers: [Explanations, MatcherExplanations, Records, RefusingErrors, StoredFacts, Traces],
   exports: [Explanations, Traces],
 })

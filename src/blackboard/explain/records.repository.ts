@@ -18,7 +18,10 @@ type ExecutionColumn =
   | 'state'
   | 'direct'
   | 'attempt'
+  | 'seq'
+  | 'priority'
   | 'available_at'
+  | 'blocked_on'
   | 'ended_at'
   | 'error_message'
   | OutsideColumn;
@@ -137,7 +140,10 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.state',
       'executions.direct',
       'executions.attempt',
+      'executions.seq',
+      'executions.priority',
       'executions.available_at',
+      'executions.blocked_on',
       'executions.ended_at',
       'executions.error_message',
       'executions.assignee',

@@ -3,7 +3,9 @@ import { Injectable } from '@nestjs/common';
 import type { Subscription } from '../../catalog/definitions.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
+import { NEVER } from '../../queue/queue.js';
 import { isWindow } from '../joins/lock-keys.js';
+import { LimitWaits } from '../limits/limit-waits.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { Processes } from '../processes/processes.js';
@@ -18,11 +20,13 @@ export class StoredFacts {
   constructor(
     private readonly numbers: SubscriptionNumbers,
     private readonly processes: Processes,
+    private readonly limitWaits: LimitWaits,
   ) {}
 
   /** Returns one fact for each execution and each waiting group. */
   async of({ executions, groups }: Recorded): Promise<Explanation[]> {
     const known = await this.processes.known();
+    const limits = await this.limitWaits.texts(executions.filter(({ state }) => state === 'pending'));
     const waiting = groups.map((group) => ({ group, configured: this.numbers.find(group) }));
     // Groups are read before executions, so a group may have become an execution meanwhile.
     const stillWaiting = waiting.filter(
@@ -30,23 +34,23 @@ export class StoredFacts {
         !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index),
     );
     return [
-      ...executions.map((execution) => ofExecution(execution, known)),
+      ...executions.map((execution) => ofExecution(execution, known, limits.get(execution.id))),
       ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known)),
     ];
   }
 }
 
-const ofExecution = (execution: ExecutionOfInput, known: KnownWork): Explanation => ({
+const ofExecution = (execution: ExecutionOfInput, known: KnownWork, limit: string | undefined): Explanation => ({
   agent: execution.agent,
   subscription: execution.subscription,
   verdict: execution.invoked ? 'invoked' : 'triggered',
-  detail: `${execution.invoked ? 'A caller named the agent, and this is its input' : 'It triggered the agent'}; the execution ${howFar(execution, known)}.`,
+  detail: `${execution.invoked ? 'A caller named the agent, and this is its input' : 'It triggered the agent'}; the execution ${howFar(execution, known, limit)}.`,
   execution_id: execution.id,
   execution_state: execution.state,
   execution_correlation_id: execution.correlation_id,
 });
 
-function howFar(execution: ExecutionOfInput, known: KnownWork): string {
+function howFar(execution: ExecutionOfInput, known: KnownWork, limit: string | undefined): string {
   const { agent, state, attempt, available_at, ended_at, error_message, paused, waitsForBudget, assignee, claimed_by } =
     execution;
   const until = heldUntil(execution);
@@ -55,6 +59,8 @@ function howFar(execution: ExecutionOfInput, known: KnownWork): string {
       if (!known.hasAgent(agent)) return `waits, since no process has the agent ${agent}`;
       if (paused) return 'waits until the agent is resumed';
       if (waitsForBudget) return 'waits until there is room in its budget: running model calls may use the rest of it';
+      if (limit !== undefined) return `waits for ${limit}`;
+      if (available_at === NEVER) return 'waits until the keys of its limits are computed';
       return available_at === null
         ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}`
         : `waits for attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;

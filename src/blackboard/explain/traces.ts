@@ -5,6 +5,7 @@ import { MemoryBudget } from '../../common/memory-budget.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { timeOfRetry } from '../../queue/queue.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
 import { countsOf } from '../correlations/tracked-correlation.js';
 import { shownDetails } from '../queries/shown-details.js';
@@ -176,7 +177,7 @@ const executionOf = (
   created_at: toTimestamp(row.created_at),
   started_at: timestampOrNull(row.started_at),
   ended_at: timestampOrNull(row.ended_at),
-  next_attempt_at: timestampOrNull(row.available_at),
+  next_attempt_at: timestampOrNull(timeOfRetry(row)),
   attempts: attempts.slice(0, MOST_LISTED),
   error_type: row.error_type,
   error_message: row.error_message,

@@ -14,6 +14,7 @@ import type { ClaimedExecution } from '../execution/claimed-execution.js';
 import { Claims } from '../execution/claims.js';
 import { outsideToken } from '../execution/lease-token.js';
 import type { ExecutionRow } from '../execution/leased-executions.js';
+import { findLimitOf } from '../limits/limit-rows.js';
 import { claimLockKey } from '../scheduling/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';
 import type { AskedFor, ClaimOfOne, ClaimRequest, HeldExecution } from './claim-request.js';
@@ -158,8 +159,13 @@ export class ExternalClaims {
     const found = await findReady(tx, id);
     const [held] = await this.take(tx, found, agent, claimedBy, this.clock.now());
     if (held) return { held };
-    if (found.length === 0) return { whyNot: null };
+    if (found.length === 0) return { whyNot: await this.limitOf(tx, id) };
     return { whyNot: (await this.limits.whyNone(tx, agent)) ?? IS_TOUCHED };
+  }
+
+  private async limitOf({ db }: Transaction, id: string): Promise<string | null> {
+    const limit = await findLimitOf(db, id);
+    return limit === null ? null : `it waits for the limit ${limit}`;
   }
 
   private async take(

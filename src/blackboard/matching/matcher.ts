@@ -8,7 +8,13 @@ import { canSee } from '../artifacts/visibility-rules.js';
 
 /** The result of matching an artifact against a subscription. */
 export type Verdict =
-  | { kind: 'triggered'; subscription: Subscription; key: string }
+  | {
+      kind: 'triggered';
+      subscription: Subscription;
+      key: string;
+      /** The limits of the execution (`LimitKeys`), if the artifact alone decides them. */
+      limitKeys?: string | null;
+    }
   | { kind: Refusal; subscription: Subscription }
   | { kind: 'where_error' | 'key_error'; subscription: Subscription; message: string };
 

@@ -9,8 +9,10 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { inputView } from './input-view.js';
+import { LimitKeys } from './limit-keys.js';
 import {
   artifactPredicate,
+  isJoin,
   keyExpression,
   type Matchable,
   predicateVerdict,
@@ -28,6 +30,7 @@ export class Matching {
   constructor(
     private readonly catalog: Catalog,
     private readonly evaluator: ExpressionEvaluator,
+    private readonly limitKeys: LimitKeys,
     private readonly clock: Clock,
     private readonly telemetry: Telemetry,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -47,7 +50,15 @@ export class Matching {
       if (verdict.kind === 'where_error') this.report(verdict.subscription, 'where', verdict.message);
       if (verdict.kind === 'key_error') this.report(verdict.subscription, 'join.by', verdict.message);
     }
-    return verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
+    const triggered = verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
+    for (const each of triggered) {
+      const { agent, batch } = each.subscription;
+      if (batch || isJoin(each.subscription) || this.limitKeys.withoutInputs(agent) !== undefined) continue;
+      const found = await this.limitKeys.of(agent, [matchable.artifact], false);
+      // If an expression fails, the execution is queued and fails with the reason.
+      if ('keys' in found) each.limitKeys = found.keys;
+    }
+    return triggered;
   }
 
   /** The verdict of each of these subscriptions at `now` (epoch ms), in their order. This logs nothing. */

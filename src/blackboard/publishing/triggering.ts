@@ -41,13 +41,14 @@ export class Triggering {
     triggered: readonly Triggered[],
   ): Promise<void> {
     const artifact = { seq, type, correlationId: correlation.id };
-    for (const { subscription, key } of triggered) {
+    for (const { subscription, key, limitKeys } of triggered) {
       if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
       else if (isJoin(subscription))
         await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
       else {
         const known = input && [input];
-        await this.executions.add(tx, changes, { subscription, correlation, inputs: [seq], known, direct: false });
+        const execution = { subscription, correlation, inputs: [seq], known, limitKeys, direct: false };
+        await this.executions.add(tx, changes, execution);
       }
     }
   }

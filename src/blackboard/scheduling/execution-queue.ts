@@ -7,10 +7,14 @@ import { Settings } from '../../config/settings.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { NEVER } from '../../queue/queue.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { findBlockedAmong } from '../limits/limit-rows.js';
+import { keyText, parseKeys } from '../limits/limit-usage.js';
+import { LimitKeys } from '../matching/limit-keys.js';
 import { Backlog } from './backlog.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
 import {
@@ -32,8 +36,12 @@ export interface NewExecution {
   inputs: number[];
   /** The inputs, if the caller has them in memory. Only then can the execution start without a claim. */
   known?: ExecutionInput[];
+  /** Its limits (`LimitKeys`), if the caller has computed them. */
+  limitKeys?: string | null;
   direct: boolean;
 }
+
+type QueuedLimits = Pick<NewExecutionRow, 'limit_keys' | 'blocked_on' | 'available_at'>;
 
 /** Queues executions in the transaction that triggers them, and enforces the limit on executions per correlation. */
 @Injectable()
@@ -45,6 +53,7 @@ export class ExecutionQueue {
     private readonly errors: WorkflowErrors,
     private readonly backlog: Backlog,
     private readonly starts: ImmediateStarts,
+    private readonly limitKeys: LimitKeys,
     private readonly signals: Signals,
   ) {}
 
@@ -58,8 +67,11 @@ export class ExecutionQueue {
       await this.reportLimit(tx, changes, execution);
       return null;
     }
-    const row = this.rowOf(execution, changes.now);
-    const slot = execution.known ? this.starts.keepSlot(tx, agent, row.id) : null;
+    const row = { ...this.rowOf(execution, changes.now), ...(await this.limitsOf(tx, execution)) };
+    const lacksKeys = row.available_at !== null && row.blocked_on === null;
+    // Only a claim holds the locks of limits.
+    const isLimited = row.limit_keys !== null || lacksKeys;
+    const slot = execution.known && !isLimited ? this.starts.keepSlot(tx, agent, row.id) : null;
     if (slot) await this.insertRunning(tx, row, slot, execution.known!);
     else await this.insertPending(tx, row);
     await insertInputs(
@@ -67,6 +79,8 @@ export class ExecutionQueue {
       execution.inputs.map((artifact_seq, position) => ({ execution_id: row.id, position, artifact_seq })),
     );
     if (row.due_at !== null) await this.timers.set(tx, 'due', row.due_at, row.id);
+    // Expressions may take a second, which is too long for a transaction. A timer that is due immediately evaluates them.
+    if (lacksKeys) await this.timers.set(tx, 'limits', changes.now, row.id);
     correlation.pending += 1;
     correlation.generation_executions += 1;
     return row.id;
@@ -75,7 +89,7 @@ export class ExecutionQueue {
   private async insertPending(tx: Transaction, row: NewExecutionRow): Promise<void> {
     await insertExecutions(tx.db, [{ ...row, state: 'pending' }]);
     this.backlog.changed(tx, 1);
-    tx.whenVisible(() => this.signals.executionReady.publish(row.agent));
+    if (row.available_at === null) tx.whenVisible(() => this.signals.executionReady.publish(row.agent));
   }
 
   /** The database decides whether it may run (`insertRunning`). Nothing else of the transaction depends on that. */
@@ -96,7 +110,20 @@ export class ExecutionQueue {
     await slot.countStart(row);
   }
 
-  private rowOf({ subscription, correlation, direct }: NewExecution, now: number): NewExecutionRow {
+  /** An execution keeps the limits and the keys that it is queued with. */
+  private async limitsOf(tx: Transaction, { subscription, limitKeys }: NewExecution): Promise<QueuedLimits> {
+    const keys = limitKeys ?? this.limitKeys.withoutInputs(subscription.agent);
+    if (keys === undefined) return { limit_keys: null, blocked_on: null, available_at: NEVER };
+    if (keys === null) return { limit_keys: null, blocked_on: null, available_at: null };
+    // It waits behind those that wait already, and no claim reads it.
+    const [blocked_on = null] = await findBlockedAmong(tx.db, parseKeys(keys).map(keyText));
+    return { limit_keys: keys, blocked_on, available_at: blocked_on === null ? null : NEVER };
+  }
+
+  private rowOf(
+    { subscription, correlation, direct }: NewExecution,
+    now: number,
+  ): Omit<NewExecutionRow, keyof QueuedLimits> {
     const work = externalWork(this.catalog.agent(subscription.agent));
     return {
       id: newId(),

@@ -20,6 +20,9 @@ const COLUMNS = [
   'traceparent',
   'assignee',
   'due_at',
+  'limit_keys',
+  'blocked_on',
+  'available_at',
   'created_at',
 ] as const;
 

@@ -4,6 +4,7 @@ import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
 import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { AgentPauses } from './agent-pauses.js';
 import { Backlog } from './backlog.js';
@@ -17,7 +18,14 @@ import { WaitingCounts } from './waiting-counts.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
 @Module({
-  imports: [ArtifactWritingModule, CorrelationStateModule, DatabaseModule, LiveProcessesModule, SignalsModule],
+  imports: [
+    ArtifactWritingModule,
+    CorrelationStateModule,
+    DatabaseModule,
+    LiveProcessesModule,
+    MatchingModule,
+    SignalsModule,
+  ],
   providers: [
     AgentPauses,
     Backlog,

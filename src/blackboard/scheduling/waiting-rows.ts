@@ -1,13 +1,14 @@
 import { sql } from 'kysely';
 
 import type { Reader } from '../../database/unit-of-work.js';
+import { NEVER } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
 import { countReleases } from './timer-rows.js';
 
 /**
  * Finds the agents that executions wait for. The query jumps from one agent to the next in the index of the queue, so
  * its time does not depend on how many executions wait. The second part reads every execution that waits for a retry,
- * which are few.
+ * which are few. Those that wait for a limit are left out: they become ready when it has room.
  */
 export async function findAwaitedAgents(db: Reader): Promise<string[]> {
   const { rows } = await sql<{ agent: string }>`
@@ -19,7 +20,9 @@ export async function findAwaitedAgents(db: Reader): Promise<string[]> {
     )
     select agent from waiting where agent is not null
     union
-    select agent from executions where state = 'pending' and available_at is not null`.execute(db);
+    select agent from executions where state = 'pending' and available_at is not null and available_at < ${NEVER}`.execute(
+    db,
+  );
   return rows.map(({ agent }) => agent);
 }
 

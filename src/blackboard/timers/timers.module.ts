@@ -18,6 +18,7 @@ import { FailedTimers } from './failed-timers.js';
 import { ArtifactRelease } from './handlers/artifact-release.js';
 import { CorrelationDeadline } from './handlers/correlation-deadline.js';
 import { ExecutionDueTime } from './handlers/execution-due-time.js';
+import { ExecutionLimits } from './handlers/execution-limits.js';
 import { GroupTimeLimit } from './handlers/group-time-limit.js';
 import { JoinDecision } from './handlers/join-decision.js';
 import { ScheduleTick } from './handlers/schedule-tick.js';
@@ -34,6 +35,7 @@ const HANDLERS: Record<Timer['kind'], Type<TimerHandler>> = {
   deadline: CorrelationDeadline,
   due: ExecutionDueTime,
   tick: ScheduleTick,
+  limits: ExecutionLimits,
 };
 
 @Module({

@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 
 import type { ExecutionsTable, ExecutionState } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
+import { NEVER } from '../../queue/queue.js';
 
 /** The columns that show why an execution has not ended. Booleans are 0 or 1. */
 export interface OpenState {
@@ -13,11 +14,15 @@ export interface OpenState {
   owned: number;
   /** Whether it waits for room in a budget. */
   budget: number;
+  /** Whether it waits for a limit. */
+  limited: number;
 }
 
 const DELAYED = sql<number>`case when executions.available_at is null then 0 else 1 end`.as('delayed');
 const OWNED = sql<number>`case when executions.lease_owner is null then 0 else 1 end`.as('owned');
 const BUDGET = sql<number>`coalesce(waiting.waits, 0)`.as('budget');
+
+const LIMITED = sql<number>`case when executions.available_at = ${sql.lit(NEVER)} then 1 else 0 end`.as('limited');
 
 /**
  * The executions of a correlation after a position that have not ended, with their entries among those that wait for a
@@ -35,9 +40,9 @@ const openOf = (db: Reader, correlationId: string, after: number) =>
 
 export const countOpen = (db: Reader, correlationId: string): Promise<(OpenState & { count: number })[]> =>
   openOf(db, correlationId, 0)
-    .select(['executions.agent', 'executions.state', DELAYED, OWNED, BUDGET])
+    .select(['executions.agent', 'executions.state', DELAYED, OWNED, BUDGET, LIMITED])
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .groupBy(['executions.agent', 'executions.state', 'delayed', 'owned', 'budget'])
+    .groupBy(['executions.agent', 'executions.state', 'delayed', 'owned', 'budget', 'limited'])
     .execute();
 
 const COLUMNS = [
@@ -53,6 +58,8 @@ const COLUMNS = [
   'due_at',
   'created_at',
   'attempt_started_at',
+  'priority',
+  'blocked_on',
 ] as const;
 
 export type OpenExecution = OpenState & Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)[number]>;
@@ -61,7 +68,7 @@ export type OpenExecution = OpenState & Pick<Selectable<ExecutionsTable>, (typeo
 export const findOpen = (db: Reader, correlationId: string, after: number, limit: number): Promise<OpenExecution[]> =>
   openOf(db, correlationId, after)
     .select(COLUMNS.map((column) => `executions.${column}` as const))
-    .select([DELAYED, OWNED, BUDGET])
+    .select([DELAYED, OWNED, BUDGET, LIMITED])
     .orderBy('executions.seq')
     .limit(limit)
     .execute();

@@ -4,6 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
+import { LimitWaits } from '../limits/limit-waits.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { Processes } from '../processes/processes.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
@@ -29,6 +30,7 @@ export class OpenExecutions {
     private readonly processes: Processes,
     private readonly pauses: AgentPauses,
     private readonly limits: UsedUpLimits,
+    private readonly limitWaits: LimitWaits,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -56,9 +58,10 @@ export class OpenExecutions {
     const withKinds = rows.map((row) => ({ row, kind: this.kindOf(row, obstacles) }));
     const retried = withKinds.flatMap(({ row, kind }) => (kind === 'retry' ? [row.id] : []));
     const failures = await findLastFailures(reader, retried);
+    const limits = await this.limitWaits.texts(withKinds.flatMap(({ row, kind }) => (kind === 'limit' ? [row] : [])));
     return withKinds.map(({ row, kind }) => ({
       position: row.seq,
-      execution: waitingExecution(row, kind, sinceOf(row, kind, obstacles, failures)),
+      execution: waitingExecution(row, kind, sinceOf(row, kind, obstacles, failures), limits.get(row.id) ?? null),
     }));
   }
 
@@ -72,11 +75,15 @@ export class OpenExecutions {
     };
   }
 
-  private kindOf({ agent, state, delayed, owned, budget }: OpenState, { known, paused, usedUp }: Obstacles): Kind {
+  private kindOf(
+    { agent, state, delayed, owned, budget, limited }: OpenState,
+    { known, paused, usedUp }: Obstacles,
+  ): Kind {
     if (state === 'running') return owned === 1 ? 'running' : 'held';
     if (!known.hasAgent(agent)) return 'no_process';
     if (paused.has(agent)) return 'paused';
     if (budget === 1) return 'budget';
+    if (limited === 1) return 'limit';
     if (delayed === 1) return 'retry';
     return usedUp.get(agent) ?? (isExternal(this.catalog.agent(agent)) ? 'unclaimed' : 'ready');
   }
@@ -102,13 +109,14 @@ function sinceOf(
   }
 }
 
-const waitingExecution = (row: OpenExecution, kind: Kind, since: number): WaitingExecution => ({
+const waitingExecution = (row: OpenExecution, kind: Kind, since: number, limit: string | null): WaitingExecution => ({
   kind,
   execution_id: row.id,
   agent: row.agent,
   attempt: row.attempt,
   since: toTimestamp(since),
   until: timestampOrNull(untilOf(row, kind)),
+  limit,
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   due_at: timestampOrNull(row.due_at),

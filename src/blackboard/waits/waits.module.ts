@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { ExecutionModule } from '../execution/execution.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
@@ -12,7 +13,7 @@ import { UsedUpLimits } from './used-up-limits.js';
 import { WaitingWork } from './waiting-work.js';
 
 @Module({
-  imports: [DatabaseModule, ExecutionModule, LiveProcessesModule, MatchingModule, SchedulingModule],
+  imports: [DatabaseModule, ExecutionModule, LimitsModule, LiveProcessesModule, MatchingModule, SchedulingModule],
   providers: [CorrelationWaits, OpenExecutions, OpenGroups, UsedUpLimits, WaitingWork],
   exports: [CorrelationWaits, OpenGroups, WaitingWork],
 })

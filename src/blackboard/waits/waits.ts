@@ -5,7 +5,8 @@ import type { CorrelationState, JoinGroupsTable } from '../../database/schema.js
  * Why an execution has not ended. `running`: a process runs it. `held`: a client has claimed it, or a remote agent
  * answers later. The others are pending: until the time of a retry, until a process claims it (`ready`), until a client
  * claims it (`unclaimed`), until a slot of its agent (`concurrency`) or of a process (`slots`) is free, until its agent
- * is resumed, until a process has its agent, or until there is room in a budget.
+ * is resumed, until a process has its agent, until there is room in a budget, or until a
+ * limit has room.
  */
 export const EXECUTION_WAITS = [
   'running',
@@ -18,6 +19,7 @@ export const EXECUTION_WAITS = [
   'paused',
   'no_process',
   'budget',
+  'limit',
 ] as const;
 
 export const GROUP_WAITS = ['join', 'window'] as const;
@@ -37,6 +39,8 @@ export interface WaitingExecution {
   since: string;
   /** When it stops waiting without anything else happening. Null if only an event ends the wait. */
   until: string | null;
+  /** Says what is used of the limit that it waits for, and its place among those that wait. Null if it waits for none. */
+  limit: string | null;
   assignee: string | null;
   claimed_by: string | null;
   due_at: string | null;

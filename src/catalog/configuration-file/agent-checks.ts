@@ -83,7 +83,7 @@ function checkSubscription(subscription: Checked, path: Path, report: Report): v
   checkBatch(subscription, path, errors);
 }
 
-function checkSource(source: string | undefined, path: Path, { errors, warnings }: Report): void {
+export function checkSource(source: string | undefined, path: Path, { errors, warnings }: Report): void {
   if (source === undefined) return;
   const problem = checkExpression(source);
   if (problem !== null) addFinding(problem, path, errors);

@@ -9,6 +9,7 @@ import {
   type RetryPolicy,
   type Subscription,
 } from '../definitions.js';
+import { defineLimitUses } from '../limits.js';
 import { findVisibilityProblem, toVisibility } from '../parse-visibility.js';
 import { PUBLIC } from '../visibility.js';
 
@@ -21,6 +22,7 @@ export function defineAgent(
   name: string,
   options: Remaining<AgentOptions>,
   engine: AgentDefinition['engine'],
+  limitKeys: ReadonlyMap<string, string | null>,
 ): AgentDefinition {
   return {
     name,
@@ -39,6 +41,7 @@ export function defineAgent(
     concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
     retry: defineRetry(options.retry ?? {}),
     budget: defineBudget(options.budget),
+    limits: defineLimitUses(options.limits, limitKeys),
   };
 }
 

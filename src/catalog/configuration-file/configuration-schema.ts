@@ -3,6 +3,7 @@ import { budgetSchema, modelsSchema } from '../costs.js';
 import { MAX_BATCH_SIZE } from '../definitions.js';
 import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
+import { limitSchema, limitUsesSchema } from './limit-schema.js';
 import { nameSchema } from './name-schema.js';
 import { scheduleSchema } from './schedule-schema.js';
 import { visibilitySchema } from './visibility-schema.js';
@@ -148,6 +149,7 @@ function agentSchema(own: JsonObject): JsonObject {
         maximum: 10_000,
         default: 10,
       },
+      limits: limitUsesSchema,
       retry: retrySchema,
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',
@@ -212,6 +214,12 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
         type: 'object',
         propertyNames: nameSchema,
         additionalProperties: agentSchema({ engine: engineSchema(engines) }),
+      },
+      limits: {
+        description: 'Limits by name, which agents share',
+        type: 'object',
+        propertyNames: nameSchema,
+        additionalProperties: limitSchema,
       },
       schedules: {
         description: 'Schedules by name',

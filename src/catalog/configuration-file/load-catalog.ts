@@ -15,6 +15,7 @@ import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
 import { subscriptionFindings } from './expression-types.js';
+import { limitsInFile } from './limit-checks.js';
 import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
 import { checkSchedules, schedulesInFile } from './parse-schedules.js';
@@ -61,7 +62,8 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const parsed = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], errors)];
   const server = configuration.server ?? {};
   const settings = sources.settings(server);
-  const agents = defineAgents(parsed, settings?.maxTtlMs ?? null, report);
+  const limits = limitsInFile(configuration, report);
+  const agents = defineAgents(parsed, limits.keys, settings?.maxTtlMs ?? null, report);
   const digest = configurationDigest(
     source.spelled,
     (sources.classAgents ?? []).map(({ className, options }) => [className, options]),
@@ -69,6 +71,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const further = {
     models: defineModels(configuration.models ?? {}),
     budget: defineBudget(configuration.budget),
+    limits: limits.limits,
     digest,
     schedules: schedulesInFile(configuration, errors),
   };

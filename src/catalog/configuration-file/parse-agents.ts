@@ -5,6 +5,7 @@ import type { AgentCode } from '../stored-definition.js';
 import { checkAgent, checkAgentName } from './agent-checks.js';
 import { defineAgent } from './agent-definition.js';
 import { classAgentSchema } from './configuration-schema.js';
+import { checkLimitUses } from './limit-checks.js';
 import { validateSchema } from './schema-validation.js';
 
 /** An agent that is a class. `engine` is an opaque object that refers to the class. */
@@ -48,6 +49,7 @@ export function agentsInClasses(classes: readonly ClassAgent[], errors: Diagnost
 /** Defines the agents of both sources with the same checks. */
 export function defineAgents(
   parsed: readonly ParsedAgent[],
+  limitKeys: ReadonlyMap<string, string | null>,
   maxTtlMs: number | null,
   report: Report,
 ): AgentDefinition[] {
@@ -55,7 +57,8 @@ export function defineAgents(
   return parsed.map(({ name, namePath, path, options, engine }) => {
     checkAgentName(name, taken, namePath, report.errors);
     checkAgent(options, maxTtlMs, path, report);
+    checkLimitUses(options.limits, limitKeys, [...path, 'limits'], report);
     taken.add(name);
-    return defineAgent(name, options, engine);
+    return defineAgent(name, options, engine, limitKeys);
   });
 }

@@ -18,6 +18,7 @@ import { correlationsOfRuns } from './0009-correlations-of-runs.js';
 import { errorDetails } from './0010-error-details.js';
 import { schedules } from './0011-schedules.js';
 import { definitions } from './0012-definitions.js';
+import { limits } from './0013-limits.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -36,6 +37,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   errorDetails,
   schedules,
   definitions,
+  limits,
 ];
 
 /**

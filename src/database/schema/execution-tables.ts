@@ -5,6 +5,7 @@ export interface ExecutionTables {
   executions: ExecutionsTable;
   execution_attempts: ExecutionAttemptsTable;
   agent_pauses: AgentPausesTable;
+  limit_rates: LimitRatesTable;
   definitions: DefinitionsTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
@@ -76,6 +77,21 @@ export interface ExecutionsTable {
   failure_group: Generated<string | null>;
   /** The digest of the agent's definition that its last attempt had. Null before its end, and if it is not known. */
   definition: Generated<string | null>;
+  /**
+   * JSON: `[limit, key, units]` of each limit that it takes part in, with the keys that its inputs gave when it was
+   * queued. Null if there is none, or if they are not computed yet.
+   */
+  limit_keys: Generated<string | null>;
+  /** JSON: `[limit, key]` of the limit that it waits for. `available_at` is then later than every time. */
+  blocked_on: Generated<string | null>;
+}
+
+/** The use of rates of limits. A key whose pause has been long enough has no row. */
+export interface LimitRatesTable {
+  /** The form of `executions.blocked_on`. */
+  limit_key: string;
+  /** The time until which the units so far last at the rate (epoch ms, with fractions). */
+  used_until: number;
 }
 
 /** The definitions that agents have and had. */

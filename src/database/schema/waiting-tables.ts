@@ -53,12 +53,12 @@ export interface JoinArrivalsTable {
 
 /**
  * Work that is due at a time and is not an execution: an artifact to release to its subscriptions, the `where` of a
- * join group to evaluate, the time limit of a group, the deadline of a correlation, the due time of an execution, or the next
- * tick of a schedule.
+ * join group to evaluate, the time limit of a group, the deadline of a correlation, the due time of an execution, the next
+ * tick of a schedule, or the keys of an execution's limits to compute.
  */
 export interface TimersTable {
   id: string;
-  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick';
+  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick' | 'limits';
   /** Epoch ms. After a failure, the time of the next try. */
   due_at: number;
   /** The artifact's seq, the group's id, the correlation's generation and id, the execution's id, or the schedule's name. */

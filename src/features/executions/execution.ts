@@ -9,6 +9,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { Settings } from '../../config/settings.js';
 import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
 import { isExternal } from '../../engines/external/external-work.js';
+import { timeOfRetry } from '../../queue/queue.js';
 import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
@@ -29,7 +30,7 @@ export const listedExecutionBody = (
   created_at: toTimestamp(row.created_at),
   started_at: timestampOf(row.started_at),
   ended_at: timestampOf(row.ended_at),
-  next_attempt_at: timestampOf(row.available_at),
+  next_attempt_at: timestampOf(timeOfRetry(row)),
   error_type: row.error_type,
   error_message: row.error_message,
   ...shownDetails(settings, row),

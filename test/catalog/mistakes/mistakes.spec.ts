@@ -5,6 +5,7 @@ import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { AGENTS_MISTAKES } from './agents-mistakes.js';
 import { ENGINES_MISTAKES } from './engines-mistakes.js';
 import { EXPRESSIONS_MISTAKES } from './expressions-mistakes.js';
+import { LIMITS_MISTAKES } from './limits-mistakes.js';
 import { SCHEDULES_MISTAKES } from './schedules-mistakes.js';
 import { SETTINGS_MISTAKES } from './settings-mistakes.js';
 import { TYPES_MISTAKES } from './types-mistakes.js';
@@ -28,6 +29,7 @@ describe.each([
   ['agents', AGENTS_MISTAKES],
   ['expressions', EXPRESSIONS_MISTAKES],
   ['engines', ENGINES_MISTAKES],
+  ['limits', LIMITS_MISTAKES],
   ['schedules', SCHEDULES_MISTAKES],
   ['settings', SETTINGS_MISTAKES],
 ])('one mistake in %s is one line, with its place', (_, mistakes) => {

@@ -72,6 +72,7 @@ const STATES: Record<Wait['kind'], string> = {
   paused: 'paused',
   no_process: 'waiting',
   budget: 'pending',
+  limit: 'pending',
 };
 
 function keyOf(wait: Wait): string {
@@ -138,7 +139,7 @@ function GroupSentence({ group }: { group: Extract<Wait, { kind: 'join' | 'windo
 }
 
 function ExecutionSentence({ execution }: { execution: Extract<Wait, { execution_id: string }> }): ReactNode {
-  const { kind, agent, attempt, since, until, assignee, claimed_by, due_at } = execution;
+  const { kind, agent, attempt, since, until, limit, assignee, claimed_by, due_at } = execution;
   const name = <Agent name={agent} />;
   const due = due_at !== null && (
     <>
@@ -176,6 +177,12 @@ function ExecutionSentence({ execution }: { execution: Extract<Wait, { execution
       return (
         <>
           {name}, which {assignee ?? 'a person or a worker'} has to claim{due}
+        </>
+      );
+    case 'limit':
+      return (
+        <>
+          {name}, which waits for {limit ?? 'the keys of its limits'}
         </>
       );
     default:

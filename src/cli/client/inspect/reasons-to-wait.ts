@@ -20,7 +20,7 @@ export async function* waitsOf(server: Server, correlationId: string, limit: num
   else yield* pagesOf<OpenGroupBody>(server, '/api/v1/waiting', queryOf({ correlationId }), limit);
 }
 
-const PENDING: Record<Exclude<WaitingExecutionBody['kind'], 'held' | 'retry' | 'unclaimed'>, string> = {
+const PENDING: Record<Exclude<WaitingExecutionBody['kind'], 'held' | 'retry' | 'unclaimed' | 'limit'>, string> = {
   running: 'it runs',
   ready: 'a process will claim it',
   concurrency: 'as many executions of its agent run as may run',
@@ -47,6 +47,8 @@ export function reasonOf(wait: Wait): string {
       return `${wait.claimed_by ?? 'a client'} has claimed it`;
     case 'retry':
       return `attempt ${wait.attempt} is delayed`;
+    case 'limit':
+      return wait.limit ?? 'the keys of its limits are being computed';
     case 'unclaimed':
       return `${wait.assignee ?? 'anyone'} can claim it${wait.due_at === null ? '' : `, due at ${wait.due_at}`}`;
     default:

@@ -62,6 +62,7 @@ const waitOf = (execution: ListedExecutionBody): WaitingExecutionBody & { correl
   attempt: execution.attempt,
   since: execution.created_at,
   until: execution.lease_until ?? execution.next_attempt_at,
+  limit: null,
   assignee: execution.assignee,
   claimed_by: execution.claimed_by,
   due_at: execution.due_at,

@@ -24,7 +24,7 @@ export class WaitingExecutionBody implements WaitingExecution {
       'pending. `retry`: until the time of its next attempt. `ready`: until a process claims it. `unclaimed`: until a ' +
       'client claims it. `concurrency`: as many executions of its agent run as may run. `slots`: each process with ' +
       'its agent runs as many executions as it may. `paused`: its agent is paused. `no_process`: no live process has ' +
-      'its agent. `budget`: running model calls may use the rest of a budget.',
+      'its agent. `budget`: running model calls may use the rest of a budget. `limit`: until one of its limits has room.',
   })
   kind!: WaitingExecution['kind'];
 
@@ -52,6 +52,15 @@ export class WaitingExecutionBody implements WaitingExecution {
     description: 'Time of the next attempt of `retry`, end of the lease of `held`; otherwise null',
   })
   until!: string | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description:
+      'What is used of the limit that it waits for, its place among those that wait for the same key, and when its rate has room',
+    example: 'limit openai: 60 of 60 used, 3rd of 41 for 17, next in 0.8 s',
+  })
+  limit!: string | null;
 
   @ApiProperty({ type: String, nullable: true, description: 'Assignee of an execution of an external agent' })
   assignee!: string | null;
@@ -143,6 +152,7 @@ export const CORRELATION_WAITING_EXAMPLE: CorrelationWaitingBody = {
     paused: 0,
     no_process: 0,
     budget: 0,
+    limit: 0,
   },
   items: [
     {
@@ -152,6 +162,7 @@ export const CORRELATION_WAITING_EXAMPLE: CorrelationWaitingBody = {
       attempt: 2,
       since: '2026-11-20T10:00:00.120Z',
       until: '2026-11-20T10:00:01.144Z',
+      limit: null,
       assignee: null,
       claimed_by: null,
       due_at: null,

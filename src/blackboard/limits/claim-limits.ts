@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { LimitKey } from '../matching/limit-keys.js';
+import { LimitReleases } from './limit-releases.js';
+import { blockExecutions, setRate } from './limit-rows.js';
+import { keyText, type NoRoom, parseKeys } from './limit-usage.js';
+import { SharedLimits } from './shared-limits.js';
+
+interface Limited {
+  id: string;
+  limit_keys: string | null;
+}
+
+/** Decides in the transaction of a claim which executions the limits let start. */
+@Injectable()
+export class ClaimLimits {
+  constructor(
+    private readonly limits: SharedLimits,
+    private readonly releases: LimitReleases,
+  ) {}
+
+  /**
+   * Returns those of the rows that may start. The others leave the queue until their limit has room, so that no later
+   * claim reads them again; `blocked` has their ids. Without limited rows, it asks the database nothing.
+   */
+  async admit<Row extends Limited>(
+    tx: Transaction,
+    rows: readonly Row[],
+    now: number,
+  ): Promise<{ admitted: Row[]; blocked: ReadonlySet<string> }> {
+    const keysOf = new Map(
+      rows.flatMap(({ id, limit_keys }) => (limit_keys === null ? [] : [[id, parseKeys(limit_keys)] as const])),
+    );
+    if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set() };
+    const usage = await this.limits.hold(tx, [...keysOf.values()].flat(), now);
+    const waiting = new Map<string, NoRoom>();
+    const admitted = rows.filter(({ id }) => {
+      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!) : null;
+      if (obstacle) waiting.set(id, obstacle);
+      return obstacle === null;
+    });
+    for (const [limit_key, used_until] of usage.changed) await setRate(tx.db, { limit_key, used_until });
+    return { admitted, blocked: await this.block(tx, waiting, keysOf) };
+  }
+
+  /** An execution with these keys has ended or waits again. Others may start. */
+  free(limitKeys: string): void {
+    this.releases.freed(parseKeys(limitKeys).map(keyText));
+  }
+
+  private async block(
+    tx: Transaction,
+    waiting: ReadonlyMap<string, NoRoom>,
+    keysOf: ReadonlyMap<string, LimitKey[]>,
+  ): Promise<ReadonlySet<string>> {
+    const blocked = new Set<string>();
+    for (const [blockedOn, some] of Map.groupBy(waiting, ([, obstacle]) => obstacle.blockedOn)) {
+      const ids = some.map(([id]) => id);
+      for (const { id } of await blockExecutions(tx.db, { blockedOn }, ids)) blocked.add(id);
+      const times = some.flatMap(([, { at }]) => at ?? []);
+      // These have room for others, if they let executions go that this limit keeps from starting.
+      const others = ids.flatMap((id) => keysOf.get(id)!.map(keyText)).filter((key) => key !== blockedOn);
+      tx.afterCommit(() => {
+        if (times.length > 0) this.releases.at(blockedOn, Math.min(...times));
+        this.releases.freed(others);
+      });
+    }
+    return blocked;
+  }
+}

@@ -1,0 +1,66 @@
+import { sql } from 'kysely';
+
+import { locking } from '../../database/dialects/dialect.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { NEVER } from '../../queue/queue.js';
+import { isInState } from '../../queue/state-predicate.js';
+import type { ArtifactRow } from '../artifacts/artifact.js';
+
+/** An execution that waits until the keys of its limits are computed. */
+const withoutKeys = (db: Reader, id: string) =>
+  db
+    .selectFrom('executions')
+    .where('executions.id', '=', id)
+    .where(isInState('pending'))
+    .where('available_at', '=', NEVER)
+    .where('limit_keys', 'is', null);
+
+/** `bytes`: the size of its inputs. */
+export const findWithoutKeys = (
+  db: Reader,
+  id: string,
+): Promise<{ agent: string; correlation_id: string; batch: number; bytes: number } | undefined> =>
+  withoutKeys(db, id)
+    .select(['agent', 'executions.correlation_id', 'batch'])
+    .select(({ selectFrom }) =>
+      selectFrom('execution_inputs')
+        .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
+        .select(sql<number>`coalesce(sum(octet_length(artifacts.payload)), 0)`.as('bytes'))
+        .whereRef('execution_inputs.execution_id', '=', 'executions.id')
+        .$asScalar()
+        .$notNull()
+        .as('bytes'),
+    )
+    .executeTakeFirst();
+
+/** Locks the execution. */
+export const holdWithoutKeys = (tx: Transaction, id: string) =>
+  locking(
+    tx.db,
+    withoutKeys(tx.db, id).select(['executions.id', 'agent as queue', 'correlation_id', 'attempt', 'direct']),
+    { wait: true },
+  ).executeTakeFirst();
+
+/** In the order in which the agent sees them. */
+export const findInputArtifacts = (db: Reader, executionId: string): Promise<ArtifactRow[]> =>
+  db
+    .selectFrom('execution_inputs')
+    .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
+    .selectAll('artifacts')
+    .where('execution_inputs.execution_id', '=', executionId)
+    .orderBy('execution_inputs.position')
+    .execute();
+
+/** Makes the execution claimable. Returns its agent; undefined if it no longer waits for its keys. */
+export async function setKeys(tx: Transaction, id: string, limit_keys: string | null): Promise<string | undefined> {
+  const row = await tx.db
+    .updateTable('executions')
+    .set({ limit_keys, available_at: null })
+    .where('id', '=', id)
+    .where(isInState('pending'))
+    .where('available_at', '=', NEVER)
+    .where('limit_keys', 'is', null)
+    .returning('agent')
+    .executeTakeFirst();
+  return row?.agent;
+}

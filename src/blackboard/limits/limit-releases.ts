@@ -1,0 +1,158 @@
+import { Inject, Injectable } from '@nestjs/common';
+import { Interval } from '@nestjs/schedule';
+
+import { BackgroundLoop } from '../../common/background-loop.js';
+import { Clock } from '../../common/clock.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { Signals } from '../../pubsub/signals.js';
+import type { LimitKey } from '../matching/limit-keys.js';
+import {
+  deleteUnusedRates,
+  findBlockedAmong,
+  findBlockedKeys,
+  findFirstBlocked,
+  unblockExecutions,
+} from './limit-rows.js';
+import { keyText, type LimitUsage, parseKeys } from './limit-usage.js';
+import { SharedLimits } from './shared-limits.js';
+
+const LOOK_AGAIN_MS = 1_000;
+/** Keys in one transaction. */
+const KEYS_AT_ONCE = 500;
+/** Executions of one key that one transaction puts back into the queue. */
+const RELEASED_AT_ONCE = 200;
+/** Times that are remembered. Later ones are noticed by looking at all keys. */
+const MOST_TIMES = 10_000;
+const DELETE_EVERY_MS = 60_000;
+const PAGE_PAUSE_MS = 50;
+
+/**
+ * Puts executions that wait for a limit back into the queue of their agent when the limit has room: only as many as may
+ * start. The claim decides again, so that one release too many is harmless.
+ */
+@Injectable()
+export class LimitReleases {
+  private readonly loop: BackgroundLoop;
+  private isWorking = false;
+  private readonly keys = new Set<string>();
+  /** Key → when its rate has room (epoch ms). */
+  private readonly times = new Map<string, number>();
+  /** Whether the last look at all keys found any. A process without limits then looks no more. */
+  private areSome = true;
+  private ratesDeletedAt = -Infinity;
+  /** Looking at all keys continues after this one. Null if it has ended. */
+  private after: string | null = null;
+
+  constructor(
+    private readonly limits: SharedLimits,
+    private readonly signals: Signals,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    @Inject(LOGGER) logger: Logger,
+  ) {
+    this.loop = new BackgroundLoop(() => this.pass(), {
+      clock,
+      logger,
+      failure: 'letting executions start that waited for a limit failed',
+      backOffMs: LOOK_AGAIN_MS,
+    });
+  }
+
+  start(): void {
+    this.isWorking = true;
+    this.lookAgain();
+  }
+
+  async stop(): Promise<void> {
+    this.isWorking = false;
+    await this.loop.stop();
+  }
+
+  /** An execution with these keys (`keyText`) has ended, or does not start although it was let go. */
+  freed(keys: readonly string[]): void {
+    if (keys.length === 0 || !this.isWorking) return;
+    for (const key of keys) this.keys.add(key);
+    this.loop.wake();
+  }
+
+  /** The rate of this key has room at `time` (epoch ms). */
+  at(key: string, time: number): void {
+    if (!this.isWorking || (!this.times.has(key) && this.times.size >= MOST_TIMES)) return;
+    this.times.set(key, Math.min(time, this.times.get(key) ?? Infinity));
+    this.loop.wake(time);
+  }
+
+  /** For executions that ended in other processes or without an end, and for limits that were changed. */
+  @Interval(LOOK_AGAIN_MS)
+  lookAgain(): void {
+    if (!this.isWorking || (this.limits.areNone && !this.areSome)) return;
+    this.after ??= '';
+    this.loop.wake();
+  }
+
+  private async pass(): Promise<number | null> {
+    const now = this.clock.now();
+    for (const [key, time] of this.times) {
+      if (time > now) continue;
+      this.times.delete(key);
+      this.keys.add(key);
+    }
+    const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
+    asked.forEach((key) => this.keys.delete(key));
+    const blocked = new Set([...(await findBlockedAmong(this.unitOfWork.reader, asked)), ...(await this.nextOfAll())]);
+    if (blocked.size > 0) await this.release([...blocked]);
+    if (this.keys.size > 0) return now;
+    const next = Math.min(...this.times.values(), this.after ? now + PAGE_PAUSE_MS : Infinity);
+    return next === Infinity ? null : next;
+  }
+
+  private async nextOfAll(): Promise<string[]> {
+    if (this.after === null) return [];
+    const found = await findBlockedKeys(this.unitOfWork.reader, this.after, KEYS_AT_ONCE);
+    this.after = found.length === KEYS_AT_ONCE ? found.at(-1)! : null;
+    this.areSome = found.length > 0;
+    if (!this.limits.areNone && this.clock.now() - this.ratesDeletedAt >= DELETE_EVERY_MS) await this.deleteRates();
+    return found;
+  }
+
+  private async deleteRates(): Promise<void> {
+    this.ratesDeletedAt = this.clock.now();
+    await this.unitOfWork.run((tx) => deleteUnusedRates(tx, this.clock.now()));
+  }
+
+  private release(texts: readonly string[]): Promise<void> {
+    const keys = texts.map((text): LimitKey => [...(JSON.parse(text) as [string, string]), 1]);
+    return this.unitOfWork.run(async (tx) => {
+      const usage = await this.limits.hold(tx, keys, this.clock.now());
+      const ids: string[] = [];
+      for (const key of keys) ids.push(...(await this.startable(tx, usage, key)));
+      const agents = new Set((await unblockExecutions(tx.db, {}, ids)).map(({ agent }) => agent));
+      tx.afterCommit(() => agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent)));
+    });
+  }
+
+  /** The ids of the executions that the limit has room for. */
+  private async startable(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<string[]> {
+    const text = keyText(key);
+    const room = Math.min(usage.room(key), RELEASED_AT_ONCE);
+    const ids: string[] = [];
+    for (const { id, limit_keys } of await this.firstBlocked(tx, text, room)) {
+      const own = parseKeys(limit_keys).find((each) => keyText(each) === text);
+      const obstacle = own ? usage.take([own]) : null;
+      if (obstacle) return this.later(tx, text, obstacle.at, ids);
+      ids.push(id);
+    }
+    if (ids.length === RELEASED_AT_ONCE) tx.afterCommit(() => this.freed([text]));
+    return this.later(tx, text, usage.obstacle(key)?.at ?? null, ids);
+  }
+
+  private async firstBlocked(tx: Transaction, blockedOn: string, limit: number) {
+    return limit === 0 ? [] : findFirstBlocked(tx.db, { blockedOn, limit });
+  }
+
+  private later(tx: Transaction, text: string, time: number | null, ids: string[]): string[] {
+    if (time !== null) tx.afterCommit(() => this.at(text, time));
+    return ids;
+  }
+}

@@ -1,0 +1,170 @@
+import { type SelectQueryBuilder, sql } from 'kysely';
+
+import { locking } from '../../database/dialects/dialect.js';
+import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
+import type { Schema } from '../../database/schema.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { NEVER } from '../../queue/queue.js';
+import { isInState } from '../../queue/state-predicate.js';
+
+export interface RunningRow {
+  agent: string;
+  lease_owner: string | null;
+  limit_keys: string;
+}
+
+/** Finds what runs and takes part in limits. The sole truth about what concurrency is used. */
+export const findRunning = prepared<object, RunningRow>((db) =>
+  db
+    .selectFrom('executions')
+    .select(['agent', 'lease_owner', 'limit_keys'])
+    // A literal, because the database does not use a partial index if the state is a parameter.
+    .where('state', '=', sql.lit('running' as const))
+    .where('limit_keys', 'is not', null)
+    .$narrowType<{ limit_keys: string }>(),
+);
+
+export const findRates = preparedWithList<object, string, { limit_key: string; used_until: number }>(
+  (db, _place, keys) => db.selectFrom('limit_rates').selectAll().where('limit_key', 'in', keys),
+);
+
+export const setRate = prepared<{ limit_key: string; used_until: number }, unknown>((db, place) =>
+  db
+    .insertInto('limit_rates')
+    .values({ limit_key: place('limit_key'), used_until: place('used_until') })
+    .onConflict((conflict) => conflict.column('limit_key').doUpdateSet({ used_until: place('used_until') })),
+);
+
+/** Deletes what rates have used so long ago that it no longer counts. */
+export async function deleteUnusedRates({ db }: Transaction, now: number): Promise<void> {
+  await db.deleteFrom('limit_rates').where('used_until', '<=', now).execute();
+}
+
+/** Takes ready executions out of the queue until the limit has room. Returns those that were ready and not locked. */
+export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) => {
+  const ready = db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(isInState('pending'))
+    .where('available_at', 'is', null);
+  return db
+    .updateTable('executions')
+    .set({ available_at: NEVER, blocked_on: place('blockedOn') })
+    .where('id', 'in', locking(db, ready, { wait: false }))
+    .returning('id');
+});
+
+/** Puts blocked executions back into the queue. Returns their agents. */
+export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ available_at: null, blocked_on: null })
+    .where('id', 'in', ids)
+    .where(isInState('pending'))
+    .where('blocked_on', 'is not', null)
+    .returning('agent'),
+);
+
+/** The first executions that wait for the limit, by priority and then by the order in which they were made. */
+export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, { id: string; limit_keys: string }>(
+  (db, place) =>
+    db
+      .selectFrom('executions')
+      .select(['id', 'limit_keys'])
+      .where('blocked_on', '=', place('blockedOn'))
+      .where('blocked_on', 'is not', null)
+      .where(isInState('pending'))
+      .orderBy('priority', 'desc')
+      .orderBy('seq')
+      .limit(place('limit'))
+      .$narrowType<{ limit_keys: string }>(),
+);
+
+/** The name of the limit that the execution waits for, or null. */
+export async function findLimitOf(db: Reader, id: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('executions')
+    .select('blocked_on')
+    .where('id', '=', id)
+    .where(isInState('pending'))
+    .executeTakeFirst();
+  return row?.blocked_on ? (JSON.parse(row.blocked_on) as [string])[0] : null;
+}
+
+/** Returns those of the keys for which executions wait. */
+export const findBlockedAmong = async (db: Reader, keys: readonly string[]): Promise<string[]> => {
+  if (keys.length === 0) return [];
+  const rows = await db
+    .selectFrom('executions')
+    .select('blocked_on')
+    .distinct()
+    .where('blocked_on', 'in', keys)
+    .where('blocked_on', 'is not', null)
+    .where(isInState('pending'))
+    .execute();
+  return rows.map(({ blocked_on }) => blocked_on!);
+};
+
+/** The first keys after `after` for which executions wait. Jumps from key to key, however many wait for each. */
+export async function findBlockedKeys(db: Reader, after: string, limit: number): Promise<string[]> {
+  const next = (place: string) =>
+    sql.raw(`(select min(blocked_on) from executions where blocked_on is not null and blocked_on > ${place})`);
+  const { rows } = await sql<{ blocked_on: string }>`
+    with recursive waiting(blocked_on) as (
+      select min(blocked_on) from executions where blocked_on is not null and blocked_on > ${after}
+      union all
+      select ${next('waiting.blocked_on')} from waiting where waiting.blocked_on is not null
+    )
+    select blocked_on from waiting where blocked_on is not null limit ${limit}`.execute(db);
+  return rows.map(({ blocked_on }) => blocked_on);
+}
+
+/** Counts stop here, because a million may wait. */
+export const MOST_COUNTED = 10_000;
+
+interface CountRow {
+  count: number;
+}
+
+type Narrow<Values> = (blocked: Blocked, place: Place<Values & { blockedOn: string }>) => Blocked;
+
+type Blocked = SelectQueryBuilder<Schema, 'executions', object>;
+
+const counting = <Values extends object>(narrow: Narrow<Values>) =>
+  prepared<Values & { blockedOn: string }, CountRow>((db, place) => {
+    const all = db.selectFrom('executions').where('blocked_on', '=', place('blockedOn'));
+    const blocked = narrow(all.where('blocked_on', 'is not', null).where(isInState('pending')), place);
+    return db
+      .selectFrom(
+        blocked
+          .select('id')
+          .limit(MOST_COUNTED + 1)
+          .as('blocked'),
+      )
+      .select(({ fn }) => fn.countAll<number>().as('count'));
+  });
+
+/** How many executions wait for the limit. At most one more than `MOST_COUNTED`. */
+export const countBlocked = counting<object>((blocked) => blocked);
+
+const countHigher = counting<{ priority: number }>((blocked, place) =>
+  blocked.where('priority', '>', place('priority')),
+);
+
+const countOlder = counting<{ priority: number; seq: number }>((blocked, place) =>
+  blocked.where('priority', '=', place('priority')).where('seq', '<', place('seq')),
+);
+
+/**
+ * How many of them start before the execution with this priority and position. Makes two queries, because each reads
+ * one range of the index.
+ */
+export async function countBlockedBefore(
+  db: Reader,
+  place: { blockedOn: string; priority: number; seq: number },
+): Promise<number> {
+  const [higher] = await countHigher(db, place);
+  const [older] = await countOlder(db, place);
+  return higher!.count + older!.count;
+}

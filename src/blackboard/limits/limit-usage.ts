@@ -1,0 +1,80 @@
+import type { Limit } from '../../catalog/limits.js';
+import type { LimitKey } from '../matching/limit-keys.js';
+import { afterStart, earliestStart, unitsLeft } from './gcra.js';
+
+/** The form of `executions.blocked_on` and `limit_rates.limit_key`. */
+export const keyText = ([limit, key]: Readonly<LimitKey>): string => JSON.stringify([limit, key]);
+
+export const parseKeys = (text: string): LimitKey[] => JSON.parse(text) as LimitKey[];
+
+/** Why an execution cannot start: the limit, and when its rate will have room (epoch ms); null if that is not known. */
+export interface NoRoom {
+  blockedOn: string;
+  at: number | null;
+}
+
+/** Counts what is used of limits. The counts stay true only while the caller holds the locks of the limits. */
+export class LimitUsage {
+  private readonly used = new Map<string, number>();
+  /** The rates that `take` has changed. */
+  readonly changed = new Map<string, number>();
+
+  constructor(
+    private readonly limits: { get(name: string): Limit | undefined },
+    running: readonly LimitKey[][],
+    private readonly rates: ReadonlyMap<string, number>,
+    readonly now: number,
+  ) {
+    for (const key of running.flat()) this.count(keyText(key));
+  }
+
+  /** Starts an execution with these keys, or returns the first limit that has no room. */
+  take(keys: readonly LimitKey[]): NoRoom | null {
+    for (const key of keys) {
+      const full = this.obstacle(key);
+      if (full) return full;
+    }
+    for (const key of keys) this.start(key);
+    return null;
+  }
+
+  /** How many executions could start now: with a rate, if each costs one unit. */
+  room(key: LimitKey): number {
+    const limit = this.limits.get(key[0]);
+    const text = keyText(key);
+    const ofConcurrency = (limit?.concurrency ?? Infinity) - (this.used.get(text) ?? 0);
+    return Math.max(
+      0,
+      Math.min(ofConcurrency, limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) : Infinity),
+    );
+  }
+
+  /** How many executions run. */
+  running(text: string): number {
+    return this.used.get(text) ?? 0;
+  }
+
+  obstacle(key: LimitKey): NoRoom | null {
+    const limit = this.limits.get(key[0]);
+    const text = keyText(key);
+    if (limit?.concurrency != null && this.running(text) >= limit.concurrency) return { blockedOn: text, at: null };
+    if (!limit?.rate) return null;
+    const at = earliestStart(limit.rate, this.usedUntil(text), key[2]);
+    return at <= this.now ? null : { blockedOn: text, at };
+  }
+
+  private start(key: LimitKey): void {
+    const limit = this.limits.get(key[0]);
+    const text = keyText(key);
+    this.count(text);
+    if (limit?.rate) this.changed.set(text, afterStart(limit.rate, this.usedUntil(text), key[2], this.now));
+  }
+
+  private usedUntil(text: string): number {
+    return this.changed.get(text) ?? this.rates.get(text) ?? -Infinity;
+  }
+
+  private count(text: string): void {
+    this.used.set(text, (this.used.get(text) ?? 0) + 1);
+  }
+}

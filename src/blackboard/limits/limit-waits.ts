@@ -1,0 +1,65 @@
+import { Injectable } from '@nestjs/common';
+
+import { Clock } from '../../common/clock.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { LimitKey } from '../matching/limit-keys.js';
+import { countBlocked, countBlockedBefore, MOST_COUNTED } from './limit-rows.js';
+import { keyText, type LimitUsage } from './limit-usage.js';
+import { SharedLimits } from './shared-limits.js';
+
+interface Blocked {
+  id: string;
+  blocked_on: string | null;
+  priority: number;
+  seq: number;
+}
+
+/** Says what executions wait for that a limit keeps from starting. */
+@Injectable()
+export class LimitWaits {
+  constructor(
+    private readonly limits: SharedLimits,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17, next in 0.8 s`. */
+  async texts(rows: readonly Blocked[]): Promise<ReadonlyMap<string, string>> {
+    const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
+    if (blocked.length === 0) return new Map();
+    const { reader } = this.unitOfWork;
+    const keys = new Map(blocked.map(({ blocked_on }) => [blocked_on, keyOf(blocked_on)]));
+    const usage = await this.limits.usage(reader, [...keys.values()], this.clock.now());
+    const texts = new Map<string, string>();
+    for (const [blockedOn, some] of Map.groupBy(blocked, ({ blocked_on }) => blocked_on)) {
+      const key = keys.get(blockedOn)!;
+      const [all] = await countBlocked(reader, { blockedOn });
+      for (const { id, priority, seq } of some) {
+        const before = await countBlockedBefore(reader, { blockedOn, priority, seq });
+        texts.set(id, this.text(key, usage, before + 1, Math.max(all!.count, before + 1)));
+      }
+    }
+    return texts;
+  }
+
+  private text(key: LimitKey, usage: LimitUsage, place: number, all: number): string {
+    const concurrency = this.limits.get(key[0])?.concurrency ?? null;
+    const at = usage.obstacle(key)?.at ?? null;
+    const parts = [
+      ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),
+      `${ordinal(place)} of ${counted(all)}${key[1] === null ? '' : ` for ${key[1]}`}`,
+      ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
+    ];
+    return `limit ${key[0]}: ${parts.join(', ')}`;
+  }
+}
+
+const keyOf = (blockedOn: string): LimitKey => [...(JSON.parse(blockedOn) as [string, LimitKey[1]]), 1];
+
+const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));
+
+const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
+const SUFFIXES: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'st', two: 'nd', few: 'rd' };
+
+const ordinal = (place: number): string =>
+  place > MOST_COUNTED ? `after the first ${MOST_COUNTED}` : `${place}${SUFFIXES[ORDINALS.select(place)] ?? 'th'}`;

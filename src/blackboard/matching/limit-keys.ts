@@ -1,0 +1,92 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import type { Limit, LimitUse } from '../../catalog/limits.js';
+import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
+import type { JsonValue } from '../../common/json.js';
+import type { AgentArtifact } from '../../engines/engine.js';
+import { inputView } from './input-view.js';
+
+/** A limit that an execution takes part in. `key` is null if all executions share it. `units`: the cost of an attempt. */
+export type LimitKey = [limit: string, key: string | number | boolean | null, units: number];
+
+/** The error type of an execution whose keys cannot be computed. */
+export const LIMIT_KEY = 'limit_key';
+
+/** Longer keys would make long index entries. */
+const LONGEST_KEY = 200;
+
+/** Computes the limits and keys of executions, in the form of `executions.limit_keys`. */
+@Injectable()
+export class LimitKeys {
+  /** Agents whose limits need no expression. */
+  private readonly constant: ReadonlyMap<string, string | null>;
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly evaluator: ExpressionEvaluator,
+  ) {
+    this.constant = new Map(
+      catalog.agents
+        .filter(({ limits }) => limits.every((use) => use.key === null && this.limitOf(use).units === null))
+        .map(({ name, limits }) => [
+          name,
+          limits.length === 0 ? null : JSON.stringify(limits.map((use): LimitKey => [use.name, null, 1])),
+        ]),
+    );
+  }
+
+  /** Null if the agent has no limits. Undefined if its keys depend on the inputs. */
+  withoutInputs(agent: string): string | null | undefined {
+    return this.constant.has(agent) ? this.constant.get(agent)! : undefined;
+  }
+
+  /** Evaluates the expressions. `problem`: why the execution cannot run. Call it before a transaction. */
+  async of(
+    agent: string,
+    inputs: AgentArtifact[],
+    batch: boolean,
+  ): Promise<{ keys: string | null } | { problem: string }> {
+    const known = this.withoutInputs(agent);
+    if (known !== undefined) return { keys: known };
+    const variables = { payload: inputView(inputs, batch), artifact: inputs[0]!, inputs };
+    const keys: LimitKey[] = [];
+    for (const use of this.catalog.agent(agent)!.limits) {
+      const limit = this.limitOf(use);
+      const key = use.key === null ? null : await this.evaluate(use.key, variables);
+      const units = limit.units === null ? 1 : await this.evaluate(limit.units, variables);
+      const problem = keyProblem(use, key) ?? unitsProblem(limit, units);
+      if (problem !== null) return { problem: `limit ${use.name}: ${problem}` };
+      keys.push([use.name, key as LimitKey[1], units as number]);
+    }
+    return { keys: JSON.stringify(keys) };
+  }
+
+  private limitOf({ name }: LimitUse): Limit {
+    return this.catalog.limits.get(name)!;
+  }
+
+  private async evaluate(source: string, variables: ExpressionVariables): Promise<JsonValue | Failure> {
+    const result = await this.evaluator.evaluate(source, variables);
+    return result.ok ? result.value : new Failure(result.error);
+  }
+}
+
+class Failure {
+  constructor(readonly message: string) {}
+}
+
+function keyProblem({ key: source }: LimitUse, key: JsonValue | Failure): string | null {
+  if (source === null) return null;
+  if (key instanceof Failure) return `its key fails: ${key.message}`;
+  if (key === null) return 'its key is null';
+  if (typeof key === 'object') return 'its key must give a text, a number or a boolean';
+  return String(key).length > LONGEST_KEY ? `its key is longer than ${LONGEST_KEY} characters` : null;
+}
+
+function unitsProblem({ rate, units: source }: Limit, units: JsonValue | Failure): string | null {
+  if (source === null) return null;
+  if (units instanceof Failure) return `its units fail: ${units.message}`;
+  if (typeof units !== 'number' || !(units >= 0)) return 'its units must give a number that is not negative';
+  return rate && units > rate.burst ? `it costs ${units} units, and its burst is ${rate.burst}` : null;
+}

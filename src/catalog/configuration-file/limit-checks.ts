@@ -1,0 +1,51 @@
+import type { AgentOptions, ConfigurationOptions, LimitOptions, Remaining } from '../agent-options.js';
+import type { Path, Report } from '../diagnostics.js';
+import { defineLimit, type Limit, parseRate } from '../limits.js';
+import { meant } from '../unknown-names.js';
+import { checkSource } from './agent-checks.js';
+
+/** The limits of the file, and the key of each, by their names. */
+export interface LimitsInFile {
+  limits: ReadonlyMap<string, Limit>;
+  keys: ReadonlyMap<string, string | null>;
+}
+
+export function limitsInFile(configuration: Remaining<ConfigurationOptions>, report: Report): LimitsInFile {
+  const named = Object.entries(configuration.limits ?? {}).map(([name, options = {}]) => ({ name, options }));
+  for (const { name, options } of named) checkLimit(options, ['limits', name], report);
+  return {
+    limits: new Map(named.map(({ name, options }) => [name, defineLimit(name, options)])),
+    keys: new Map(named.map(({ name, options }) => [name, options.key ?? null])),
+  };
+}
+
+function checkLimit({ rate, burst, units, key }: Remaining<LimitOptions>, path: Path, report: Report): void {
+  const { errors } = report;
+  checkSource(key, [...path, 'key'], report);
+  checkSource(units, [...path, 'units'], report);
+  if (rate !== undefined && parseRate(rate) === null) errors.add([...path, 'rate'], 'must be over a time above zero');
+  if (rate !== undefined || errors.touches([...path, 'rate'])) return;
+  for (const [name, value] of Object.entries({ burst, units }))
+    if (value !== undefined) errors.add([...path, name], `counts for a rate only; add rate, or remove ${name}`);
+}
+
+/** Finds limits of an agent that the file does not have or that it names twice, and keys that do not compile. */
+export function checkLimitUses(
+  uses: Remaining<AgentOptions>['limits'],
+  known: ReadonlyMap<string, unknown>,
+  path: Path,
+  report: Report,
+): void {
+  const seen = new Set<string>();
+  const names = [...known.keys()].map((name) => ({ name }));
+  for (const [index, use] of (uses ?? []).entries()) {
+    const name = typeof use === 'string' ? use : use?.name;
+    if (name === undefined) continue;
+    const at = typeof use === 'string' ? [...path, index] : [...path, index, 'name'];
+    if (!known.has(name) && !report.errors.touches(['limits', name]))
+      report.errors.add(at, `limits has no ${name}${meant(name, names) ?? ''}`);
+    if (seen.has(name)) report.errors.add(at, `${name} is named twice; keep one`);
+    seen.add(name);
+    if (typeof use === 'object') checkSource(use.key, [...path, index, 'key'], report);
+  }
+}

@@ -1,0 +1,64 @@
+import type { JsonObject } from '../../common/json.js';
+import { RATE_PATTERN } from '../limits.js';
+import { nameSchema } from './name-schema.js';
+
+const expression = (description: string): JsonObject => ({
+  description,
+  type: 'string',
+  minLength: 1,
+  errorMessage: 'must be a text with a CEL expression; put the expression in quotes',
+});
+
+export const limitSchema: JsonObject = {
+  description: 'A limit that agents share, over all processes: concurrency, rate or both',
+  type: 'object',
+  additionalProperties: false,
+  anyOf: [{ required: ['concurrency'] }, { required: ['rate'] }],
+  objectMessage: 'must be an object with concurrency, rate or both',
+  properties: {
+    concurrency: {
+      description: 'Executions that may run at the same time, for each key',
+      type: 'integer',
+      minimum: 1,
+      maximum: 100_000,
+    },
+    rate: {
+      description: 'Attempts that may start in a time, for each key: 60/m or 5/10s, evenly spread',
+      type: 'string',
+      pattern: RATE_PATTERN,
+      errorMessage: 'must be a rate such as 60/m or 5/10s',
+    },
+    burst: {
+      description:
+        'Units of the rate that may start together after a pause; default: 1, or the count of the rate if units is set',
+      type: 'integer',
+      minimum: 1,
+      maximum: 1_000_000_000,
+    },
+    units: expression('CEL expression over payload, artifact and inputs: what one attempt costs; default: 1'),
+    key: expression('CEL expression over payload, artifact and inputs; executions with equal keys share the limit'),
+  },
+};
+
+export const limitUsesSchema: JsonObject = {
+  description: 'Limits of this file that its executions share with those of other agents',
+  type: 'array',
+  minItems: 1,
+  maxItems: 10,
+  errorMessage: 'must be a list of one or more limits, such as [openai, { name: per_customer, key: payload.customer }]',
+  items: {
+    anyOf: [
+      nameSchema,
+      {
+        type: 'object',
+        additionalProperties: false,
+        required: ['name'],
+        properties: {
+          name: nameSchema,
+          key: expression('CEL expression over payload, artifact and inputs; default: the key of the limit'),
+        },
+      },
+    ],
+    errorMessage: 'must be the name of a limit, or an object such as { name: per_customer, key: payload.customer }',
+  },
+};

@@ -1,0 +1,64 @@
+import { parseDuration } from '../common/units.js';
+import type { AgentOptions, LimitOptions, Remaining } from './agent-options.js';
+
+/** A limit that agents share. At least one of `concurrency` and `rate` is set. */
+export interface Limit {
+  name: string;
+  /** Executions that may run at the same time for each key, over all processes. */
+  concurrency: number | null;
+  rate: Rate | null;
+  /** CEL over the inputs of an execution: the cost of one attempt in units of the rate. Null: 1. */
+  units: string | null;
+}
+
+/** For each key, `count` units in `perMs` milliseconds, evenly spread; `burst` of them may start together. */
+export interface Rate {
+  count: number;
+  perMs: number;
+  burst: number;
+}
+
+/** A limit in which an agent takes part. */
+export interface LimitUse {
+  name: string;
+  /** CEL over the inputs of an execution. Executions with equal keys share the limit. Null: all executions share it. */
+  key: string | null;
+}
+
+const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+export const RATE_PATTERN = '^[1-9]\\d{0,8}/(s|m|h|d|\\d+(ms|s|m|h|d))$';
+
+/** Reads a rate such as `60/m` or `5/10s`. Null if `text` is not one. */
+export function parseRate(text: string): Pick<Rate, 'count' | 'perMs'> | null {
+  if (!new RegExp(RATE_PATTERN).test(text)) return null;
+  const [count, per] = text.split('/') as [string, string];
+  const perMs = UNIT_MS[per] ?? parseDuration(per) ?? 0;
+  return perMs > 0 ? { count: Number(count), perMs } : null;
+}
+
+/** The rate in the form of the configuration: `60/m`. */
+export function rateText({ count, perMs }: Pick<Rate, 'count' | 'perMs'>): string {
+  const [unit, length] = Object.entries(UNIT_MS).findLast(([, length]) => perMs % length === 0) ?? ['ms', 1];
+  return perMs === length ? `${count}/${unit}` : `${count}/${perMs / length}${unit}`;
+}
+
+export function defineLimit(name: string, { concurrency, rate, burst, units }: Remaining<LimitOptions>): Limit {
+  const parsed = rate === undefined ? null : parseRate(rate);
+  return {
+    name,
+    concurrency: concurrency ?? null,
+    rate: parsed && { ...parsed, burst: burst ?? (units === undefined ? 1 : parsed.count) },
+    units: units ?? null,
+  };
+}
+
+/** `keys`: the keys of the limits themselves, which a use may replace. */
+export const defineLimitUses = (
+  uses: Remaining<AgentOptions>['limits'],
+  keys: ReadonlyMap<string, string | null>,
+): LimitUse[] =>
+  (uses ?? []).flatMap((use) => {
+    const { name, key } = typeof use === 'string' ? { name: use, key: undefined } : (use ?? {});
+    return name === undefined ? [] : { name, key: key ?? keys.get(name) ?? null };
+  });

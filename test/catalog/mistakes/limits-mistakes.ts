@@ -1,0 +1,46 @@
+import type { Mistake } from './mistake.js';
+
+const file = (limit: string, use: string): string => `limits:
+  calls: ${limit}
+agents:
+  caller: { consumes: [{ types: [Call] }], limits: ${use}, engine: { kind: expression, expression: payload } }
+`;
+
+/** Limits. */
+export const LIMITS_MISTAKES: Mistake[] = [
+  [
+    'a limit of nothing',
+    file('{ key: payload.id }', '[calls]'),
+    'error line 2, column 3: limits.calls: must be an object with concurrency, rate or both',
+  ],
+  [
+    'a limit that lets nothing run',
+    file('{ concurrency: 0 }', '[calls]'),
+    'error line 2, column 12: limits.calls.concurrency: must be >= 1',
+  ],
+  [
+    'a rate in another form',
+    file('{ rate: 60 per minute }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s',
+  ],
+  [
+    'a burst without a rate',
+    file('{ concurrency: 2, burst: 5 }', '[calls]'),
+    'error line 2, column 28: limits.calls.burst: counts for a rate only; add rate, or remove burst',
+  ],
+  [
+    'a key that is not CEL',
+    file("{ concurrency: 2, key: 'payload.' }", '[calls]'),
+    'error line 2, column 41: limits.calls.key: is not valid CEL at `.`',
+  ],
+  [
+    'an unknown limit',
+    file('{ concurrency: 2 }', '[call]'),
+    'error line 4, column 53: agents.caller.limits[0]: limits has no call; did you mean calls?',
+  ],
+  [
+    'a limit that is named twice',
+    file('{ concurrency: 2 }', '[calls, { name: calls, key: payload.id }]'),
+    'error line 4, column 62: agents.caller.limits[1].name: calls is named twice; keep one',
+  ],
+];

@@ -1,0 +1,205 @@
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { GATE, type Gate, gatesOf, started } from './batch-board.js';
+import { Board } from './board.js';
+
+const CONFIG = `
+limits:
+  pool: { concurrency: 2 }
+  per_customer: { concurrency: 1, key: payload.customer }
+  calls: { rate: 1/s, burst: 2 }
+  tokens: { rate: 10/s, units: payload.size }
+agents:
+  one: { consumes: [{ types: [Pooled] }], limits: [pool], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h, retry: { attempts: 2, delay: 1m } }
+  two: { consumes: [{ types: [AlsoPooled] }], limits: [pool], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  customer: { consumes: [{ types: [Order] }], limits: [per_customer], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  both: { consumes: [{ types: [Both] }], limits: [per_customer, { name: pool, key: payload.customer }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  joined: { consumes: [{ types: [Left, Right] }], limits: [{ name: per_customer, key: payload.Left.customer }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  window: { consumes: [{ types: [Row], batch: { size: 2 } }], limits: [{ name: per_customer, key: 'payload[0].customer' }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  caller: { consumes: [{ types: [Call] }], limits: [calls], publishes: [{ type: Called }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  speaker: { consumes: [{ types: [Speech] }], limits: [tokens], publishes: [{ type: Spoken }], engine: { kind: expression, expression: '{"n": payload.size}' } }
+`;
+
+interface Wait {
+  kind: string;
+  agent: string;
+  limit: string | null;
+}
+
+/** Uses the whole app over HTTP, stopped and started again on one database. The clock is faked. */
+describe('limits', () => {
+  const folder = new ConfigurationFolder();
+  const clock = new ManualClock();
+  let board: Board;
+
+  const start = async (config = CONFIG): Promise<void> => {
+    board = await Board.start(config, {
+      clock,
+      folder: folder.path,
+      files: { 'gate.js': GATE },
+      settings: { shutdownGraceMs: 0 },
+    });
+  };
+
+  beforeAll(() => start());
+
+  afterAll(async () => {
+    await board.close();
+    await board.app.database.drop();
+    folder.remove();
+  });
+
+  const waitsOf = async (correlation: string): Promise<Wait[]> =>
+    ((await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200)).body as { items: Wait[] }).items;
+
+  const limitOf = async (correlation: string): Promise<string | null> => (await waitsOf(correlation))[0]?.limit ?? null;
+
+  const waitsFor = (correlation: string, text: string): Promise<void> =>
+    eventually(`${correlation} waits for ${text}`, async () => (await limitOf(correlation)) === text);
+
+  /** The latest invocation in this correlation. */
+  const gate = async (batch: string): Promise<Gate> => {
+    await started(batch, 1);
+    return gatesOf(batch).at(-1)!;
+  };
+
+  const publish = (type: string, batch: string, more: object = {}): Promise<string> =>
+    board.publish(type, { batch, n: 1, ...more }, { correlation: batch });
+
+  it('are shared by agents, say what waits, and let the next start when one ends', async () => {
+    await publish('Pooled', 'p1');
+    await publish('AlsoPooled', 'p2');
+    await started('p1', 1);
+    await started('p2', 1);
+    await publish('Pooled', 'p3');
+    await waitsFor('p3', 'limit pool: 2 of 2 used, 1st of 1');
+    await publish('AlsoPooled', 'p4');
+    await waitsFor('p4', 'limit pool: 2 of 2 used, 2nd of 2');
+    expect((await waitsOf('p4'))[0]).toMatchObject({ kind: 'limit', agent: 'two' });
+    const [artifact] = await board.artifacts('p4');
+    const { body } = await board.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200);
+    expect((body as { verdicts: { agent: string; detail: string }[] }).verdicts).toContainEqual(
+      expect.objectContaining({
+        agent: 'two',
+        detail: 'It triggered the agent; the execution waits for limit pool: 2 of 2 used, 2nd of 2.',
+      }),
+    );
+    const list = (await board.http.get('/api/v1/executions').query({ correlation_id: 'p4' }).expect(200)).body as {
+      items: object[];
+    };
+    expect(list.items).toMatchObject([{ state: 'pending', next_attempt_at: null }]);
+
+    (await gate('p1')).open();
+    await started('p3', 1);
+    // Waiting for a retry holds nothing.
+    (await gate('p3')).fail();
+    await started('p4', 1);
+    (await gate('p2')).open();
+    (await gate('p4')).open();
+    for (const done of ['p1', 'p2', 'p4']) expect(await board.ended(done)).toMatchObject({ state: 'completed' });
+    clock.advance(90_000);
+    await started('p3', 2);
+    (await gate('p3')).open();
+    expect(await board.ended('p3')).toMatchObject({ state: 'completed' });
+  });
+
+  it('hold for each key, which joins, windows, runs and cancellations have too', async () => {
+    await publish('Order', 'k1', { customer: 17 });
+    await publish('Order', 'k2', { customer: 18 });
+    await started('k1', 1);
+    await started('k2', 1);
+    await publish('Order', 'k3', { customer: 17 });
+    await waitsFor('k3', 'limit per_customer: 1 of 1 used, 1st of 1 for 17');
+    await board.publish('Left', { customer: 17, batch: 'k4' }, { correlation: 'k4' });
+    await board.publish('Right', { batch: 'k4' }, { correlation: 'k4' });
+    await waitsFor('k4', 'limit per_customer: 1 of 1 used, 2nd of 2 for 17');
+    await board.publish('Row', { customer: 18, batch: 'k5' }, { correlation: 'k5' });
+    await board.publish('Row', { customer: 1, batch: 'k5' }, { correlation: 'k5' });
+    await waitsFor('k5', 'limit per_customer: 1 of 1 used, 1st of 1 for 18');
+    const run = board.http
+      .post('/run/flock')
+      .set('X-Correlation-ID', 'k6')
+      .send({ agent_name: 'customer', inputs: { customer: 17, batch: 'k6', n: 1 } })
+      .then(({ body }) => body as { status: string });
+    await waitsFor('k6', 'limit per_customer: 1 of 1 used, 3rd of 3 for 17');
+
+    await board.http.post('/api/v1/correlations/k4/cancel').expect(200);
+    await waitsFor('k6', 'limit per_customer: 1 of 1 used, 2nd of 2 for 17');
+    await board.http.post('/api/v1/correlations/k1/cancel').expect(200);
+    await started('k3', 1);
+    expect(gatesOf('k6')).toEqual([]);
+    (await gate('k3')).open();
+    await started('k6', 1);
+    (await gate('k6')).open();
+    (await gate('k2')).open();
+    (await gate('k5')).open();
+    expect(await run).toMatchObject({ status: 'completed' });
+    for (const id of ['k2', 'k3', 'k5']) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('let an execution wait for one of its limits without holding another', async () => {
+    await publish('Order', 'b1', { customer: 'x' });
+    await started('b1', 1);
+    await publish('Both', 'b2', { customer: 'x' });
+    await waitsFor('b2', 'limit per_customer: 1 of 1 used, 1st of 1 for x');
+    expect(gatesOf('b2')).toEqual([]);
+    (await gate('b1')).open();
+    (await gate('b2')).open();
+    expect(await board.ended('b2')).toMatchObject({ state: 'completed' });
+  });
+
+  it('let attempts start at a rate, and its units count', async () => {
+    for (const n of [1, 2, 3, 4]) await board.publish('Call', { n }, { correlation: `c${n}` });
+    expect(await board.ended('c1')).toMatchObject({ state: 'completed' });
+    expect(await board.ended('c2')).toMatchObject({ state: 'completed' });
+    await waitsFor('c4', 'limit calls: 2nd of 2, next in 1.0 s');
+    clock.advance(999);
+    await waitsFor('c4', 'limit calls: 2nd of 2, next in 0.0 s');
+    clock.advance(1);
+    expect(await board.ended('c3')).toMatchObject({ state: 'completed' });
+    await waitsFor('c4', 'limit calls: 1st of 1, next in 1.0 s');
+    clock.advance(1_000);
+    expect(await board.ended('c4')).toMatchObject({ state: 'completed' });
+
+    await board.publish('Speech', { size: 8 }, { correlation: 's1' });
+    await board.publish('Speech', { size: 6 }, { correlation: 's2' });
+    expect(await board.ended('s1')).toMatchObject({ state: 'completed' });
+    await eventually('the second waits', async () => (await waitsOf('s2'))[0]?.kind === 'limit');
+    clock.advance(400);
+    expect(await board.ended('s2')).toMatchObject({ state: 'completed' });
+  });
+
+  it.each([
+    ['Order', {}, 'limit per_customer: its key fails'],
+    ['Order', { customer: null }, 'limit per_customer: its key is null'],
+    ['Order', { customer: [1] }, 'limit per_customer: its key must give a text, a number or a boolean'],
+    ['Speech', { size: 11 }, 'limit tokens: it costs 11 units, and its burst is 10'],
+    ['Speech', { size: 'x' }, 'limit tokens: its units must give a number'],
+  ])('fail the execution of %s %j with the reason', async (type, payload, reason) => {
+    const correlation = await board.publish(type, payload);
+    expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });
+    const error = (await board.artifacts(correlation)).find((one) => one.type === 'WorkflowError')!;
+    expect(error.payload).toMatchObject({ error_type: 'limit_key' });
+    expect(error.payload.error_message).toContain(reason);
+  });
+
+  it('keep what waits, with its key, across a restart; a limit that is gone lets it go', async () => {
+    await publish('Order', 'r1', { customer: 5 });
+    await started('r1', 1);
+    await publish('Order', 'r2', { customer: 5 });
+    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for 5');
+    await board.close();
+    await start();
+    await started('r1', 2);
+    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for 5');
+    await board.close();
+    await start(
+      CONFIG.replaceAll(/limits: \[.*?\](?=, (?:engine|publishes))/g, 'concurrency: 9').replace(
+        /limits:[\s\S]*agents:/,
+        'agents:',
+      ),
+    );
+    await started('r2', 1);
+  });
+});
