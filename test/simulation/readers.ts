@@ -6,7 +6,9 @@ import type { SimulatedService } from './simulated-service.js';
 
 const READERS = 2;
 const LATENCY_MS = 5;
-const PAUSE_MS = 2_000;
+const PAUSE_MS = 500;
+/** After an empty page. Frequent looks would make most turns of a quiet service. */
+const LONG_PAUSE_MS = 20_000;
 const LONGEST_PAGE = 40;
 
 /** Readers who follow the changelog page by page, and continue from their positions after a crash. */
@@ -38,28 +40,34 @@ export class Readers {
     ]);
   }
 
-  private look(reader: number): void {
-    this.within(PAUSE_MS, () => {
+  private look(reader: number, pause = PAUSE_MS): void {
+    this.within(pause, () => {
       const limit = this.random.between(1, LONGEST_PAGE);
       this.service()
         .get(ChangelogEventsService)
         .list({ after: this.positions[reader]!, order: 'asc', limit })
-        .then(({ text }) => this.within(LATENCY_MS, () => this.read(reader, text)), this.onUnexpected)
-        .finally(() => this.look(reader));
+        .then(
+          ({ text }) => this.within(LATENCY_MS, () => this.look(reader, this.read(reader, text))),
+          (error: unknown) => {
+            this.onUnexpected(error);
+            this.look(reader);
+          },
+        );
     });
   }
 
-  private read(reader: number, text: string): void {
+  /** Returns the longest pause before the next page. */
+  private read(reader: number, text: string): number {
     const { items, pagination } = JSON.parse(text) as {
       items: { seq: number; artifact_id?: string }[];
       pagination: { next: number };
     };
-    // An answer may be overtaken by that of the next request.
     for (const { seq, artifact_id: id } of items) {
       // The entry for a gap, which retention leaves, has no artifact.
       if (id !== undefined) this.seen[reader]!.set(seq, id);
     }
-    this.positions[reader] = Math.max(this.positions[reader]!, pagination.next);
+    this.positions[reader] = pagination.next;
+    return items.length > 0 ? PAUSE_MS : LONG_PAUSE_MS;
   }
 
   private within(ms: number, callback: () => void): void {
