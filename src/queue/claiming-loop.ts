@@ -1,46 +1,33 @@
 import type { BackgroundLoop } from '../common/background-loop.js';
 import type { Clock } from '../common/clock.js';
-import { isUnavailable } from '../common/domain-error.js';
 import type { Logger } from '../common/logger.js';
-import { scheduler } from '../common/scheduler.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
 import type { Topic } from '../pubsub/signals.js';
-import type { Claimant, ClaimTopics, StartedRun } from './claimant.js';
+import { ClaimRounds } from './claim-rounds.js';
+import type { Claimant, ClaimTopics } from './claimant.js';
 import { KeptSlots } from './kept-slots.js';
 import type { Lease } from './lease.js';
 import type { QueuedRow } from './queue.js';
 import { retryTimer } from './retry-timer.js';
 import type { RowClaims } from './row-claims.js';
 import type { RowLeases } from './row-leases.js';
+import { RunningWork } from './running-work.js';
 import type { Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
-/** Queues per round. Each costs a query and, on Postgres, a lock. Further rounds take the other queues. */
-const QUEUES_AT_ONCE = 64;
-/** Other transactions end within milliseconds. The pause uses machine time, not the service's clock. */
-const MISSED_PAUSE_MS = 5;
 
-/**
- * Claims rows from queues as slots become free, and starts them. Signals wake it. It runs one round at a time, and a
- * round that a transaction woke joins the group commit of that transaction.
- */
+/** Claims rows from queues as slots become free, and runs them, from its start to its stop. Signals wake it. */
 export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow, Input> {
-  // The key is the claim, not the row: a retry can be claimed before the previous attempt has left the map.
-  private readonly running = new Map<
-    Claimed,
-    { abort: AbortController; done: Promise<void>; handedBack: StartedRun['handedBack'] }
-  >();
+  private readonly work: RunningWork<Claimed>;
+  private readonly rounds: ClaimRounds<Claimed>;
   /** Queues that may have waiting rows. */
   private readonly pendingQueues = new Set<string>();
   private readonly kept: KeptSlots;
-  private claiming: Promise<void> | null = null;
   /** True while rows are handed back of which it is unknown whether this process runs them. */
   private handingBack = false;
   /** Ids that were cancelled during a round of claims, which may have claimed them, or while slots were kept. */
   private readonly cancelledMeanwhile = new Set<string>();
   private working = false;
-  /** Why the last round of claims failed. */
-  private trouble: string | null = null;
   private readonly unsubscribe: (() => void)[] = [];
   private readonly retries: BackgroundLoop;
 
@@ -55,6 +42,17 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     private readonly logger: Logger,
   ) {
     this.kept = new KeptSlots(slots, this.pendingQueues);
+    this.work = new RunningWork(claimant, slots, clock, (queue) => this.freed(queue));
+    const hooks = {
+      isWorking: () => this.working,
+      nextLease: () => leases.next(),
+      beforeRound: () => claims.ready.look(),
+      begin: (claimed: Claimed) => this.begin(claimed),
+      moreWaiting: (queues: readonly string[]) => this.offerElsewhere(queues, topics.ready),
+      afterFailure: () => this.recover(),
+      ended: () => this.forgetCancelled(),
+    };
+    this.rounds = new ClaimRounds(claimant, this.pendingQueues, slots, this.kept, hooks, clock, unitOfWork, logger);
     this.retries = retryTimer(claims, (queue) => topics.returned.publishEverywhere(queue), clock, unitOfWork, logger);
   }
 
@@ -64,11 +62,11 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
 
   /** Why it cannot claim now, or null if it can. */
   get whyNotClaiming(): string | null {
-    return this.trouble;
+    return this.rounds.whyNotClaiming;
   }
 
   runningIds(): string[] {
-    return [...this.running.keys()].map(({ id }) => id);
+    return this.work.ids;
   }
 
   /** Idempotent. */
@@ -95,7 +93,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   async stop(graceMs: number): Promise<void> {
     this.working = false;
     await this.retries.stop();
-    await this.claiming;
+    await this.rounds.ended();
     await this.kept.unused();
     try {
       await this.endOrHandBack(graceMs);
@@ -107,12 +105,10 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   }
 
   private async endOrHandBack(graceMs: number): Promise<void> {
-    if (await this.endsWithin(graceMs)) return;
-    const left = [...this.running.values()];
-    this.running.clear();
-    left.forEach(({ abort }) => abort.abort(new DOMException('the service is shutting down', 'AbortError')));
+    if (await this.work.endsWithin(graceMs)) return;
+    const afterHandingBack = this.work.abandon(new DOMException('the service is shutting down', 'AbortError'));
     const handedBack = await this.leases.handBack();
-    await Promise.all(left.map((run) => run.handedBack?.()));
+    await afterHandingBack();
     const { name } = this.claimant;
     this.logger.warn(
       { [name]: handedBack },
@@ -122,7 +118,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
 
   wake(queue: string): void {
     this.pendingQueues.add(queue);
-    this.claimSome();
+    this.rounds.claimSome();
     this.offerElsewhere([queue], this.topics.ready);
   }
 
@@ -138,8 +134,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     // Another transaction of the same commit may have cancelled it. Its effects come first.
     void Promise.resolve().then(() => {
       this.kept.end(claimed.id);
-      if (this.cancelledMeanwhile.has(claimed.id)) this.releaseSlot(this.claimant.queueOf(claimed));
-      else this.run(claimed);
+      if (this.cancelledMeanwhile.has(claimed.id)) this.work.release(this.claimant.queueOf(claimed));
+      else this.work.start(claimed);
       this.forgetCancelled();
     });
   }
@@ -147,22 +143,22 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   /** Idempotent. `isUnknown`: the row may have been committed, although its transaction failed. */
   releaseKept(queue: string, id: string, isUnknown: boolean): void {
     if (!this.kept.end(id)) return;
-    this.releaseSlot(queue);
+    this.work.release(queue);
     this.forgetCancelled();
     if (isUnknown) void this.handBackLater();
   }
 
-  /** Aborts running work. Its slots stay taken until it returns. The lease guard discards whatever it still returns. */
+  /** Aborts running work, and does not start what was claimed meanwhile. */
   abort(cancelled: ReadonlySet<string>, reason: Error): void {
-    if (this.claiming || this.kept.isUsed) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
-    for (const [{ id }, { abort }] of this.running) if (cancelled.has(id)) abort.abort(reason);
+    if (this.rounds.isRunning || this.kept.isUsed) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
+    this.work.abort(cancelled, reason);
   }
 
   // Published as a return, not as new: other processes may have searched beyond the row's position.
   private wakeForReturned(queue: string): void {
     this.claims.ready.returned(queue);
     this.pendingQueues.add(queue);
-    this.claimSome();
+    this.rounds.claimSome();
     this.offerElsewhere([queue], this.topics.returned);
   }
 
@@ -177,7 +173,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     await this.lookForQueues();
     this.retries.wake();
     await this.retries.run();
-    this.claimSome();
+    this.rounds.claimSome();
   }
 
   private async lookForQueues(): Promise<void> {
@@ -196,58 +192,20 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     for (const queue of queues) if (!this.working || !byQueue.has(queue)) topic.publishElsewhere(queue);
   }
 
-  private claimSome(): void {
-    if (!this.working || this.claiming || this.slots.free(this.pendingQueues).byQueue.size === 0) return;
-    this.claiming = this.claimRound().finally(() => {
-      this.claiming = null;
-      this.kept.endSearch();
-      this.forgetCancelled();
-      this.claimSome();
-    });
-  }
-
   private forgetCancelled(): void {
-    if (!this.claiming && !this.kept.isUsed) this.cancelledMeanwhile.clear();
+    if (!this.rounds.isRunning && !this.kept.isUsed) this.cancelledMeanwhile.clear();
   }
 
-  private async claimRound(): Promise<void> {
-    let asked: string[] = [];
-    try {
-      this.claims.ready.look();
-      const { claimed, moreWaiting, emptied, missed } = await this.unitOfWork.run(
-        (tx) => {
-          // The database may run this function again. It then serves the queues of the first run too.
-          asked.forEach((queue) => this.pendingQueues.add(queue));
-          // The queues are taken here and not earlier, so that this round serves every wake-up until now.
-          const { byQueue, total } = this.slots.free(this.pendingQueues);
-          const looked = new Map([...byQueue].slice(0, QUEUES_AT_ONCE));
-          asked = [...looked.keys()];
-          asked.forEach((queue) => this.pendingQueues.delete(queue));
-          this.kept.beginSearch({ byQueue: looked, total });
-          return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
-        },
-        { relaxedDurability: true },
-      );
-      this.trouble = null;
-      moreWaiting.forEach((queue) => this.pendingQueues.add(queue));
-      this.kept.endSearch(emptied);
-      claimed.filter(({ id }) => !this.cancelledMeanwhile.has(id)).forEach((each) => this.begin(each));
-      this.offerElsewhere(moreWaiting, this.topics.ready);
-      if (missed && claimed.length === 0) await scheduler.pause(MISSED_PAUSE_MS);
-    } catch (error) {
-      this.trouble = isUnavailable(error) ? (error as Error).message : `claiming ${this.claimant.name} failed`;
-      this.logger.error({ err: error }, `claiming ${this.claimant.name} failed; trying again`);
-      asked.forEach((queue) => this.pendingQueues.add(queue));
-      this.claims.forget();
-      await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
-      await this.handBackUnknown();
-      await this.lookForQueues();
-    }
+  private async recover(): Promise<void> {
+    this.claims.forget();
+    await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
+    await this.handBackUnknown();
+    await this.lookForQueues();
   }
 
   private async handBackLater(): Promise<void> {
     await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
-    await this.claiming;
+    await this.rounds.ended();
     await this.handBackUnknown();
   }
 
@@ -257,7 +215,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     if (!this.unitOfWork.mayCommitUnnoticed || !this.working) return;
     this.handingBack = true;
     try {
-      await this.leases.handBack([...this.runningIds(), ...this.kept.ids]);
+      await this.leases.handBack([...this.work.ids, ...this.kept.ids]);
     } catch (error) {
       this.logger.debug(
         { err: error },
@@ -269,57 +227,13 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   }
 
   private begin(claimed: Claimed): void {
+    if (this.cancelledMeanwhile.has(claimed.id)) return;
     this.slots.take(this.claimant.queueOf(claimed));
-    this.run(claimed);
+    this.work.start(claimed);
   }
 
-  private releaseSlot(queue: string): void {
-    this.slots.release(queue);
+  private freed(queue: string): void {
     if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
-    this.claimSome();
-  }
-
-  /** It has a slot already. */
-  private run(claimed: Claimed): void {
-    const abort = new AbortController();
-    const queue = this.claimant.queueOf(claimed);
-    let isFree = false;
-    const free = (): void => {
-      if (isFree) return;
-      isFree = true;
-      this.releaseSlot(queue);
-    };
-    // A slot is taken until the started work returns, which may be after its outcome.
-    let hasReturned = false;
-    const { committed, returned, waiting, handedBack } = this.claimant.start(claimed, abort, {
-      isOurs: () => this.running.has(claimed),
-      // The next claim joins the group commit of the outcome. Waiting for that commit would cost a second one.
-      onOutcomeVisible: () => hasReturned && free(),
-      // The outcome was rolled back, for example on a full disk, so its row still counts for the limit.
-      onOutcomeLost: () => {
-        if (isFree) this.slots.take(queue);
-        isFree = false;
-      },
-    });
-    if (waiting) {
-      this.slots.beginWaiting();
-      void waiting.then(() => this.slots.endWaiting());
-    }
-    const done = committed.finally(() => this.running.delete(claimed));
-    this.running.set(claimed, { abort, done, handedBack });
-    void returned.then(() => {
-      hasReturned = true;
-    });
-    void Promise.all([done, returned]).then(free);
-  }
-
-  private async endsWithin(graceMs: number): Promise<boolean> {
-    if (this.running.size === 0) return true;
-    let cancel = (): void => undefined;
-    const grace = new Promise<false>((resolve) => {
-      cancel = this.clock.at(this.clock.now() + graceMs, () => resolve(false));
-    });
-    const ended = Promise.allSettled([...this.running.values()].map(({ done }) => done)).then(() => true as const);
-    return Promise.race([ended, grace]).finally(() => cancel());
+    this.rounds.claimSome();
   }
 }
