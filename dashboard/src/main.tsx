@@ -5,7 +5,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { queryClient } from './api/queries';
+import { isLive, queryClient } from './api/queries';
 import { router } from './app/router';
 import { applyChoices } from './app/theme';
 import { onLive, startLive } from './live/use-live';
@@ -14,8 +14,12 @@ import { onLive, startLive } from './live/use-live';
 for (const icon of document.querySelectorAll<HTMLLinkElement>('link[rel=icon]')) icon.href = String(icon.href);
 
 applyChoices();
-onLive(({ kind }) => {
-  if (kind === 'resync') void queryClient.invalidateQueries({ predicate: ({ queryKey }) => queryKey[2] !== 'pages' });
+onLive((message) => {
+  if (message.kind !== 'resync') return;
+  const { all } = message;
+  void queryClient.invalidateQueries({
+    predicate: (query) => query.queryKey[2] !== 'pages' && (all || isLive(query)),
+  });
 });
 
 // The view is loaded before anything is drawn: an empty frame, drawn first, would delay its rows.

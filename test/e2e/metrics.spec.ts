@@ -39,6 +39,18 @@ async function scrape(app: TestApp): Promise<{ text: string; value: (sample: str
 const publish = (app: TestApp, type: string, payload: object) =>
   app.http.post('/api/v1/artifacts/sync').send({ type, payload }).expect(200);
 
+it('answers only the metrics that are named', async () => {
+  const app = await start();
+  const named = await app.http.get('/metrics?name=starling_queue_depth&name=blackboard_agents_count').expect(200);
+  expect(named.text.match(/^# TYPE \w+/gm)).toEqual(['# TYPE starling_queue_depth', '# TYPE blackboard_agents_count']);
+  expect(named.text).toContain('blackboard_agents_count 2');
+  const process = await app.http.get('/metrics?name=process_resident_memory_bytes').expect(200);
+  expect(process.text).toMatch(/^process_resident_memory_bytes \d+$/m);
+  const unknown = await app.http.get('/metrics?name=queue_depth').expect(400);
+  expect(unknown.body).toEqual({ detail: 'name: there is no metric queue_depth' });
+  await app.close();
+});
+
 it('counts from the database, so that a restart loses nothing', async () => {
   let app = await start();
   await publish(app, 'Message', { n: 1 });

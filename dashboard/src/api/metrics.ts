@@ -2,6 +2,21 @@ import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-q
 
 import { useLiveRefresh } from '../live/use-live';
 import { answered, api } from './client';
+import { LIVE } from './queries';
+
+/** The metrics that the app shows. */
+const NAMES = [
+  'starling_deliveries',
+  'starling_executions_without_agent',
+  'starling_external_executions',
+  'starling_limit',
+  'starling_queue_depth',
+  'starling_waiting_arrivals',
+  'starling_waiting_artifacts',
+  'starling_waiting_executions',
+] as const;
+
+export type MetricName = (typeof NAMES)[number];
 
 /** One value of a metric, with its labels. */
 export interface Sample {
@@ -32,7 +47,11 @@ const POLL_MS = 10_000;
 export function useMetrics(): UseQueryResult<readonly Sample[]> {
   const query = useQuery<readonly Sample[]>({
     queryKey: METRICS,
-    queryFn: async ({ signal }) => samplesIn(await answered(api.GET('/metrics', { parseAs: 'text', signal }))),
+    queryFn: async ({ signal }) =>
+      samplesIn(
+        await answered(api.GET('/metrics', { params: { query: { name: [...NAMES] } }, parseAs: 'text', signal })),
+      ),
+    meta: LIVE,
     refetchInterval: POLL_MS,
   });
   const client = useQueryClient();

@@ -2,6 +2,7 @@ import {
   type InfiniteData,
   infiniteQueryOptions,
   keepPreviousData,
+  type Query,
   QueryClient,
   type QueryKey,
   useInfiniteQuery,
@@ -27,6 +28,13 @@ export const queryClient = new QueryClient({
   },
 });
 
+/** For `meta` of a query whose answer follows from live events. */
+export const LIVE = { isLive: true };
+
+/** Whether live events change the answer. One that is not shown now may be shown again by a part that follows them. */
+export const isLive = ({ observers }: Query): boolean =>
+  observers.length === 0 || observers.some(({ options }) => options.meta === LIVE);
+
 /** Whether a live event may change the answer. */
 export type Concerns = (event: LiveEvent) => boolean;
 
@@ -51,6 +59,7 @@ export function useApi<P extends GetPath>(
     queryKey,
     queryFn: ({ signal }) => get(path, params, signal),
     enabled,
+    meta: live && LIVE,
     refetchInterval: typeof pollMs === 'function' ? ({ state }) => pollMs(state.data) : pollMs,
   });
   const client = useQueryClient();

@@ -4351,7 +4351,9 @@ export interface operations {
     };
     metricsMetrics: {
         parameters: {
-            query?: never;
+            query?: {
+                name?: string[];
+            };
             header?: never;
             path?: never;
             cookie?: never;

@@ -22,7 +22,7 @@ export class Connection {
   private state: LiveState = { kind: 'connecting', since: Date.now() };
   private events: LiveEvent[] = [];
   private lostEvents = 0;
-  private readonly resyncs = new PacedRun(RESYNC_MS, () => this.post({ kind: 'resync' }));
+  private readonly resyncs = new PacedRun(RESYNC_MS, () => this.post({ kind: 'resync', all: false }));
   private position = '';
   private waitMs = SHORTEST_WAIT_MS;
   private retry: ReturnType<typeof setTimeout> | undefined;

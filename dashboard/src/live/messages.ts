@@ -58,8 +58,11 @@ export interface LiveState {
 export type FromConnection =
   | { kind: 'events'; events: LiveEvent[] }
   | { kind: 'state'; state: LiveState }
-  /** Events may be missing: what is shown must be fetched again. */
-  | { kind: 'resync' };
+  /**
+   * Events may be missing: what is shown must be fetched again. Unless `all`, only what follows from events can be out of
+   * date.
+   */
+  | { kind: 'resync'; all: boolean };
 
 /** The messages that a tab sends to the connection. */
 export type FromTab = { kind: 'visible' } | { kind: 'hidden' };

@@ -19,18 +19,18 @@ export function startLive(): void {
     for (const listener of listeners) listener(message);
   };
   const tab = joinConnection((message) => {
-    const wasLive = state.kind === 'live';
+    const before = state.kind;
     if (message.kind === 'state') state = message.state;
     pass(message);
     // Live events are not repeated, and what was fetched before the stream began may already be out of date.
-    if (!wasLive && state.kind === 'live') pass({ kind: 'resync' });
+    if (before !== 'live' && state.kind === 'live') pass({ kind: 'resync', all: before === 'away' });
   });
   const say = (): void => tab.send({ kind: document.hidden ? 'hidden' : 'visible' });
   say();
   setInterval(() => !document.hidden && say(), SAY_VISIBLE_MS);
   document.addEventListener('visibilitychange', () => {
     say();
-    pass({ kind: 'resync' });
+    pass({ kind: 'resync', all: true });
   });
   window.addEventListener('pagehide', () => tab.send({ kind: 'hidden' }));
   window.addEventListener('pageshow', say);

@@ -1,8 +1,12 @@
-import { Controller, Get, Header } from '@nestjs/common';
+import { Controller, Get, Query, Res } from '@nestjs/common';
+import type { Response } from 'express';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 
+import { DomainError } from '../../common/domain-error.js';
+import { shown } from '../../common/short-text.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ApiOkResponse, ApiOperation, ApiProduces, ApiTags } from '../../http/openapi/documentation.js';
+import { MetricsQuery } from './dto/metrics-query.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 const EXAMPLE = `# HELP blackboard_artifacts_total Artifacts published since the beginning
@@ -17,18 +21,28 @@ export class MetricsController {
   constructor(private readonly registry: MetricsRegistry) {}
 
   @Get()
-  @Header('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE)
   @ApiOperation({ summary: 'Get metrics for Prometheus' })
   @ApiProduces('text/plain')
   @ApiOkResponse({
     description: 'Prometheus text format',
     content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } },
   })
-  @ApiErrors(503)
-  async metrics(): Promise<string> {
-    const parts = await Promise.all([this.registry.metrics(), processMetrics().metrics()]);
-    return parts.join('\n');
+  @ApiErrors([400, 'name: there is no metric queue_depth'], 503)
+  async metrics(@Query() { name }: MetricsQuery, @Res() response: Response): Promise<void> {
+    const registries = [this.registry, processMetrics()];
+    const texts = name
+      ? [...new Set(name)].map((one) => textOf(one, registries))
+      : registries.map((registry) => registry.metrics());
+    const text = (await Promise.all(texts)).join('\n');
+    response.setHeader('Content-Type', Registry.PROMETHEUS_CONTENT_TYPE);
+    response.end(text);
   }
+}
+
+function textOf(name: string, registries: readonly Registry[]): Promise<string> {
+  const registry = registries.find((one) => one.getSingleMetric(name) !== undefined);
+  if (!registry) throw new DomainError('invalid', `name: there is no metric ${shown(name)}`);
+  return registry.getSingleMetricAsString(name);
 }
 
 let registry: Registry | undefined;

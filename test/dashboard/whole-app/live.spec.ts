@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import { eventually } from '../../support/eventually.js';
-import { describeDashboard } from '../../support/page-checks.js';
+import { describeDashboard, type OpenedPage } from '../../support/page-checks.js';
 
 const CONFIG = 'types: { Order: { schema: { type: object, properties: { n: { type: integer } } } } }';
 
@@ -27,9 +27,11 @@ describeDashboard('the live connection of the web app', { config: CONFIG }, (das
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it.each(VIEWS)('fetches again after a gap, since the stream lacks what happened: %s', async (path, request) => {
+  /** Opens the view with the test's stream, and waits until it has asked for what it shows after the stream began. */
+  async function openLive(path: string, request: string): Promise<OpenedPage> {
     // Wide enough for the column with the correlation.
-    const { page, complaints } = await dashboard.open({ width: 1_600 });
+    const tab = await dashboard.open({ width: 1_600 });
+    const { page } = tab;
     // The stream of a worker could not be exchanged.
     await page.addInitScript('delete window.SharedWorker');
     const { port } = server.address() as AddressInfo;
@@ -45,7 +47,14 @@ describeDashboard('the live connection of the web app', { config: CONFIG }, (das
     stream!.writeHead(200, { 'Content-Type': 'text/event-stream' }).flushHeaders();
     await page.getByText('Live', { exact: true }).waitFor();
     await fetched;
+    return tab;
+  }
 
+  const sendGap = (): void =>
+    void stream!.write(`id: 1\ndata: ${JSON.stringify({ seq: 1, event_type: 'gap', to_seq: 2 })}\n\n`);
+
+  it.each(VIEWS)('fetches again after a gap, since the stream lacks what happened: %s', async (path, request) => {
+    const { page, complaints } = await openLive(path, request);
     const id = `behind-${request.split('/').at(-1)!.replace('?', '')}`;
     await dashboard.app.http
       .post('/api/v1/artifacts')
@@ -54,8 +63,19 @@ describeDashboard('the live connection of the web app', { config: CONFIG }, (das
       .expect(200);
     const row = page.getByRole('row').filter({ has: page.getByTitle(id) });
     expect(await row.count()).toBe(0);
-    stream!.write(`id: 1\ndata: ${JSON.stringify({ seq: 1, event_type: 'gap', to_seq: 2 })}\n\n`);
+    sendGap();
     await row.first().waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('fetches after a gap nothing that does not follow from events', async () => {
+    const { page, complaints } = await openLive('', '/metrics');
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    sendGap();
+    const live = ['/metrics', '/api/v1/activity', '/api/v1/correlations', '/api/v1/executions', '/api/v1/processes'];
+    await eventually('the page has asked again', () => live.every((path) => asked.includes(path)));
+    expect(asked.toSorted()).toEqual(live.toSorted());
     expect(complaints).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 
+import { LIVE } from '../../api/queries';
 import { get, type Schemas } from '../../api/requests';
 import { useLiveRefresh } from '../../live/use-live';
 
@@ -26,6 +27,7 @@ export function useOpenGroups(agents: readonly string[]): { openGroups: OpenGrou
   const query = useQuery({
     queryKey,
     queryFn: ({ signal }) => readGroups(agents, signal),
+    meta: LIVE,
     refetchInterval: POLL_MS,
     enabled: agents.length > 0,
   });

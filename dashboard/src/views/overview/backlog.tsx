@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 
-import type { useMetrics } from '../../api/metrics';
+import type { MetricName, useMetrics } from '../../api/metrics';
 import { FailureLine } from '../../components/states';
 import { numberText } from '../../formats';
 import { Panel } from './panel';
@@ -8,7 +8,7 @@ import { sumOf } from './sums';
 
 interface Limit {
   title: string;
-  metric: string;
+  metric: MetricName;
   setting: string;
   /** Says what happens when it is reached. */
   whenFull: string;

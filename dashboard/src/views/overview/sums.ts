@@ -1,9 +1,9 @@
-import type { Sample } from '../../api/metrics';
+import type { MetricName, Sample } from '../../api/metrics';
 
 /** The sum of a metric's samples that have these labels; undefined until the metrics are read. */
 export const sumOf = (
   samples: readonly Sample[] | undefined,
-  name: string,
+  name: MetricName,
   labels: Record<string, string> = {},
 ): number | undefined =>
   samples
