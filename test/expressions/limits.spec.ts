@@ -27,8 +27,8 @@ function evaluate(source: string, payload: unknown): Promise<EvaluationResult> {
 }
 
 /**
- * Whether the main thread was blocked for at most 10 ms, or on a slow machine at most as long as it takes to read a
- * megabyte of JSON once, which the request with the payload has done before.
+ * Returns true if the main thread was blocked for at most 10 ms, or on a slow machine at most as long as it takes to
+ * read a megabyte of JSON once, which the request with the payload has done before.
  */
 function isShort(heldMs: number): boolean {
   if (heldMs <= MOST_HELD_MS) return true;

@@ -1,6 +1,5 @@
-import { ApiProperty } from '@nestjs/swagger';
-
 import type { JsonObject } from '../../../common/json.js';
+import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 export class DefinitionBody {
   @ApiProperty({ description: 'Executions of an agent with an equal definition have the same digest' })
