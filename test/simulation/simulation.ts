@@ -4,7 +4,7 @@ import { setImmediate as realTurn } from 'node:timers/promises';
 
 import { replaceRandom } from '../../src/common/random.js';
 import { replaceScheduler } from '../../src/common/scheduler.js';
-import { breaches, duringWork, unended } from '../faults/invariants.js';
+import { breaches, duringWork } from '../faults/invariants.js';
 import { retentionBreaches } from '../faults/retention/retention-invariants.js';
 import { databaseOf, type Rows } from '../support/database.js';
 import { Random } from '../support/random.js';
@@ -14,8 +14,8 @@ import { sendFor } from './client-operations.js';
 import { Clients } from './clients.js';
 import { copyAsAfterPowerLoss, isSame, type WalPosition, walPosition } from './disk.js';
 import { FullDisk } from './full-disk.js';
-import { kept } from './kept.js';
-import { deliveriesLeft, moreBreaches } from './more-invariants.js';
+import { kept, workLeft } from './left.js';
+import { moreBreaches } from './more-invariants.js';
 import type { Operation } from './operations.js';
 import type { Outcome } from './outcome.js';
 import { People } from './people.js';
@@ -39,6 +39,8 @@ const HOUR_MS = 3_600_000;
 /** How often a life continues until retention has deleted everything. */
 const EXPIRES = 0.25;
 const EXPIRY_HOURS = 40 * 24;
+/** The cleanup of a small database takes about as many. */
+const LONGEST_DELETION_TURNS = 15;
 
 let made = 0;
 
@@ -243,15 +245,8 @@ export class Simulation {
     for (;;) {
       for (let index = 0; index < LOOK_EVERY_TURNS; index += 1) if (!(await this.turn(end))) break;
       if (this.found.length > 0 || this.machine.elapsed >= end) return false;
-      if (this.clients.waiting === 0 && (await this.workLeft()).length === 0) return true;
+      if (this.clients.waiting === 0 && (await workLeft(this.folder)).length === 0) return true;
     }
-  }
-
-  private async workLeft(): Promise<string[]> {
-    const database = await databaseOf(this.folder);
-    const left = await database.look(async (rows) => [...(await unended(rows)), ...(await deliveriesLeft(rows))]);
-    // An order that could not be completed is reported as such.
-    return left.filter((breach) => !/^correlation .* is (failed|cancelled)$/.test(breach));
   }
 
   private async end(): Promise<void> {
@@ -273,7 +268,7 @@ export class Simulation {
     if (!isQuiet)
       this.found.push(
         `work is left after three hours; ${this.clients.waiting} clients wait`,
-        ...(await this.workLeft()),
+        ...(await workLeft(this.folder)),
       );
     this.found.push(...broken);
     const rows = await database.rows('select id, state, attempt from executions order by seq');
@@ -284,13 +279,20 @@ export class Simulation {
   private async expire(): Promise<void> {
     this.isExpired = true;
     this.machine.elapsed += EXPIRY_HOURS * HOUR_MS;
-    await this.crash(this.random.between(1, 200), this.random.next() < 0.5);
+    const [before] = await kept(this.folder);
+    await this.untilKept(([first]) => first !== before, 1);
+    await this.crash(this.random.between(0, LONGEST_DELETION_TURNS), this.random.next() < 0.5);
     // The next cleanup is due.
     this.machine.elapsed += HOUR_MS;
-    const end = this.machine.elapsed + HOUR_MS;
+    await this.untilKept((kept) => kept.length === 0, LOOK_EVERY_TURNS);
     const database = await databaseOf(this.folder);
-    while (this.found.length === 0 && (await database.look(kept)).length > 0 && this.machine.elapsed < end)
-      for (let index = 0; index < LOOK_EVERY_TURNS; index += 1) await this.turn();
-    this.found.push(...(await database.look(kept)), ...(await database.look(retentionBreaches)));
+    this.found.push(...(await kept(this.folder)), ...(await database.look(retentionBreaches)));
+  }
+
+  /** Returns after an hour if it does not hold. Looks after so many turns. */
+  private async untilKept(holds: (kept: string[]) => boolean, turns: number): Promise<void> {
+    const end = this.machine.elapsed + HOUR_MS;
+    while (this.found.length === 0 && this.machine.elapsed < end && !holds(await kept(this.folder)))
+      for (let index = 0; index < turns; index += 1) await this.turn();
   }
 }
