@@ -17,6 +17,7 @@ import { DefinitionsModule } from './features/definitions/definitions.module.js'
 import { ExecutionsModule } from './features/executions/executions.module.js';
 import { HealthModule } from './features/health/health.module.js';
 import { IdempotencyModule } from './features/idempotency/idempotency.module.js';
+import { LimitRoutesModule } from './features/limits/limit-routes.module.js';
 import { McpModule } from './features/mcp/mcp.module.js';
 import { MetricsModule } from './features/metrics/metrics.module.js';
 import { OperationsModule } from './features/operations/operations.module.js';
@@ -51,6 +52,7 @@ export class AppModule {
         ExecutionsModule,
         DefinitionsModule,
         OperationsModule,
+        LimitRoutesModule,
         SchedulesModule,
         WaitingModule,
         RunsModule,

@@ -57,6 +57,7 @@ import { WorkerLoops } from './worker-loops.js';
     ExplainModule,
     ExternalWorkModule,
     JoinsModule,
+    LimitsModule,
     LiveProcessesModule,
     OperationWorkModule,
     PresenceModule,

@@ -25,6 +25,9 @@ export interface LimitUse {
   key: string | null;
 }
 
+export const MOST_CONCURRENCY = 100_000;
+export const MOST_BURST = 1_000_000_000;
+
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
 export const RATE_PATTERN = '^[1-9]\\d{0,8}/(s|m|h|d|\\d+(ms|s|m|h|d))$';
@@ -62,3 +65,16 @@ export const defineLimitUses = (
     const { name, key } = typeof use === 'string' ? { name: use, key: undefined } : (use ?? {});
     return name === undefined ? [] : { name, key: key ?? keys.get(name) ?? null };
   });
+
+/** The values of a limit that can change while it is used. */
+export type LimitValues = Pick<LimitOptions, 'concurrency' | 'rate' | 'burst'>;
+
+/** Replaces the values of the limit. Its key and its units stay. */
+export const withValues = (limit: Limit, values: LimitValues): Limit =>
+  defineLimit(limit.name, { ...values, ...(limit.units !== null && { units: limit.units }) });
+
+/** The values of a limit, in the form of the configuration. */
+export const valuesOf = ({ concurrency, rate }: Limit): LimitValues => ({
+  ...(concurrency !== null && { concurrency }),
+  ...(rate && { rate: rateText(rate), burst: rate.burst }),
+});

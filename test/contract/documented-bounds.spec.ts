@@ -39,6 +39,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['a step that fits its window', /^step: must be (shorter than|at least)/],
   ['the order of two times, and the clock', /^to: must not be (before from|in the future)$/],
   ['the ticks of a time', /^There are more than 1000 ticks from from to to; choose less time$/],
+  ['values of a limit that belong together', /^(burst: counts for a rate)/],
   ['agents that are external', /is not an external agent/],
   [
     'the types that the agent publishes, and their schemas',
@@ -56,6 +57,7 @@ const KNOWN = {
   agents: [['approver'], Array<string>(100).fill('approver')],
   payload: [{ text: 'hello', n: 1, key: 'a' }],
   file: ['swagger-ui.css'],
+  limit_name: ['calls'],
   schedule_name: ['stocktaking', 'daily'],
   options: [{ every: '1h', publishes: { type: 'Note' } }],
 };
@@ -75,6 +77,8 @@ schedules:
   stocktaking: { at: [1600-12-31T18:00Z, 2020-06-30T18:00Z], publishes: { type: Note } }
   daily: { every: 1d, publishes: { type: Note } }
 `;
+
+const LIMITS = 'limits: { calls: { concurrency: 5 } }\n';
 
 class NoNames extends Resolver {
   resolve(): Promise<never> {
@@ -118,7 +122,7 @@ describe('the bounds that the document states', () => {
       maxStreamsPerAddress: 100_000,
     } as const;
     app = await startApp({
-      config: AGENTS + EXTERNAL + SCHEDULES,
+      config: AGENTS + EXTERNAL + SCHEDULES + LIMITS,
       files: AGENT_FILES,
       agents: [Shouter],
       clock: new FastClock(1_000),

@@ -184,6 +184,46 @@ describe('limits', () => {
     expect(error.payload.error_message).toContain(reason);
   });
 
+  it('are changed over HTTP, over a restart and until the change is undone', async () => {
+    const file = { concurrency: 2, rate: null, burst: null };
+    const limit = async () => (await board.http.get('/api/v1/limits/pool').expect(200)).body as object;
+    expect(await limit()).toEqual({ name: 'pool', ...file, units: null, set_at: null, file, running: 0, waiting: 0 });
+    const put = (body: object) => board.http.put('/api/v1/limits/pool').send(body);
+    expect((await put({ concurrency: 1 }).expect(200)).body).toMatchObject({ concurrency: 1, file });
+    await publish('Pooled', 'h1');
+    await started('h1', 1);
+    await publish('Pooled', 'h2');
+    await waitsFor('h2', 'limit pool: 1 of 1 used, 1st of 1');
+    expect(await limit()).toMatchObject({ concurrency: 1, running: 1, waiting: 1 });
+
+    await board.close();
+    await start();
+    expect(board.app.logLines).toContainEqual(expect.objectContaining({ limit: 'pool', set: { concurrency: 1 } }));
+    await started('h1', 2);
+    await waitsFor('h2', 'limit pool: 1 of 1 used, 1st of 1');
+    expect((await board.http.delete('/api/v1/limits/pool').expect(200)).body).toMatchObject({ ...file, set_at: null });
+    await started('h2', 1);
+    (await gate('h1')).open();
+    (await gate('h2')).open();
+    for (const id of ['h1', 'h2']) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
+
+    expect((await put({}).expect(200)).body).toMatchObject({ concurrency: null, rate: null, file });
+    await board.http.delete('/api/v1/limits/pool').expect(200);
+    const list = (await board.http.get('/api/v1/limits').expect(200)).body as { items: { name: string }[] };
+    expect(list.items.map(({ name }) => name)).toEqual(['pool', 'per_customer', 'calls', 'tokens']);
+    for (const [body, detail] of [
+      [{ concurrency: 0 }, 'concurrency: must not be less than 1'],
+      [{ rate: '1/0s' }, 'rate: must be a rate such as 60/m or 5/10s'],
+      [{ rate: 'often' }, 'rate: must be a rate such as 60/m or 5/10s'],
+      [{ concurrency: 1, burst: 2 }, 'burst: counts for a rate only; add rate, or remove burst'],
+    ] as const)
+      expect((await put(body).expect(400)).body).toEqual({ detail });
+    expect((await board.http.delete('/api/v1/limits/pol').expect(404)).body).toEqual({
+      detail: 'Limit not found: pol; did you mean pool?',
+    });
+    expect(await limit()).toMatchObject({ set_at: null });
+  });
+
   it('keep what waits, with its key, across a restart; a limit that is gone lets it go', async () => {
     await publish('Order', 'r1', { customer: 5 });
     await started('r1', 1);

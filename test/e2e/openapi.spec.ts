@@ -136,9 +136,10 @@ it('gives every body an example, which the service accepts as it is', async () =
       const [method, path] = name.split(' ') as ['post' | 'put', string];
       const answer = await app.http[method](path.replace('{agent_name}', 'classifier')).send(value);
       // An example about a stored row, or about an agent's work, gets an answer that there is none.
-      const status = /\{((execution|correlation|delivery|operation)_id|schedule_name)\}|\/executions\/fail$/.test(name)
-        ? 404
-        : 200;
+      const status =
+        /\{((execution|correlation|delivery|operation)_id|(schedule|limit)_name)\}|\/executions\/fail$/.test(name)
+          ? 404
+          : 200;
       expect([name, answer.status, answer.body]).toEqual([name, status, expect.anything()]);
     }
   }

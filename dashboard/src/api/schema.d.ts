@@ -561,6 +561,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/limits": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["limitsList"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/limits/{limit_name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["limitsGet"];
+        put: operations["limitsSet"];
+        post?: never;
+        delete: operations["limitsReset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -1962,6 +1994,31 @@ export interface components {
         OperationListBody: {
             items: components["schemas"]["OperationBody"][];
             pagination: components["schemas"]["PageBody"];
+        };
+        LimitValuesBody: {
+            concurrency: number | null;
+            rate: string | null;
+            burst: number | null;
+        };
+        LimitBody: {
+            concurrency: number | null;
+            rate: string | null;
+            burst: number | null;
+            name: string;
+            units: string | null;
+            /** Format: date-time */
+            set_at: string | null;
+            file: components["schemas"]["LimitValuesBody"];
+            running: number;
+            waiting: number;
+        };
+        LimitListBody: {
+            items: components["schemas"]["LimitBody"][];
+        };
+        LimitRequest: {
+            concurrency?: number;
+            rate?: string;
+            burst?: number;
         };
         TickTimeBody: {
             /** Format: date-time */
@@ -3413,6 +3470,96 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["OperationBody"];
+                };
+            };
+        };
+    };
+    limitsList: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitListBody"];
+                };
+            };
+        };
+    };
+    limitsGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                limit_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitBody"];
+                };
+            };
+        };
+    };
+    limitsSet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                limit_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LimitRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitBody"];
+                };
+            };
+        };
+    };
+    limitsReset: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                limit_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitBody"];
                 };
             };
         };

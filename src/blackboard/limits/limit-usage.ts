@@ -1,4 +1,4 @@
-import type { Limit } from '../../catalog/limits.js';
+import type { Limit, Rate } from '../../catalog/limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { afterStart, earliestStart, unitsLeft } from './gcra.js';
 
@@ -6,6 +6,9 @@ import { afterStart, earliestStart, unitsLeft } from './gcra.js';
 export const keyText = ([limit, key]: Readonly<LimitKey>): string => JSON.stringify([limit, key]);
 
 export const parseKeys = (text: string): LimitKey[] => JSON.parse(text) as LimitKey[];
+
+/** A client may have set a smaller burst than an execution costs that waits already. It then takes the whole burst. */
+const costOf = ([, , units]: LimitKey, { burst }: Rate): number => Math.min(units, burst);
 
 /** Why an execution cannot start: the limit, and when its rate will have room (epoch ms); null if that is not known. */
 export interface NoRoom {
@@ -20,7 +23,7 @@ export class LimitUsage {
   readonly changed = new Map<string, number>();
 
   constructor(
-    private readonly limits: { get(name: string): Limit | undefined },
+    private readonly limits: ReadonlyMap<string, Limit>,
     running: readonly LimitKey[][],
     private readonly rates: ReadonlyMap<string, number>,
     readonly now: number,
@@ -49,6 +52,11 @@ export class LimitUsage {
     );
   }
 
+  /** Undefined if the configuration no longer has it. */
+  limit(name: string): Limit | undefined {
+    return this.limits.get(name);
+  }
+
   /** How many executions run. */
   running(text: string): number {
     return this.used.get(text) ?? 0;
@@ -59,7 +67,7 @@ export class LimitUsage {
     const text = keyText(key);
     if (limit?.concurrency != null && this.running(text) >= limit.concurrency) return { blockedOn: text, at: null };
     if (!limit?.rate) return null;
-    const at = earliestStart(limit.rate, this.usedUntil(text), key[2]);
+    const at = earliestStart(limit.rate, this.usedUntil(text), costOf(key, limit.rate));
     return at <= this.now ? null : { blockedOn: text, at };
   }
 
@@ -67,7 +75,8 @@ export class LimitUsage {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     this.count(text);
-    if (limit?.rate) this.changed.set(text, afterStart(limit.rate, this.usedUntil(text), key[2], this.now));
+    if (limit?.rate)
+      this.changed.set(text, afterStart(limit.rate, this.usedUntil(text), costOf(key, limit.rate), this.now));
   }
 
   private usedUntil(text: string): number {

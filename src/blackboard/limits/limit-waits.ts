@@ -43,7 +43,7 @@ export class LimitWaits {
   }
 
   private text(key: LimitKey, usage: LimitUsage, place: number, all: number): string {
-    const concurrency = this.limits.get(key[0])?.concurrency ?? null;
+    const concurrency = usage.limit(key[0])?.concurrency ?? null;
     const at = usage.obstacle(key)?.at ?? null;
     const parts = [
       ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
+import { ChangedLimits } from './changed-limits.js';
 import { ClaimLimits } from './claim-limits.js';
 import { LimitReleases } from './limit-releases.js';
 import { LimitWaits } from './limit-waits.js';
@@ -9,7 +10,7 @@ import { SharedLimits } from './shared-limits.js';
 
 @Module({
   imports: [DatabaseModule, SignalsModule],
-  providers: [ClaimLimits, LimitReleases, LimitWaits, SharedLimits],
-  exports: [ClaimLimits, LimitReleases, LimitWaits, SharedLimits],
+  providers: [ChangedLimits, ClaimLimits, LimitReleases, LimitWaits, SharedLimits],
+  exports: [ChangedLimits, ClaimLimits, LimitReleases, LimitWaits, SharedLimits],
 })
 export class LimitsModule {}

@@ -1,12 +1,16 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import type { Limit } from '../../catalog/limits.js';
+import { type Limit, type LimitValues, withValues } from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findRates, findRunning, type RunningRow } from './limit-rows.js';
 import { keyText, LimitUsage, parseKeys } from './limit-usage.js';
+import { findLimitValues } from './limit-value-rows.js';
+
+/** The name that a transaction locks while it starts executions of a limit, or changes the limit. */
+export const limitLock = (limit: string): string => `limit ${limit}`;
 
 /** The limits of this process and what is used of them, in all processes. */
 @Injectable()
@@ -17,9 +21,21 @@ export class SharedLimits {
     return this.catalog.limits.size === 0;
   }
 
-  /** Undefined if the configuration no longer has it. It then limits nothing. */
-  get(name: string): Limit | undefined {
-    return this.catalog.limits.get(name);
+  /**
+   * The limits with these names, with the values that clients have set. A limit that the configuration no longer has is
+   * left out. It limits nothing.
+   */
+  async effective(db: Reader, names: readonly string[]): Promise<ReadonlyMap<string, Limit>> {
+    const known = names.flatMap((name) => this.catalog.limits.get(name) ?? []);
+    const stored = await findLimitValues(
+      db,
+      {},
+      known.map(({ name }) => name),
+    );
+    const values = new Map(stored.map(({ name, options }) => [name, JSON.parse(options) as LimitValues]));
+    return new Map(
+      known.map((limit) => [limit.name, values.has(limit.name) ? withValues(limit, values.get(limit.name)!) : limit]),
+    );
   }
 
   /**
@@ -27,19 +43,19 @@ export class SharedLimits {
    * starts an execution with one of them meanwhile.
    */
   async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    await tx.lock([...new Set(keys.map(([limit]) => `limit ${limit}`))].sort());
+    await tx.lock([...new Set(keys.map(([limit]) => limitLock(limit)))].sort());
     return this.usage(tx.db, keys, now);
   }
 
   /** Reads what is used of the limits of these keys. Without `hold` it may change at any time. */
   async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    const rated = keys.filter(([name]) => this.get(name)?.rate);
-    const [running, rates] = await Promise.all([
+    const [limits, running, rates] = await Promise.all([
+      this.effective(db, [...new Set(keys.map(([name]) => name))]),
       findRunning(db, {}),
-      findRates(db, {}, [...new Set(rated.map(keyText))]),
+      findRates(db, {}, [...new Set(keys.map(keyText))]),
     ]);
     return new LimitUsage(
-      this,
+      limits,
       running.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys)),
       new Map(rates.map(({ limit_key, used_until }) => [limit_key, used_until])),
       now,

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json.js';
-import { RATE_PATTERN } from '../limits.js';
+import { MOST_BURST, MOST_CONCURRENCY, RATE_PATTERN } from '../limits.js';
 import { nameSchema } from './name-schema.js';
 
 const expression = (description: string): JsonObject => ({
@@ -20,7 +20,7 @@ export const limitSchema: JsonObject = {
       description: 'Executions that may run at the same time, for each key',
       type: 'integer',
       minimum: 1,
-      maximum: 100_000,
+      maximum: MOST_CONCURRENCY,
     },
     rate: {
       description: 'Attempts that may start in a time, for each key: 60/m or 5/10s, evenly spread',
@@ -33,7 +33,7 @@ export const limitSchema: JsonObject = {
         'Units of the rate that may start together after a pause; default: 1, or the count of the rate if units is set',
       type: 'integer',
       minimum: 1,
-      maximum: 1_000_000_000,
+      maximum: MOST_BURST,
     },
     units: expression('CEL expression over payload, artifact and inputs: what one attempt costs; default: 1'),
     key: expression('CEL expression over payload, artifact and inputs; executions with equal keys share the limit'),

@@ -19,6 +19,7 @@ import { errorDetails } from './0010-error-details.js';
 import { schedules } from './0011-schedules.js';
 import { definitions } from './0012-definitions.js';
 import { limits } from './0013-limits.js';
+import { limitValues } from './0014-limit-values.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -38,6 +39,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   schedules,
   definitions,
   limits,
+  limitValues,
 ];
 
 /**

@@ -6,6 +6,7 @@ export interface ExecutionTables {
   execution_attempts: ExecutionAttemptsTable;
   agent_pauses: AgentPausesTable;
   limit_rates: LimitRatesTable;
+  limit_values: LimitValuesTable;
   definitions: DefinitionsTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
@@ -84,6 +85,14 @@ export interface ExecutionsTable {
   limit_keys: Generated<string | null>;
   /** JSON: `[limit, key]` of the limit that it waits for. `available_at` is then later than every time. */
   blocked_on: Generated<string | null>;
+}
+
+/** Values that a client has set for a limit, instead of those of the configuration file. */
+export interface LimitValuesTable {
+  name: string;
+  /** JSON: `concurrency`, `rate` and `burst`, as in the file. */
+  options: string;
+  set_at: number;
 }
 
 /** The use of rates of limits. A key whose pause has been long enough has no row. */

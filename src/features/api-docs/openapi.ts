@@ -32,6 +32,7 @@ const TAGS: Record<string, string> = {
   Agents: 'List agents and their history; run an agent directly, pause it and resume it',
   Executions: 'An execution is one call of an agent: see states, attempts and errors, and retry a failed one',
   Operations: 'Retry or fail many executions in the background, and follow the progress',
+  Limits: 'See and change the limits that agents share, and what is used of them',
   Schedules: 'Publish artifacts at times',
   'External work': 'Executions that remote workers and people claim and complete',
   Correlations: 'A correlation is a publish and everything that follows from it: see its state, counts and trace',

@@ -1,0 +1,105 @@
+import { Inject, Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { type Limit, type LimitValues, valuesOf } from '../../catalog/limits.js';
+import { meant } from '../../catalog/unknown-names.js';
+import { Clock } from '../../common/clock.js';
+import { DomainError } from '../../common/domain-error.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
+import { shown } from '../../common/short-text.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { LimitReleases } from './limit-releases.js';
+import { findRunning } from './limit-rows.js';
+import { parseKeys } from './limit-usage.js';
+import { countAllBlocked, deleteLimitValues, findLimitValues, saveLimitValues } from './limit-value-rows.js';
+import { limitLock, SharedLimits } from './shared-limits.js';
+
+/** A limit with its values, and what is used of it. */
+export interface LimitState {
+  limit: Limit;
+  /** The values of the configuration file. */
+  file: LimitValues;
+  /** When a client set other values (epoch ms); null if those of the file hold. */
+  setAt: number | null;
+  /** Running executions that take part in it. */
+  running: number;
+  /** Executions that wait for it. */
+  waiting: number;
+}
+
+/** Limits that clients change while they are used. A value that was set holds until it is deleted, also after a restart. */
+@Injectable()
+export class ChangedLimits {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly limits: SharedLimits,
+    private readonly releases: LimitReleases,
+    private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
+    @Inject(LOGGER) private readonly logger: Logger,
+  ) {}
+
+  /** The limits of the configuration, in its order. */
+  async all(): Promise<LimitState[]> {
+    const { reader } = this.unitOfWork;
+    const names = [...this.catalog.limits.keys()];
+    const [effective, stored, running, blocked] = await Promise.all([
+      this.limits.effective(reader, names),
+      findLimitValues(reader, {}, names),
+      findRunning(reader, {}),
+      countAllBlocked(reader),
+    ]);
+    const used = running.flatMap((row) => parseKeys(row.limit_keys).map(([name]) => name));
+    return [...this.catalog.limits.values()].map((limit) => ({
+      limit: effective.get(limit.name)!,
+      file: valuesOf(limit),
+      setAt: stored.find(({ name }) => name === limit.name)?.set_at ?? null,
+      running: used.filter((name) => name === limit.name).length,
+      waiting: blocked
+        .filter(({ blocked_on }) => (JSON.parse(blocked_on) as [string])[0] === limit.name)
+        .reduce((sum, { count }) => sum + count, 0),
+    }));
+  }
+
+  /** DomainError `not_found`. */
+  async get(name: string): Promise<LimitState> {
+    this.refuseUnknown(name);
+    return (await this.all()).find(({ limit }) => limit.name === name)!;
+  }
+
+  /** Every claim after the commit, in any process, sees the values. DomainError `not_found`. */
+  async set(name: string, values: LimitValues): Promise<void> {
+    const set_at = this.clock.now();
+    await this.change(name, (tx) => saveLimitValues(tx, { name, options: JSON.stringify(values), set_at }));
+  }
+
+  /** The values of the configuration file hold again. DomainError `not_found`. */
+  async reset(name: string): Promise<void> {
+    await this.change(name, (tx) => deleteLimitValues(tx, name));
+  }
+
+  /** Logs which limits have other values than the configuration file. */
+  async report(): Promise<void> {
+    for (const { limit, file, setAt } of this.catalog.limits.size === 0 ? [] : await this.all())
+      if (setAt !== null)
+        this.logger.warn(
+          { limit: limit.name, set: valuesOf(limit), file },
+          'a client has set other values for a limit than the configuration file, and they hold until DELETE /api/v1/limits',
+        );
+  }
+
+  private async change(name: string, work: (tx: Transaction) => Promise<void>): Promise<void> {
+    this.refuseUnknown(name);
+    await this.unitOfWork.run(async (tx) => {
+      await tx.lock([limitLock(name)]);
+      await work(tx);
+      tx.afterCommit(() => this.releases.lookAgain());
+    });
+  }
+
+  private refuseUnknown(name: string): void {
+    if (this.catalog.limits.has(name)) return;
+    const known = [...this.catalog.limits.keys()].map((name) => ({ name }));
+    throw new DomainError('not_found', `Limit not found: ${shown(name)}${meant(name, known) ?? ''}`);
+  }
+}

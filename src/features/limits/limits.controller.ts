@@ -1,0 +1,59 @@
+import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
+
+import { ApiErrors } from '../../http/openapi/api-errors.js';
+import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
+import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
+import { ApiLimitName, LIMIT_EXAMPLE, LimitBody, LimitListBody } from './dto/limit-body.js';
+import { LimitRequest } from './dto/limit-request.js';
+import { LimitsService } from './limits.service.js';
+
+const NOT_FOUND = 'Limit not found: opnai; did you mean openai?';
+
+@ApiTags('Limits')
+@Controller('api/v1/limits')
+export class LimitsController {
+  constructor(private readonly limits: LimitsService) {}
+
+  @Get()
+  @ApiOperation({ summary: 'List limits', description: 'Lists the limits of the configuration file, in its order.' })
+  @ApiOkResponse({ type: LimitListBody, description: 'All limits', example: { items: [LIMIT_EXAMPLE] } })
+  list(): Promise<LimitListBody> {
+    return this.limits.list();
+  }
+
+  @Get(':limit_name')
+  @ApiOperation({ summary: 'Get a limit', description: 'Returns the values of the limit and what is used of it.' })
+  @ApiLimitName()
+  @ApiOkResponse({ type: LimitBody, description: 'The limit', example: LIMIT_EXAMPLE })
+  @ApiErrors([404, NOT_FOUND])
+  get(@Param('limit_name') name: string): Promise<LimitBody> {
+    return this.limits.get(name);
+  }
+
+  @Put(':limit_name')
+  @ApiOperation({
+    summary: 'Change a limit',
+    description:
+      'The values replace those of the configuration file in all processes, also after a restart. Without any, the limit limits nothing.',
+  })
+  @ApiLimitName()
+  @ApiBody({ type: LimitRequest, examples: { fewer: { value: { concurrency: 20, rate: '60/m', burst: 10 } } } })
+  @ApiOkResponse({ type: LimitBody, description: 'The limit', example: LIMIT_EXAMPLE })
+  @ApiErrors([400, 'burst: counts for a rate only; add rate, or remove burst'], [404, NOT_FOUND], 503)
+  set(@Param('limit_name') name: string, @Body() request: LimitRequest): Promise<LimitBody> {
+    return this.limits.set(name, request);
+  }
+
+  @Delete(':limit_name')
+  @TakesNoFields()
+  @ApiOperation({
+    summary: 'Undo the change of a limit',
+    description: 'The values of the configuration file hold again. Does nothing if they do already.',
+  })
+  @ApiLimitName()
+  @ApiOkResponse({ type: LimitBody, description: 'The limit', example: { ...LIMIT_EXAMPLE, set_at: null } })
+  @ApiErrors([404, NOT_FOUND], 503)
+  reset(@Param('limit_name') name: string): Promise<LimitBody> {
+    return this.limits.reset(name);
+  }
+}
