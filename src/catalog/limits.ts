@@ -30,7 +30,7 @@ export const MOST_BURST = 1_000_000_000;
 
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-export const RATE_PATTERN = '^[1-9]\\d{0,8}/(s|m|h|d|\\d+(ms|s|m|h|d))$';
+export const RATE_PATTERN = '^[1-9]\\d{0,8}/(s|m|h|d|[1-9]\\d*(ms|s|m|h|d))$';
 
 /** Reads a rate such as `60/m` or `5/10s`. Null if `text` is not one. */
 export function parseRate(text: string): Pick<Rate, 'count' | 'perMs'> | null {
