@@ -94,8 +94,21 @@ function compileOnce<Values, Row>(build: (db: Kysely<Schema>) => Compilable<Row>
   };
 }
 
+/** A prepared statement that can serve several sets of values in one run. */
+export interface SharedStatement<Values, Row> {
+  /** False for a change that returns nothing. */
+  readonly answers: boolean;
+  /** Whether it only inserts rows, so that one caller may use it several times in one run. */
+  readonly addsRows: boolean;
+  readonly one: Prepared<Values, Row>;
+  /** Runs it for all these values. Returns the rows of each. */
+  many(db: Kysely<Schema>, all: readonly Values[]): Promise<Row[][]>;
+}
+
 /** The adapters of both databases can run a compiled query without Kysely's layers in between. */
 export interface DirectAdapter {
+  /** Set for a member of a group: runs the statement together with that of other members. */
+  share?<Values, Row>(statement: SharedStatement<Values, Row>, values: Values): Promise<Row[]>;
   /** Identifies the connections that share compiled queries. */
   readonly compiledFor: object;
   runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>;

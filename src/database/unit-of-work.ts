@@ -14,6 +14,12 @@ export interface Transaction {
   lock(names: readonly string[]): Promise<void>;
 
   /**
+   * Calls `work` for each item, with a transaction that is a part of this one. On Postgres they run at the same time and
+   * share statements, so each must change different rows. Rejects with the first error.
+   */
+  each<Item, T>(items: readonly Item[], work: (tx: Transaction, item: Item) => Promise<T>): Promise<T[]>;
+
+  /**
    * Runs when later transactions of this process see these writes and can only commit together with or after them. On
    * SQLite that is the end of the closure, so that a follow-up joins the same group commit; on Postgres it is after the
    * commit. For effects that start further transactions. On SQLite the transaction may still be rolled back and run
@@ -49,6 +55,12 @@ export interface TransactionOptions {
    * a process loses nothing, but a crash of the database may. Then everything committed later is lost too.
    */
   relaxedDurability?: boolean;
+  /**
+   * Lets Postgres run the transaction together with others of the same kind, in one transaction with shared statements.
+   * If one of them fails, each runs again by itself. For transactions that lock no names, and lock the rows that others
+   * may lock in the same order. Two with the same `key` never run together, because they change the same rows.
+   */
+  group?: { kind: string; key: string };
 }
 
 /** The only way to start a transaction. */

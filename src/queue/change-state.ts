@@ -1,7 +1,7 @@
 import type { Expression, Kysely, UpdateQueryBuilder, UpdateResult } from 'kysely';
 
 import type { Schema } from '../database/schema.js';
-import { isInState } from './state-predicate.js';
+import { isStateOf } from './state-predicate.js';
 import { isAllowed, type SourceOf, type StateOf, type TableWithStates } from './transitions.js';
 
 /**
@@ -20,5 +20,7 @@ export function changeState<Table extends TableWithStates, To extends StateOf<Ta
   return db
     .updateTable(table as 'executions')
     .set({ state: to as never })
-    .where(isInState(...(from as readonly never[]))) as unknown as ReturnType<typeof changeState<Table, To>>;
+    .where(isStateOf(`${table}.state`, from as readonly never[])) as unknown as ReturnType<
+    typeof changeState<Table, To>
+  >;
 }

@@ -8,6 +8,10 @@ import type { DeliveryState, ExecutionState } from '../database/schema.js';
  * snapshot.
  */
 export const isInState = (...states: (ExecutionState | DeliveryState)[]): RawBuilder<SqlBool> =>
+  isStateOf('state', states);
+
+/** `state`: the name of the column, with its table where a query has several columns of that name. */
+export const isStateOf = (state: string, states: readonly (ExecutionState | DeliveryState)[]): RawBuilder<SqlBool> =>
   states.length === 1
-    ? sql<SqlBool>`coalesce(state, '') = ${sql.lit(states[0])}`
-    : sql<SqlBool>`coalesce(state, '') in (${sql.join(states.map((state) => sql.lit(state)))})`;
+    ? sql<SqlBool>`coalesce(${sql.ref(state)}, '') = ${sql.lit(states[0])}`
+    : sql<SqlBool>`coalesce(${sql.ref(state)}, '') in (${sql.join(states.map((each) => sql.lit(each)))})`;

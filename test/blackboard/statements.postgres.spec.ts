@@ -5,6 +5,7 @@ import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
 import type { Settings } from '../../src/config/settings.js';
 import { places, prepared, preparedInsert } from '../../src/database/prepared.js';
+import { sharedInsert } from '../../src/database/shared-statement.js';
 import type { Transaction } from '../../src/database/unit-of-work.js';
 import { eventually } from '../support/eventually.js';
 import { agent, anyObject, type Core, startCore } from './core.js';
@@ -13,8 +14,11 @@ import { agent, anyObject, type Core, startCore } from './core.js';
 const MOST_IN_CHAIN = 33;
 /** Two for the publish and for each outcome, one for the wait, and those of the process itself meanwhile. */
 const MOST_ROUND_TRIPS = 12;
+/** The same, while 32 chains run at the same time. */
+const MOST_IN_CROWD = 12;
 
 const insertRollup = preparedInsert('rollups', ['name', 'up_to_seq']);
+const insertTogether = sharedInsert('rollups', ['name', 'up_to_seq']);
 const insertLock = preparedInsert('scheduler_locks', ['name', 'due_at']);
 const updateRollup = prepared<{ name: string; up_to_seq: number }, unknown>((db, place) =>
   db
@@ -127,6 +131,53 @@ describe('the statements of a transaction', () => {
     expect((await rollups())[0]).toEqual({ name: 'test', up_to_seq: 9 });
   });
 
+  const insertInGroup = (name: string, end = (): void => undefined): Promise<void> =>
+    core.unitOfWork.run(
+      async ({ db }) => {
+        await insertTogether(db, [{ name, up_to_seq: 1 }]);
+        end();
+      },
+      { group: { kind: 'test', key: name } },
+    );
+
+  it('are shared by transactions of the same kind', async () => {
+    await Promise.all(['test g1', 'test g2', 'test g3'].map((name) => insertInGroup(name)));
+    expect(changes()).toHaveLength(1);
+    expect(sent.filter((text) => text === 'commit')).toHaveLength(1);
+    const names = (await rollups()).map(({ name }) => name);
+    expect(names.filter((name) => name.startsWith('test g'))).toEqual(['test g1', 'test g2', 'test g3']);
+  });
+
+  it('run again for each transaction by itself, if one of a group fails', async () => {
+    const refuse = (): void => {
+      throw new Error('refused');
+    };
+    const ends = await Promise.allSettled([
+      insertInGroup('test h1'),
+      insertInGroup('test h2', refuse),
+      insertInGroup('test'),
+      insertInGroup('test h3'),
+    ]);
+    expect(ends).toMatchObject([
+      { status: 'fulfilled' },
+      { reason: { message: 'refused' } },
+      { reason: { message: 'duplicate key value violates unique constraint "rollups_pkey"' } },
+      { status: 'fulfilled' },
+    ]);
+    const names = (await rollups()).map(({ name }) => name);
+    expect(names.filter((name) => ['test h1', 'test h2', 'test h3'].includes(name))).toEqual(['test h1', 'test h3']);
+  });
+
+  it('store the same text together and alone, also text that JSON of Postgres refuses', async () => {
+    await core.unitOfWork.run(async (tx) => {
+      await tx.each(['test a\0', 'test b\ud800', 'test c"\\'], ({ db }, name) =>
+        insertTogether(db, [{ name, up_to_seq: 1 }]),
+      );
+    });
+    const names = (await rollups()).map(({ name }) => name).filter((name) => /^test [abc]/.test(name));
+    expect(names).toEqual(['test a\ufffd', 'test b\ufffd', 'test c"\\']);
+  });
+
   async function runChain(): Promise<void> {
     const { correlationId, generation } = await core.publisher.publish({
       artifactId: newId(),
@@ -148,6 +199,15 @@ describe('the statements of a transaction', () => {
     for (let chain = 0; chain < chains; chain += 1) await runChain();
     expect(sent.length / chains).toBeLessThan(MOST_IN_CHAIN);
     expect(roundTrips / chains).toBeLessThan(MOST_ROUND_TRIPS);
+  });
+
+  it(`are at most ${MOST_IN_CROWD} for each of 32 such chains at the same time`, async () => {
+    const chains = 32;
+    const runAll = (): Promise<unknown> => Promise.all(Array.from({ length: chains }, () => runChain()));
+    await runAll();
+    sent.splice(0);
+    for (let round = 0; round < 3; round += 1) await runAll();
+    expect(sent.length / chains / 3).toBeLessThan(MOST_IN_CROWD);
   });
 
   it('notify other processes only while there are any', async () => {

@@ -1,4 +1,5 @@
-import { places, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
+import { places, prepared, preparedWithList } from '../../database/prepared.js';
+import { insertGiven, sharedInsert, sharing } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from './artifact.js';
 
@@ -18,15 +19,28 @@ const COLUMNS = [
 ] as const;
 
 /** Inserts an artifact, and returns its position. Returns no row if an artifact with its id is stored. */
-export const insertArtifact = prepared<Omit<ArtifactRow, 'seq'>, { seq: number }>((db, place) =>
-  db
-    .insertInto('artifacts')
-    .values(places(place, COLUMNS))
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returning('seq'),
+export const insertArtifact = sharing<Omit<ArtifactRow, 'seq'>, { seq: number }>(
+  prepared((db, place) =>
+    db
+      .insertInto('artifacts')
+      .values(places(place, COLUMNS))
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returning('seq'),
+  ),
+  {
+    table: 'artifacts',
+    rowOf: (row) => row,
+    key: 'id',
+    answers: true,
+    addsRows: false,
+    build: (db, given) =>
+      insertGiven(db, 'artifacts', COLUMNS, given)
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .returning(['seq', 'id']),
+  },
 );
 
-export const insertTags = preparedInsert('artifact_tags', ['tag', 'artifact_seq']);
+export const insertTags = sharedInsert('artifact_tags', ['tag', 'artifact_seq']);
 
 /** Returns the ids of the artifacts at these positions, in the same order. */
 export async function findArtifactIds({ db }: Transaction, seqs: readonly number[]): Promise<string[]> {

@@ -1,6 +1,9 @@
+import { type Compilable, sql } from 'kysely';
+
 import { locking } from '../../database/dialects/dialect.js';
-import { places, prepared, preparedWithList } from '../../database/prepared.js';
+import { places, type Prepared, prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationState } from '../../database/schema.js';
+import { insertGiven, type ManyForm, picked, sharing, updateGiven } from '../../database/shared-statement.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import type { CorrelationRow } from './tracked-correlation.js';
 
@@ -40,61 +43,140 @@ const CHANGEABLE = [
   'settled_at',
 ] as const;
 
+const INSERTED = [
+  'id',
+  'state',
+  'closed',
+  'background',
+  'has_run',
+  'generation',
+  'pending',
+  'artifact_count',
+  'error_count',
+  'output_count',
+  'generation_executions',
+  'limited_agents',
+  'traceparent',
+  'started_at',
+  'last_activity_at',
+] as const;
+
+interface Opened {
+  id: string;
+  traceparent: string | null;
+  now: number;
+}
+
+type Created = Opened & { background: number; hasRun: number };
+
+type NewCorrelation = Opened & { background?: number; has_run: number };
+
+function newCorrelations<Values>(
+  valuesOf: (values: Values) => NewCorrelation,
+  finish: (insert: ReturnType<typeof insertGiven<'correlations'>>) => Compilable<CorrelationRow>,
+): ManyForm<Values, CorrelationRow> {
+  return {
+    table: 'correlations',
+    rowOf: (values) => {
+      const { id, background = 0, has_run, traceparent, now } = valuesOf(values);
+      return { ...NEW_CORRELATION, id, background, has_run, traceparent, started_at: now, last_activity_at: now };
+    },
+    key: 'id',
+    answers: true,
+    addsRows: false,
+    build: (db, given) => finish(insertGiven(db, 'correlations', INSERTED, given)),
+  };
+}
+
 /** Inserts a correlation, or updates the last activity of the one with this id. Returns it locked. */
-export const insertOrTouchCorrelation = prepared<
-  { id: string; traceparent: string | null; now: number },
-  CorrelationRow
->((db, place) =>
-  db
-    .insertInto('correlations')
-    .values({
-      id: place('id'),
-      ...NEW_CORRELATION,
-      has_run: 0,
-      traceparent: place('traceparent'),
-      started_at: place('now'),
-      last_activity_at: place('now'),
-    })
-    .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
-    .returningAll(),
+export const insertOrTouchCorrelation = sharing(
+  prepared<Opened, CorrelationRow>((db, place) =>
+    db
+      .insertInto('correlations')
+      .values({
+        id: place('id'),
+        ...NEW_CORRELATION,
+        has_run: 0,
+        traceparent: place('traceparent'),
+        started_at: place('now'),
+        last_activity_at: place('now'),
+      })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
+      .returningAll(),
+  ),
+  newCorrelations<Opened>(
+    ({ id, traceparent, now }) => ({ id, traceparent, has_run: 0, now }),
+    (insert) =>
+      insert
+        .onConflict((conflict) =>
+          conflict.column('id').doUpdateSet({ last_activity_at: sql.ref('excluded.last_activity_at') }),
+        )
+        .returningAll(),
+  ),
 );
 
 /** Returns no row if a correlation with this id exists. */
-export const insertCorrelation = prepared<
-  { id: string; background: number; hasRun: number; traceparent: string | null; now: number },
-  CorrelationRow
->((db, place) =>
-  db
-    .insertInto('correlations')
-    .values({
-      id: place('id'),
-      ...NEW_CORRELATION,
-      background: place('background'),
-      has_run: place('hasRun'),
-      traceparent: place('traceparent'),
-      started_at: place('now'),
-      last_activity_at: place('now'),
-    })
-    .onConflict((conflict) => conflict.column('id').doNothing())
-    .returningAll(),
+export const insertCorrelation = sharing(
+  prepared<Created, CorrelationRow>((db, place) =>
+    db
+      .insertInto('correlations')
+      .values({
+        id: place('id'),
+        ...NEW_CORRELATION,
+        background: place('background'),
+        has_run: place('hasRun'),
+        traceparent: place('traceparent'),
+        started_at: place('now'),
+        last_activity_at: place('now'),
+      })
+      .onConflict((conflict) => conflict.column('id').doNothing())
+      .returningAll(),
+  ),
+  newCorrelations<Created>(
+    ({ hasRun, ...created }) => ({ ...created, has_run: hasRun }),
+    (insert) => insert.onConflict((conflict) => conflict.column('id').doNothing()).returningAll(),
+  ),
 );
 
 /** Finds a correlation and locks it until the transaction ends. */
-export const lockCorrelation = prepared<{ id: string }, CorrelationRow>((db, place) =>
-  locking(db, db.selectFrom('correlations').selectAll().where('id', '=', place('id')), { wait: true }),
+export const lockCorrelation = sharing(
+  prepared<{ id: string }, CorrelationRow>((db, place) =>
+    locking(db, db.selectFrom('correlations').selectAll().where('id', '=', place('id')), { wait: true }),
+  ),
+  {
+    table: 'correlations',
+    rowOf: ({ id }) => ({ id }),
+    key: 'id',
+    answers: true,
+    addsRows: false,
+    build: (db, given) =>
+      db
+        .selectFrom('correlations')
+        .selectAll()
+        .where(sql<boolean>`id = any(array(select given.id from ${given}))`)
+        .orderBy('id')
+        .forUpdate(),
+  },
 );
 
 /** Writes a correlation whose state has not changed: SQLite writes the indexes of every column that is set. */
-export const updateCorrelation = prepared<CorrelationRow, unknown>((db, place) =>
-  db.updateTable('correlations').set(places(place, CHANGEABLE)).where('id', '=', place('id')),
-);
+export const updateCorrelation = updating(CHANGEABLE);
 
-export const updateCorrelationAndState = prepared<CorrelationRow, unknown>((db, place) =>
-  db
-    .updateTable('correlations')
-    .set(places(place, ['state', ...CHANGEABLE]))
-    .where('id', '=', place('id')),
-);
+export const updateCorrelationAndState = updating(['state', ...CHANGEABLE]);
+
+function updating(columns: readonly (keyof CorrelationRow)[]): Prepared<CorrelationRow, unknown> {
+  return sharing<CorrelationRow, unknown>(
+    prepared((db, place) => db.updateTable('correlations').set(places(place, columns)).where('id', '=', place('id'))),
+    {
+      table: 'correlations',
+      rowOf: (row) => picked(row, ['id', ...columns]),
+      key: 'id',
+      answers: false,
+      addsRows: false,
+      build: (db, given) => updateGiven(db.updateTable('correlations'), { table: 'correlations', columns, given }),
+    },
+  );
+}
 
 export const findCorrelation = (db: Reader, id: string): Promise<CorrelationRow | undefined> =>
   db.selectFrom('correlations').selectAll().where('id', '=', id).executeTakeFirst();

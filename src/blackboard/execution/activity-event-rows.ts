@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 
 import { startOfHour, startOfMinute } from '../../common/time-steps.js';
-import { prepared, preparedInsert } from '../../database/prepared.js';
+import { prepared } from '../../database/prepared.js';
+import { sharedInsert, sharing } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { latencyBucket, NO_LATENCY } from '../queries/latency-buckets.js';
 import type { ExecutionRow } from './leased-executions.js';
@@ -64,16 +65,34 @@ export const countEnd = (
     },
   ]);
 
-const insertStart = prepared<{ id: string; hour: number; minute: number; bucket: number }, unknown>((db, place) =>
-  db
-    .insertInto('activity')
-    .columns(ACTIVITY_COLUMNS)
-    .expression(
-      sql`select agent, ${place('hour')}, ${place('minute')}, 0, 0, 0, 0, 'started', ${place('bucket')}, 1
+const insertStart = sharing<{ id: string; hour: number; minute: number; bucket: number }, unknown>(
+  prepared((db, place) =>
+    db
+      .insertInto('activity')
+      .columns(ACTIVITY_COLUMNS)
+      .expression(
+        sql`select agent, ${place('hour')}, ${place('minute')}, 0, 0, 0, 0, 'started', ${place('bucket')}, 1
         from executions where id = ${place('id')} and state = 'running'`,
-    ),
+      ),
+  ),
+  {
+    table: 'activity',
+    // The row of an activity has no place for the id of an execution, which stands for its agent here.
+    rowOf: ({ id, ...start }) => ({ agent: id, ...start }),
+    key: 'agent',
+    answers: false,
+    addsRows: true,
+    build: (db, given) =>
+      db
+        .insertInto('activity')
+        .columns(ACTIVITY_COLUMNS)
+        .expression(
+          sql`select executions.agent, given.hour, given.minute, 0, 0, 0, 0, 'started', given.bucket, 1
+          from ${given} join executions on executions.id = given.agent where executions.state = 'running'`,
+        ),
+  },
 );
 
 const at = (now: number): { hour: number; minute: number } => ({ hour: startOfHour(now), minute: startOfMinute(now) });
 
-const insertActivity = preparedInsert('activity', ACTIVITY_COLUMNS);
+const insertActivity = sharedInsert('activity', ACTIVITY_COLUMNS);

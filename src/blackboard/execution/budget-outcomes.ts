@@ -30,17 +30,22 @@ export class BudgetOutcomes {
     private readonly signals: Signals,
   ) {}
 
-  /** Runs `commit` in a transaction. If it exceeds a budget, rolls it back and ends the correlation instead. */
+  /**
+   * Runs `commit` in a transaction. If it exceeds a budget, rolls it back and ends the correlation instead. `kind`: of
+   * the transactions of other correlations that it may run with.
+   */
   async within<T>(
     execution: EndingExecution,
     onVisible: () => void,
+    kind: string | undefined,
     commit: (tx: Transaction) => Promise<T>,
   ): Promise<T | 'failed' | 'discarded'> {
     try {
+      const how = kind === undefined ? {} : { group: { kind, key: execution.correlationId } };
       return await this.unitOfWork.run((tx) => {
         tx.whenVisible(onVisible);
         return commit(tx);
-      });
+      }, how);
     } catch (error) {
       if (!(error instanceof BudgetOverrun)) throw error;
       // A second transaction, because ending the correlation needs locks that must be taken before the correlation's.

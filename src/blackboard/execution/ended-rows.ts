@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import { failureGroupOf } from '../../common/failure-group.js';
 import { preparedInsert } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable } from '../../database/schema.js';
+import { sharedInsert } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import type { ReleasedExecution } from './lease-rows.js';
@@ -23,7 +24,7 @@ export async function consume(
   );
 }
 
-const insertConsumptions = preparedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
+const insertConsumptions = sharedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
 
 /** Counts a failed execution in its failure group. */
 export async function countFailure(

@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import { failureGroupOf } from '../../common/failure-group.js';
 import { random } from '../../common/random.js';
 import { places, prepared } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
+import { sharing, updateGiven } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
 import { NO_LEASE } from '../../queue/leased-rows.js';
@@ -74,12 +75,35 @@ export async function finishUnderLease(
   return released;
 }
 
-const updateUnderLease = prepared<Change & { id: string; leaseToken: string }, ReleasedExecution>((db, place) =>
-  changeState(db, 'executions', ['running'], place('state'))
-    .set({ ...places(place, CHANGED), ...NO_LEASE })
-    .where('id', '=', place('id'))
-    .where('lease_token', '=', place('leaseToken'))
-    .returning(['round', 'attempt_started_at as started_at', 'due_at']),
+const updateUnderLease = sharing<Change & { id: string; leaseToken: string }, ReleasedExecution>(
+  prepared((db, place) =>
+    changeState(db, 'executions', ['running'], place('state'))
+      .set({ ...places(place, CHANGED), ...NO_LEASE })
+      .where('id', '=', place('id'))
+      .where('lease_token', '=', place('leaseToken'))
+      .returning(['round', 'attempt_started_at as started_at', 'due_at']),
+  ),
+  {
+    table: 'executions',
+    rowOf: ({ leaseToken, ...change }) => ({ ...change, lease_token: leaseToken }),
+    key: 'id',
+    answers: true,
+    addsRows: false,
+    build: (db, given) =>
+      updateGiven(changeState(db, 'executions', ['running'], sql.ref<Change['state']>('given.state')), {
+        table: 'executions',
+        columns: CHANGED,
+        given,
+      })
+        .set(NO_LEASE)
+        .whereRef('executions.lease_token', '=', 'given.lease_token' as never)
+        .returning([
+          'executions.id',
+          'executions.round',
+          'executions.attempt_started_at as started_at',
+          'executions.due_at',
+        ]),
+  },
 );
 
 /**

@@ -4,7 +4,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
-import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
+import { isShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
 import { EndedExecutions } from './ended-executions.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
@@ -13,6 +13,9 @@ import { deferToLease, finishUnderLease } from './lease-rows.js';
 
 /** Rolls back the outcome of an attempt whose lease is no longer held. */
 class LeaseLost extends Error {}
+
+/** Outputs of an execution. */
+const MOST_IN_GROUP = 4;
 
 /**
  * Commits the outcome of an attempt in one transaction: the execution's state, consumptions, outputs and what they
@@ -39,7 +42,9 @@ export class Outcomes {
     onVisible: () => void,
   ): Promise<'completed' | 'failed' | 'discarded'> {
     try {
-      return await this.budgetOutcomes.within(execution, onVisible, (tx) =>
+      const names = this.artifacts.lockKeys(outputs);
+      const kind = names.length === 0 && isSmall(execution, outputs) ? 'completed' : undefined;
+      return await this.budgetOutcomes.within(execution, onVisible, kind, (tx) =>
         this.completeUnderLease(tx, execution, outputs),
       );
     } catch (error) {
@@ -90,7 +95,7 @@ export class Outcomes {
     failure: ExecutionFailure,
     onVisible: () => void,
   ): Promise<'retried' | 'failed' | 'discarded'> {
-    return this.budgetOutcomes.within(execution, onVisible, (tx) =>
+    return this.budgetOutcomes.within(execution, onVisible, undefined, (tx) =>
       this.failedAttempts.failAttempt(tx, execution, failure),
     );
   }
@@ -118,3 +123,9 @@ export class Outcomes {
     });
   }
 }
+
+/** Whether the outcome shares its transaction with others: its usage, or many outputs, would make the others wait. */
+const isSmall = (execution: EndingExecution, outputs: readonly MatchedArtifact[]): boolean =>
+  !hasSpent(execution) &&
+  outputs.length <= MOST_IN_GROUP &&
+  outputs.every(({ draft, releaseAt }) => releaseAt === null && isShort(draft));

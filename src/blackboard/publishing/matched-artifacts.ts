@@ -21,6 +21,12 @@ export interface MatchedArtifact {
   triggered: Triggered[];
 }
 
+/** Characters of a payload's JSON text. */
+const SHORT = 4 * 1_024;
+
+/** Whether the artifact is so small that transactions that store such artifacts may run together. */
+export const isShort = ({ payloadText }: ArtifactDraft): boolean => payloadText.length <= SHORT;
+
 /**
  * Matches new artifacts against the subscriptions, and stores them with everything that they trigger. Matching comes
  * before the transaction, because it may evaluate expressions.

@@ -9,7 +9,7 @@ import { Deadlines } from '../scheduling/deadlines.js';
 import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
 import { Admission } from './admission.js';
 import { Drafts } from './drafts.js';
-import { MatchedArtifacts } from './matched-artifacts.js';
+import { isShort, MatchedArtifacts } from './matched-artifacts.js';
 import type { Publication, Published } from './publication.js';
 import { findPublished } from './publishing-rows.js';
 
@@ -49,8 +49,11 @@ export class Publisher {
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.artifacts.match(draft);
     const cause = this.tracing.current();
+    const names = [...this.artifacts.lockKeys([matched]), ...(companion?.names ?? [])];
+    const isSimple = names.length === 0 && !companion && deadlineMs === null && matched.releaseAt === null;
+    const how = isSimple && isShort(draft) ? { group: { kind: 'published', key: correlationId } } : {};
     const publish = async (tx: Transaction): Promise<Published> => {
-      await tx.lock([...this.artifacts.lockKeys([matched]), ...(companion?.names ?? [])]);
+      await tx.lock(names);
       const changes = this.tracker.begin(tx, cause);
       // Both are sent together. Whether the artifact is stored already comes first, so the other one may fail.
       const opened = changes.open(correlationId);
@@ -66,7 +69,7 @@ export class Publisher {
       return { artifactId, correlationId, seq, generation: correlation.generation, isRepeated: false };
     };
     try {
-      return await this.unitOfWork.run(publish);
+      return await this.unitOfWork.run(publish, how);
     } catch (error) {
       if (!(error instanceof AlreadyPublished)) throw error;
       return findPublished(this.unitOfWork.reader, artifactId);

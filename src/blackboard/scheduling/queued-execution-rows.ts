@@ -1,8 +1,9 @@
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 
 import { dialectOf } from '../../database/dialects/dialect.js';
-import { places, prepared, preparedInsert } from '../../database/prepared.js';
+import { places, prepared } from '../../database/prepared.js';
 import type { ExecutionsTable, ExecutionState } from '../../database/schema.js';
+import { sharedInsert, sharing } from '../../database/shared-statement.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 
@@ -28,7 +29,7 @@ const COLUMNS = [
 
 export type NewExecutionRow = Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)[number]>;
 
-export const insertExecutions = preparedInsert('executions', [...COLUMNS, 'state']);
+export const insertExecutions = sharedInsert('executions', [...COLUMNS, 'state']);
 
 /** A lease from the beginning of an execution: the process that runs it, and its end (epoch ms). */
 export interface NewLease {
@@ -41,32 +42,62 @@ export interface NewLease {
  * Inserts an execution as running, under this lease. It is inserted as pending, and returned as such, if its agent is
  * paused or another process is registered: then only a claim, which locks the agent, may start it.
  */
-export const insertRunning = prepared<NewExecutionRow & NewLease, { state: ExecutionState }>((db, place) => {
-  const text = (name: 'leaseToken' | 'owner') => sql<string>`cast(${place(name)} as text)`;
-  const number = (name: 'created_at' | 'until') => sql<number>`cast(${place(name)} as bigint)`;
-  const paused = sql`exists (select 1 from agent_pauses where agent = ${place('agent')})`;
+export const insertRunning = sharing<NewExecutionRow & NewLease, { state: ExecutionState }>(
+  prepared((db, place) => {
+    const text = (name: 'leaseToken' | 'owner') => sql<string>`cast(${place(name)} as text)`;
+    const number = (name: 'created_at' | 'until') => sql<number>`cast(${place(name)} as bigint)`;
+    const row = { ...places(place, COLUMNS), created_at: number('created_at') };
+    const lease = { lease_token: text('leaseToken'), lease_owner: text('owner'), lease_until: number('until') };
+    return insertUnlessMustWait(db, { ...row, ...lease } as Leased).returning('state');
+  }),
+  {
+    table: 'executions',
+    rowOf: ({ leaseToken, owner, until, ...row }) => ({
+      ...row,
+      lease_token: leaseToken,
+      lease_owner: owner,
+      lease_until: until,
+    }),
+    key: 'id',
+    answers: true,
+    addsRows: false,
+    build: (db, given) => {
+      const columns = [...COLUMNS, 'lease_token', 'lease_owner', 'lease_until'] as const;
+      const row = Object.fromEntries(columns.map((column) => [column, sql.ref(`given.${column}`)]));
+      return insertUnlessMustWait(db, row as Leased, given).returning(['state', 'id']);
+    },
+  },
+);
+
+type Leased = Record<(typeof COLUMNS)[number] | 'lease_token' | 'lease_owner' | 'lease_until', RawBuilder<never>>;
+
+/** `row`: the columns of one row, or of each row of `given`. */
+function insertUnlessMustWait(db: Reader, row: Leased, given?: RawBuilder<unknown>) {
+  const { agent, created_at: now, lease_token, lease_owner, lease_until } = row;
+  const paused = sql`exists (select 1 from agent_pauses where agent_pauses.agent = ${agent})`;
   // Exactly this process: it must be registered, or else another one may take itself for the only one.
-  const alone = dialectOf(db).isOnlyProcess(text('owner'), number('created_at'));
-  const mustWait = sql`${paused} or not ${alone}`;
+  const mustWait = sql`${paused} or not ${dialectOf(db).isOnlyProcess(lease_owner, now)}`;
   const running = <T>(value: T) => sql`case when not must_wait then ${value} end`;
   const columns = {
-    ...places(place, COLUMNS),
+    ...row,
     state: sql`case when must_wait then 'pending' else 'running' end`,
-    lease_token: running(text('leaseToken')),
-    lease_owner: running(text('owner')),
-    lease_until: running(number('until')),
+    lease_token: running(lease_token),
+    lease_owner: running(lease_owner),
+    lease_until: running(lease_until),
     claim: running(dialectOf(db).nextClaim),
-    started_at: running(number('created_at')),
-    attempt_started_at: running(number('created_at')),
+    started_at: running(now),
+    attempt_started_at: running(now),
   };
+  const checked = given
+    ? sql`(select given.*, ${mustWait} as must_wait from ${given}) as given`
+    : sql`(select ${mustWait} as must_wait) as checked`;
   return db
     .insertInto('executions')
     .columns(Object.keys(columns) as (keyof Insertable<ExecutionsTable>)[])
-    .expression(sql`select ${sql.join(Object.values(columns))} from (select ${mustWait} as must_wait) as checked`)
-    .returning('state');
-});
+    .expression(sql`select ${sql.join(Object.values(columns))} from ${checked}`);
+}
 
-export const insertInputs = preparedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);
+export const insertInputs = sharedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);
 
 /** Counts the executions of an agent in the current generation of a correlation. */
 export async function countInGeneration(

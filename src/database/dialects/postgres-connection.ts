@@ -11,10 +11,11 @@ import {
 } from 'kysely';
 import type { ClientBase, QueryResult } from 'pg';
 
-import type { DirectAdapter } from '../prepared.js';
+import type { DirectAdapter, SharedStatement } from '../prepared.js';
 import type { Schema } from '../schema.js';
 import { type DialectAdapter, POSTGRES } from './dialect.js';
 import { isOutdated } from './postgres-errors.js';
+import { type MemberQueries, Members } from './postgres-members.js';
 import { canJoin, combined, type Statement, statementOf } from './postgres-statements.js';
 
 /** Sends one query. With `name` it is a prepared statement of the connection. */
@@ -51,11 +52,16 @@ interface Change {
 /** Runs a prepared statement. */
 type Run = (statement: Statement, values: unknown[]) => unknown[] | Promise<unknown[]>;
 
+type Share = <Values, Row>(statement: SharedStatement<Values, Row>, values: Values) => Promise<Row[]>;
+
 class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
   readonly starlingDialect = POSTGRES;
   readonly compiledFor = COMPILED;
 
-  constructor(private readonly run: Run) {
+  constructor(
+    private readonly run: Run,
+    readonly share?: Share,
+  ) {
     super();
   }
 
@@ -83,10 +89,14 @@ class Connection implements DatabaseConnection {
 
 const refuse = (): Promise<never> => Promise.reject(new Error('only the unit of work may begin transactions'));
 
-/** Makes a Kysely instance that sends its queries with `send`. `run` runs the prepared ones. */
+/**
+ * Makes a Kysely instance that sends its queries with `send`. `run` runs the prepared ones. With `share`, those that can
+ * be shared run with those of other members of a group.
+ */
 export function kyselyOver(
   send: Send,
   run: Run = (statement, values) => sendPrepared(send, statement, values),
+  share?: Share,
 ): Kysely<Schema> {
   const connection = new Connection(send);
   const driver: Driver = {
@@ -100,7 +110,7 @@ export function kyselyOver(
   };
   return new Kysely<Schema>({
     dialect: {
-      createAdapter: () => new Adapter(run),
+      createAdapter: () => new Adapter(run, share),
       createDriver: () => driver,
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
@@ -115,6 +125,7 @@ export function kyselyOver(
  */
 export class TransactionConnection {
   readonly db: Kysely<Schema>;
+  readonly members: Members;
   /** The first error of the transaction. Postgres refuses everything after it with a message that does not say why. */
   private failure: unknown = null;
   private gathering = false;
@@ -123,22 +134,17 @@ export class TransactionConnection {
 
   constructor(private readonly client: ClientBase) {
     this.db = kyselyOver(
-      (query) => {
-        this.sendChanges();
-        return this.send(query);
-      },
+      (query) => this.sendNext(query),
       (statement, values) => this.run(statement, values),
     );
+    this.members = new Members(this.db, (queries) => this.dbOfMember(queries));
   }
 
-  /** `relaxedDurability`: see TransactionOptions. */
-  begin(relaxedDurability: boolean): void {
+  /** `settings`: of this transaction, as SQL. */
+  begin(settings: string): void {
     this.failure = null;
     this.changes = [];
-    void this.send({
-      text: relaxedDurability ? 'begin; set local synchronous_commit to off' : 'begin',
-      values: [],
-    }).catch(() => undefined);
+    void this.send({ text: `begin${settings}`, values: [] }).catch(() => undefined);
   }
 
   /**
@@ -160,6 +166,20 @@ export class TransactionConnection {
     this.changes = [];
     await this.client.query('rollback');
     return this.failure ?? error;
+  }
+
+  private dbOfMember({ alone, share }: MemberQueries): Kysely<Schema> {
+    const sent = async (query: Parameters<Send>[0]): Promise<[QueryResult]> => [await this.sendNext(query)];
+    return kyselyOver(
+      async (query) => (await (alone(() => sent(query), true) as ReturnType<typeof sent>))[0],
+      (statement, values) => alone(async () => this.run(statement, values), statement.answers),
+      share,
+    );
+  }
+
+  private sendNext(query: Parameters<Send>[0]): ReturnType<Send> {
+    this.sendChanges();
+    return this.send(query);
   }
 
   private run(statement: Statement, values: unknown[]): unknown[] | Promise<unknown[]> {

@@ -88,7 +88,7 @@ function changeOf({ query, sql, parameters }: CompiledQuery): Statement['change'
   if (parameters.length > MOST_VALUES) return null;
   const reads = [...sql.matchAll(/\b(?:from|join) "?(\w+)/gi)].map(([, table]) => table!);
   if (query.kind === 'InsertQueryNode') return { table: nameOf(query.into), addsRows: !query.onConflict, reads };
-  if (query.kind === 'UpdateQueryNode' && !query.from) return { table: nameOf(query.table), addsRows: false, reads };
+  if (query.kind === 'UpdateQueryNode') return { table: nameOf(query.table), addsRows: false, reads };
   return null;
 }
 

@@ -5,19 +5,24 @@ import type { Logger } from '../../common/logger.js';
 import { random } from '../../common/random.js';
 import { scheduler } from '../../common/scheduler.js';
 import type { Telemetry } from '../../common/telemetry.js';
-import { prepared } from '../prepared.js';
 import type { Schema } from '../schema.js';
-import { type PositionedTable, type Transaction, type TransactionOptions, UnitOfWork } from '../unit-of-work.js';
+import { type PositionedTable, type TransactionOptions, UnitOfWork } from '../unit-of-work.js';
 import { POSTGRES } from './dialect.js';
 import { TransactionConnection } from './postgres-connection.js';
 import type { PostgresDatabase } from './postgres-database.js';
 import { asDomainError, isOutdated, wasGivenUp } from './postgres-errors.js';
+import { PostgresGroups, type Work } from './postgres-groups.js';
+import { Member, Undone } from './postgres-member.js';
 import { findWriters, PostgresPositions } from './postgres-positions.js';
 
 /** Tries of one transaction before its error is passed on. */
 const MOST_TRIES = 10;
 const LONGEST_PAUSE_MS = 50;
 const LOOK_AT_WRITERS_MS = 5;
+
+const RELAXED = '; set local synchronous_commit to off';
+/** Shorter than for a single transaction, because all of a group wait for a row that one of them needs. */
+const IN_GROUP = "; set local lock_timeout to '500ms'";
 
 type Effect = () => void;
 
@@ -29,6 +34,10 @@ export class PostgresUnitOfWork extends UnitOfWork {
   readonly mayCommitUnnoticed = true;
   private readonly connections = new WeakMap<PoolClient, TransactionConnection>();
   private readonly open = new Set<Promise<unknown>>();
+  private readonly groups = new PostgresGroups(
+    (work) => this.runUntilDecided(work, {}),
+    (works) => this.runTogether(works),
+  );
   private readonly positions = new Map<PositionedTable, PostgresPositions>();
 
   constructor(
@@ -44,8 +53,8 @@ export class PostgresUnitOfWork extends UnitOfWork {
     });
   }
 
-  run<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions = {}): Promise<T> {
-    const result = this.runUntilDecided(work, how);
+  run<T>(work: Work<T>, how: TransactionOptions = {}): Promise<T> {
+    const result = how.group ? this.groups.run(work, how.group) : this.runUntilDecided(work, how);
     const settled = result.then(
       () => undefined,
       () => undefined,
@@ -80,58 +89,69 @@ export class PostgresUnitOfWork extends UnitOfWork {
 
   // Two transactions that wait for each other's rows are legitimate: Postgres ends one of them, and it runs again. The
   // same applies to a transaction that conflicts with the migration of a newer version.
-  private async runUntilDecided<T>(work: (tx: Transaction) => Promise<T>, how: TransactionOptions): Promise<T> {
+  private async runUntilDecided<T>(work: Work<T>, how: TransactionOptions): Promise<T> {
     const startedAt = scheduler.elapsed();
     for (let tries = 1; ; tries += 1) {
       try {
-        const value = await this.runOnce(work, how);
+        const [value] = (await this.runOnce([work], how.relaxedDurability ? RELAXED : '')) as [T];
         this.telemetry.transactionEnded(scheduler.elapsed() - startedAt);
         return value;
       } catch (error) {
-        if (!(wasGivenUp(error) || isOutdated(error)) || tries === MOST_TRIES) throw asDomainError(error);
+        const { cause } = error as Undone;
+        if (!(wasGivenUp(cause) || isOutdated(cause)) || tries === MOST_TRIES) throw asDomainError(cause);
         await scheduler.pause(random.number() * LONGEST_PAUSE_MS);
       }
     }
   }
 
-  private async runOnce<T>(
-    work: (tx: Transaction) => Promise<T>,
-    { relaxedDurability = false }: TransactionOptions,
-  ): Promise<T> {
-    const client = await this.database.transactions.connect();
-    const connection = this.connectionOf(client);
-    const effects: Effect[] = [];
-    const answered: Promise<Effect>[] = [];
-    const undone: ((isUnknown: boolean) => void)[] = [];
-    let committing = false;
-    const later = (effect: Effect): void => void effects.push(effect);
-    let value: T;
+  /** Returns null if nothing was written, so that each can run by itself. */
+  private async runTogether(works: readonly Work<unknown>[]): Promise<unknown[] | null> {
+    const startedAt = scheduler.elapsed();
     try {
-      connection.begin(relaxedDurability);
-      value = await work({
-        db: connection.db,
-        lock: (names) => lock(connection.db, names),
-        whenVisible: later,
-        afterCommit: later,
-        withAnswer: (query, effect) => {
-          const answer = query.then((value) => () => effect(value));
-          // The commit rejects with its error.
-          answer.catch(() => undefined);
-          answered.push(answer);
-        },
-        whenUndone: (effect) => void undone.push(effect),
-      });
+      const values = await this.runOnce(works, IN_GROUP);
+      works.forEach(() => this.telemetry.transactionEnded(scheduler.elapsed() - startedAt));
+      return values;
+    } catch (error) {
+      const { cause, isRolledBack } = error as Undone;
+      if (isRolledBack) return null;
+      throw asDomainError(cause);
+    }
+  }
+
+  /** Runs them in one transaction. Rejects with Undone. */
+  private async runOnce<T>(works: readonly Work<T>[], settings: string): Promise<T[]> {
+    const client = await this.connect();
+    const connection = this.connectionOf(client);
+    const members = works.map((work) => new Member(work, connection));
+    let committing = false;
+    let values: T[];
+    try {
+      connection.begin(settings);
+      const [first] = members as [Member<T>];
+      values =
+        members.length === 1
+          ? [await first.run(connection.db)]
+          : await connection.members.run(members.map((member) => (db) => member.runInGroup(db)));
       committing = true;
       await connection.commit();
-      effects.push(...(await Promise.all(answered)));
+      await Promise.all(members.map((member) => member.answersCame()));
     } catch (error) {
       const { cause, isRolledBack } = await this.undo(client, connection, error);
-      undone.forEach((effect) => this.perform(() => effect(committing && !isRolledBack)));
-      throw cause;
+      const isUnknown = committing && !isRolledBack;
+      members.forEach(({ undone }) => undone.forEach((effect) => this.perform(() => effect(isUnknown))));
+      throw new Undone(cause, isRolledBack);
     }
     client.release();
-    effects.forEach((effect) => this.perform(effect));
-    return value;
+    members.forEach(({ effects }) => effects.forEach((effect) => this.perform(effect)));
+    return values;
+  }
+
+  private async connect(): Promise<PoolClient> {
+    try {
+      return await this.database.transactions.connect();
+    } catch (error) {
+      throw new Undone(error, false);
+    }
   }
 
   private async undo(
@@ -167,15 +187,3 @@ export class PostgresUnitOfWork extends UnitOfWork {
     }
   }
 }
-
-// Names are sorted, so that two transactions never wait for each other's names.
-async function lock(db: Kysely<Schema>, names: readonly string[]): Promise<void> {
-  const locks = [...new Set(names)].sort().map((name) => takeLock(db, { name }));
-  await Promise.all(locks);
-}
-
-const takeLock = prepared<{ name: string }, unknown>((db, place) =>
-  db.selectNoFrom(({ fn, lit }) =>
-    fn('pg_advisory_xact_lock', [fn('hashtextextended', [place('name'), lit(0)])]).as('locked'),
-  ),
-);

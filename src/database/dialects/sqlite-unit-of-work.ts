@@ -185,6 +185,11 @@ export class SqliteUnitOfWork extends UnitOfWork {
     const transaction: Transaction = {
       db: this.database.writer,
       lock: () => Promise.resolve(),
+      each: async (items, work) => {
+        const values = [];
+        for (const item of items) values.push(await work(transaction, item));
+        return values;
+      },
       whenVisible: (effect) => whenVisible.push(effect),
       afterCommit: (effect) => afterCommit.push(effect),
       withAnswer: (query, effect) => answered.push(query.then((value) => () => effect(value))),

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
+import { sharing, updateGiven } from '../../database/shared-statement.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ItemRow } from './results-text.js';
 
@@ -104,12 +105,28 @@ const findInputs = preparedWithList<{ seq: number }, number, { position: number;
       .where('position', 'in', positions),
 );
 
-const setRun = prepared<{ seq: number; position: number; runId: string }, unknown>((db, place) =>
-  db
-    .updateTable('batch_rows')
-    .set({ run_id: place('runId') })
-    .where('batch_seq', '=', place('seq'))
-    .where('position', '=', place('position')),
+const setRun = sharing<{ seq: number; position: number; runId: string }, unknown>(
+  prepared((db, place) =>
+    db
+      .updateTable('batch_rows')
+      .set({ run_id: place('runId') })
+      .where('batch_seq', '=', place('seq'))
+      .where('position', '=', place('position')),
+  ),
+  {
+    table: 'batch_rows',
+    rowOf: ({ seq, position, runId }) => ({ batch_seq: seq, position, run_id: runId }),
+    key: 'run_id',
+    answers: false,
+    addsRows: false,
+    build: (db, given) =>
+      updateGiven(db.updateTable('batch_rows'), {
+        table: 'batch_rows',
+        columns: ['run_id'],
+        given,
+        key: ['batch_seq', 'position'],
+      }),
+  },
 );
 
 const findItems = prepared<Stretch, ItemRow>((db, place) =>

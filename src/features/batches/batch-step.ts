@@ -93,10 +93,13 @@ export class BatchStep {
       }
       const positions = due.map(({ position }) => position);
       const inputs = await this.rows.inputsOf(tx.db, batch.seq, positions);
-      for (const row of due) {
-        if (await this.begin(tx, batch, row, staticInputs, inputs.get(row.position)!)) started += 1;
-        else failed += 1 + row.copies;
-      }
+      const begun = await tx.each(due, (part, row) =>
+        this.begin(part, batch, row, staticInputs, inputs.get(row.position)!),
+      );
+      due.forEach(({ copies }, index) => {
+        if (begun[index]) started += 1;
+        else failed += 1 + copies;
+      });
     }
     return { next, started, failed };
   }

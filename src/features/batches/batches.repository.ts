@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
 import { amongFound, locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { BatchState } from '../../database/schema.js';
+import { sharing } from '../../database/shared-statement.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { BatchRow } from './batch.js';
 
@@ -215,21 +216,58 @@ const saveProgress = prepared<BatchProgress & { seq: number }, unknown>((db, pla
     .where('seq', '=', place('seq')),
 );
 
-const countEnded = prepared<EndedRun & { id: string }, { seq: number }>((db, place) =>
-  db
-    .updateTable('batches')
-    .set({
-      running_runs: sql<number>`running_runs - 1`,
-      succeeded_items: sql<number>`succeeded_items + ${place('succeeded')}`,
-      failed_items: sql<number>`failed_items + ${place('failed')}`,
-      input_tokens: sql<number>`input_tokens + ${place('inputTokens')}`,
-      output_tokens: sql<number>`output_tokens + ${place('outputTokens')}`,
-      // Usage without a price adds nothing. Null means that no usage has a price.
-      cost: sql<number | null>`coalesce(cost + ${place('cost')}, cost, ${place('cost')})`,
-    })
-    .where('id', '=', place('id'))
-    .returning('seq'),
+const countEnded = sharing<EndedRun & { id: string }, { seq: number }>(
+  prepared((db, place) =>
+    db
+      .updateTable('batches')
+      .set({
+        running_runs: sql<number>`running_runs - 1`,
+        succeeded_items: sql<number>`succeeded_items + ${place('succeeded')}`,
+        failed_items: sql<number>`failed_items + ${place('failed')}`,
+        input_tokens: sql<number>`input_tokens + ${place('inputTokens')}`,
+        output_tokens: sql<number>`output_tokens + ${place('outputTokens')}`,
+        // Usage without a price adds nothing. Null means that no usage has a price.
+        cost: sql<number | null>`coalesce(cost + ${place('cost')}, cost, ${place('cost')})`,
+      })
+      .where('id', '=', place('id'))
+      .returning('seq'),
+  ),
+  {
+    table: 'batches',
+    rowOf: ({ id, succeeded, failed, inputTokens, outputTokens, cost }) => ({
+      id,
+      succeeded_items: succeeded,
+      failed_items: failed,
+      input_tokens: inputTokens,
+      output_tokens: outputTokens,
+      cost,
+    }),
+    key: 'id',
+    mayRepeat: true,
+    answers: true,
+    addsRows: false,
+    build: (db, given) =>
+      db
+        .updateTable('batches')
+        .from(sumsOf(given).as('ended'))
+        .set({
+          running_runs: sql<number>`running_runs - ended.runs`,
+          succeeded_items: sql<number>`succeeded_items + ended.succeeded`,
+          failed_items: sql<number>`failed_items + ended.failed`,
+          input_tokens: sql<number>`input_tokens + ended.input`,
+          output_tokens: sql<number>`output_tokens + ended.output`,
+          cost: sql<number | null>`coalesce(batches.cost + ended.spent, batches.cost, ended.spent)`,
+        })
+        .whereRef('batches.id', '=', 'ended.id')
+        .returning(['batches.seq', 'batches.id']),
+  },
 );
+
+/** Adds up the ends of the runs of each batch. */
+const sumsOf = (given: RawBuilder<unknown>) => sql<{ id: string }>`(
+  select given.id, count(*) as runs, sum(given.succeeded_items) as succeeded, sum(given.failed_items) as failed,
+    sum(given.input_tokens) as input, sum(given.output_tokens) as output, sum(given.cost) as spent
+  from ${given} group by given.id order by given.id)`;
 
 const findHidden = prepared<object, { seq: number; id: string }>((db) =>
   db.selectFrom('batches').select(['seq', 'id']).where('status', '=', 'removed').orderBy('seq'),

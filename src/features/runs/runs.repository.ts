@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { type Insertable, type Selectable, sql } from 'kysely';
+import { type Compilable, type Insertable, type Selectable, sql } from 'kysely';
 
 import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
 import type { CorrelationCondition } from '../../blackboard/retention/settled-correlations.js';
-import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { RunsTable, RunState } from '../../database/schema.js';
+import { sharedInsert, sharing, updateGiven } from '../../database/shared-statement.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { FoundRun, RunRow } from './run.js';
 
@@ -132,7 +133,7 @@ const selectRuns = (db: Reader) =>
     .selectAll('runs')
     .select('executions.started_at');
 
-const insertRun = preparedInsert('runs', [
+const insertRun = sharedInsert('runs', [
   'id',
   'agent',
   'status',
@@ -145,16 +146,26 @@ const insertRun = preparedInsert('runs', [
   'error',
 ]);
 
-const endOpen = prepared<
-  { id: string; status: RunState; error: string | null; endedAt: number },
-  Selectable<RunsTable>
->((db, place) =>
-  db
-    .updateTable('runs')
-    .set({ status: place('status'), error: place('error'), ended_at: place('endedAt') })
-    .where('id', '=', place('id'))
-    .where('status', '=', 'running')
-    .returningAll(),
+const endOpen = sharing<{ id: string; status: RunState; error: string | null; endedAt: number }, Selectable<RunsTable>>(
+  prepared((db, place) =>
+    db
+      .updateTable('runs')
+      .set({ status: place('status'), error: place('error'), ended_at: place('endedAt') })
+      .where('id', '=', place('id'))
+      .where('status', '=', 'running')
+      .returningAll(),
+  ),
+  {
+    table: 'runs',
+    rowOf: ({ endedAt, ...end }) => ({ ...end, ended_at: endedAt }),
+    key: 'id',
+    answers: true,
+    addsRows: false,
+    build: (db, given) =>
+      updateGiven(db.updateTable('runs'), { table: 'runs', columns: ['status', 'error', 'ended_at'], given })
+        .where('runs.status' as never, '=', 'running' as never)
+        .returningAll('runs' as never) as Compilable<Selectable<RunsTable>>,
+  },
 );
 
 const findFailure = prepared<{ correlationId: string }, { agent: string; error_message: string | null }>((db, place) =>

@@ -1,0 +1,138 @@
+import {
+  type Compilable,
+  type Insertable,
+  type Kysely,
+  type RawBuilder,
+  sql,
+  type UpdateQueryBuilder,
+  type UpdateResult,
+} from 'kysely';
+
+import { type DirectAdapter, type Prepared, prepared, preparedInsert, type SharedStatement } from './prepared.js';
+import type { Schema } from './schema.js';
+
+type Table = keyof Schema & string;
+type Fields = Record<string, unknown>;
+
+/** A table expression with the rows of all runs, under the name `given`. */
+export type Given = RawBuilder<unknown>;
+
+/** How a statement runs once for several sets of values on Postgres. */
+export interface ManyForm<Values, Row> {
+  /** The rows of `given` have the columns of this table. */
+  table: Table;
+  rowOf(values: Values): Fields;
+  /** The column that tells the rows apart. The rows of an answer have it too. */
+  key: string;
+  /** Whether several rows may have the same key. All of them get the same answer. */
+  mayRepeat?: boolean;
+  answers: boolean;
+  addsRows: boolean;
+  build(db: Kysely<Schema>, given: Given): Compilable<Row>;
+}
+
+/** Returns a prepared statement that the members of a group run together. */
+export function sharing<Values, Row>(
+  one: Prepared<Values, Row>,
+  { table, rowOf, key, mayRepeat = false, answers, addsRows, build }: ManyForm<Values, Row>,
+): Prepared<Values, Row> {
+  const run = preparedMany(table, build);
+  const many = async (db: Kysely<Schema>, all: readonly Values[]): Promise<Row[][]> => {
+    const rows = all.map(rowOf);
+    const keys = rows.map((row) => String(row[key]));
+    const text = jsonOf(sorted(rows, key));
+    if (text === null || (!mayRepeat && new Set(keys).size < keys.length)) return oneByOne(one, db, all);
+    const answer = Map.groupBy(await run(db, text), (row) => String((row as Fields)[key]));
+    return keys.map((each) => answer.get(each) ?? []);
+  };
+  return shared({ answers, addsRows, one, many });
+}
+
+/** Like `preparedInsert`, and the members of a group insert their rows together. */
+export function sharedInsert<Name extends Table, Column extends keyof Insertable<Schema[Name]> & string>(
+  table: Name,
+  columns: readonly Column[],
+): (db: Kysely<Schema>, rows: readonly Pick<Insertable<Schema[Name]>, Column>[]) => Promise<void> {
+  type Rows = readonly Pick<Insertable<Schema[Name]>, Column>[];
+  const insert = preparedInsert(table, columns);
+  const run = preparedMany(table, (db, given) => insertGiven(db, table, columns as never, given));
+  const one = async (db: Kysely<Schema>, rows: Rows): Promise<never[]> => {
+    await insert(db, rows);
+    return [];
+  };
+  const many = async (db: Kysely<Schema>, all: readonly Rows[]): Promise<never[][]> => {
+    const text = jsonOf(all.flat().map((row) => picked(row as Fields, columns)));
+    if (text === null) return oneByOne(one, db, all);
+    await run(db, text);
+    return [];
+  };
+  const statement = shared({ answers: false, addsRows: true, one, many });
+  return async (db, rows) => {
+    if (rows.length > 0) await statement(db, rows);
+  };
+}
+
+/** An insert of these columns of `given`. */
+export const insertGiven = <Name extends Table>(
+  db: Kysely<Schema>,
+  table: Name,
+  columns: readonly (keyof Schema[Name] & string)[],
+  given: Given,
+) =>
+  db
+    .insertInto(table)
+    .columns(columns)
+    .expression(sql`select ${sql.join(columns.map((column) => sql.ref(`given.${column}`)))} from ${given}`);
+
+interface GivenUpdate {
+  table: Table;
+  columns: readonly string[];
+  given: Given;
+  /** The columns that identify a row. */
+  key?: readonly string[];
+}
+
+/** Continues an update: it sets these columns in the rows that are in `given`. */
+export function updateGiven(update: object, { table, columns, given, key = ['id'] }: GivenUpdate) {
+  const isSame = key.map((column) => sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`given.${column}`)}`);
+  return (update as UpdateQueryBuilder<Schema, 'executions', 'executions', UpdateResult>)
+    .from(given as never)
+    .set(Object.fromEntries(columns.map((column) => [column, sql.ref(`given.${column}`)])))
+    .where(sql<boolean>`${sql.join(isSame, sql` and `)}`);
+}
+
+export const picked = (row: object, columns: readonly string[]): Fields =>
+  Object.fromEntries(columns.map((column) => [column, (row as Fields)[column]]));
+
+function shared<Values, Row>(statement: SharedStatement<Values, Row>): Prepared<Values, Row> {
+  return (db, values) => {
+    const adapter = db.getExecutor().adapter as object as DirectAdapter;
+    return adapter.share ? adapter.share(statement, values) : statement.one(db, values);
+  };
+}
+
+function preparedMany<Row>(
+  table: Table,
+  build: (db: Kysely<Schema>, given: Given) => Compilable<Row>,
+): (db: Kysely<Schema>, rows: string) => Promise<Row[]> {
+  const run = prepared<{ rows: string }, Row>((db, place) =>
+    build(db, sql`json_populate_recordset(cast(null as ${sql.table(table)}), cast(${place('rows')} as json)) as given`),
+  );
+  return (db, rows) => run(db, { rows });
+}
+
+/** Rows are locked in the order of their keys, so that two groups never wait for each other. */
+const sorted = (rows: readonly Fields[], key: string): Fields[] =>
+  [...rows].sort((one, other) => (String(one[key]) < String(other[key]) ? -1 : 1));
+
+/** Null if the text may have escapes that Postgres refuses in JSON: of NUL, and of half a surrogate pair. */
+function jsonOf(rows: readonly Fields[]): string | null {
+  const text = JSON.stringify(rows);
+  return text.includes('\\u0000') || text.includes('\\ud') ? null : text;
+}
+
+const oneByOne = <Values, Row>(
+  one: Prepared<Values, Row>,
+  db: Kysely<Schema>,
+  all: readonly Values[],
+): Promise<Row[][]> => Promise.all(all.map((values) => one(db, values)));
