@@ -47,7 +47,7 @@ describe.each(tables)('the states of %s', (table) => {
         const change = () => changeState(db, table, from as never, to as never).compile();
         if (from.every((state) => isAllowed(table, state, to))) {
           const { sql, parameters } = change();
-          expect(sql).toContain(`update "${table}" set "state" = ? where coalesce(state, '')`);
+          expect(sql).toContain(`update "${table}" set "state" = ? where coalesce("${table}"."state", '')`);
           expect(parameters).toEqual([to]);
           for (const state of states) expect(sql.includes(`'${state}'`)).toBe(from.includes(state));
         } else expect(change).toThrow(`${table} may not change from`);

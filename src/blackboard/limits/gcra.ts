@@ -18,5 +18,10 @@ export const afterStart = (rate: Rate, usedUntil: number, units: number, now: nu
   Math.max(usedUntil, now) + lengthOf(rate, units);
 
 /** How many whole units may start at `now`. */
-export const unitsLeft = (rate: Rate, usedUntil: number, now: number): number =>
-  Math.max(0, Math.floor(rate.burst - (Math.max(usedUntil - now, 0) - TOLERANCE_MS) / lengthOf(rate, 1)));
+export function unitsLeft(rate: Rate, usedUntil: number, now: number): number {
+  const rounded = Math.floor(rate.burst - (Math.max(usedUntil - now, 0) - TOLERANCE_MS) / lengthOf(rate, 1));
+  // `earliestStart` decides, because both must give the same answer where rounding matters.
+  let units = Math.max(0, Math.min(rounded + 1, rate.burst));
+  while (units > 0 && earliestStart(rate, usedUntil, units) > now) units -= 1;
+  return units;
+}

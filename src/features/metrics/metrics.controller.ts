@@ -40,7 +40,8 @@ export class MetricsController {
 }
 
 function textOf(name: string, registries: readonly Registry[]): Promise<string> {
-  const registry = registries.find((one) => one.getSingleMetric(name) !== undefined);
+  // `getSingleMetric` would also find what every object has, such as `toString`.
+  const registry = registries.find((one) => one.getMetricsAsArray().some((metric) => metric.name === name));
   if (!registry) throw new DomainError('invalid', `name: there is no metric ${shown(name)}`);
   return registry.getSingleMetricAsString(name);
 }
