@@ -121,6 +121,10 @@ describe('schedules over HTTP', () => {
       .post(`${SCHEDULES}/ours/backfill`)
       .send({ ...range, to: '2030-01-01' })
       .expect(400, { detail: 'to: must not be in the future' });
+    await board.http
+      .post(`${SCHEDULES}/ours/backfill`)
+      .send({ from: range.from })
+      .expect(400, { detail: 'to: is required' });
   });
 
   it('a backfill uses the version of each time', async () => {
