@@ -70,11 +70,11 @@ export class RowClaims<Row extends QueuedRow, Input> {
     ]);
     const candidates = found.flatMap(({ queue, ready }) => ready.slice(0, free.get(queue)));
     const chosen = candidates.sort(byPriority).slice(0, slots.total);
-    const { rows, gone, leaseToken, inputs, missed } = await this.take(tx, chosen, lease, now);
+    const { rows, notReady, leaseToken, inputs, missed } = await this.take(tx, chosen, lease, now);
     const moreWaiting: string[] = [];
     const emptied: string[] = [];
     for (const { queue, ready, isAll, take } of found) {
-      const firstLeft = ready.findIndex(({ id }) => !gone.has(id));
+      const firstLeft = ready.findIndex(({ id }) => !notReady.has(id));
       take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
       // If the limit of all processes is reached, the process that frees a slot searches again. If the queue is paused,
       // resuming it does.
@@ -116,13 +116,13 @@ export class RowClaims<Row extends QueuedRow, Input> {
     return findNextRetry(reader, this.queue);
   }
 
-  /** `gone`: the ids of what is no longer ready. `missed`: other transactions had locked some of the rows. */
+  /** `notReady`: the ids of the rows that were claimed or blocked. `missed`: other transactions had locked some of the rows. */
   private async take(
     tx: Transaction,
     chosen: readonly Row[],
     lease: Lease,
     now: number,
-  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs' | 'missed'> & { gone: Set<string> }> {
+  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs' | 'missed'> & { notReady: Set<string> }> {
     // External workers get this token, and it lets them end the execution, so it must not be predictable from another
     // one.
     const leaseToken = random.uuid();
@@ -137,8 +137,8 @@ export class RowClaims<Row extends QueuedRow, Input> {
     ]);
     const ours = new Set(leased.map(({ id }) => id));
     const rows = admitted.filter(({ id }) => ours.has(id));
-    const gone = new Set([...ours, ...blocked]);
-    return { rows, gone, leaseToken, inputs, missed: gone.size < chosen.length };
+    const notReady = new Set([...ours, ...blocked]);
+    return { rows, notReady, leaseToken, inputs, missed: notReady.size < chosen.length };
   }
 }
 

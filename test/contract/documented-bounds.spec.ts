@@ -41,7 +41,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['the ticks of a time', /^There are more than 1000 ticks from from to to; choose less time$/],
   ['values of a limit that belong together', /^(burst: counts for a rate)/],
   ['agents that are external', /is not an external agent/],
-  ['a metric that exists', /^name: there is no metric /],
+  ['a metric that exists', /^name: unknown metric /],
   [
     'the types that the agent publishes, and their schemas',
     /^(outputs\[\d+\](\.type)?: |the answer )|refuses its payload|the payload of \w+ must be an object/,

@@ -47,7 +47,9 @@ it('answers only the metrics that are named', async () => {
   const process = await app.http.get('/metrics?name=process_resident_memory_bytes').expect(200);
   expect(process.text).toMatch(/^process_resident_memory_bytes \d+$/m);
   for (const name of ['queue_depth', 'toString'])
-    await app.http.get(`/metrics?name=${name}`).expect(400, { detail: `name: there is no metric ${name}` });
+    await app.http
+      .get(`/metrics?name=${name}`)
+      .expect(400, { detail: `name: unknown metric ${name}; GET /metrics shows all names` });
   await app.close();
 });
 

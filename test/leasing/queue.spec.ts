@@ -1,17 +1,8 @@
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
-
-import type { Schema } from '../../src/database/schema.js';
 import { isLost, isLostIn } from '../../src/queue/lease.js';
 import { queueOver } from '../../src/queue/queue.js';
+import { compilingDatabase } from './compiling-database.js';
 
-const db = new Kysely<Schema>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (of) => new SqliteIntrospector(of),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
+const db = compilingDatabase();
 
 describe('a queue', () => {
   it('is a table with the columns of leases, and has the type of the columns that it reads', () => {

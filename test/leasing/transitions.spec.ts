@@ -2,11 +2,10 @@
 import { globSync, readFileSync } from 'node:fs';
 
 import fc from 'fast-check';
-import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 
-import type { Schema } from '../../src/database/schema.js';
 import { changeState } from '../../src/queue/change-state.js';
 import { isAllowed, type TableWithStates, TRANSITIONS } from '../../src/queue/transitions.js';
+import { compilingDatabase } from './compiling-database.js';
 
 /** The states in which rows are inserted, and those in which they may stay. */
 const ENDS = {
@@ -14,14 +13,7 @@ const ENDS = {
   deliveries: { first: ['waiting', 'pending'], last: ['delivered', 'dead'] },
 };
 
-const db = new Kysely<Schema>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (of) => new SqliteIntrospector(of),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-});
+const db = compilingDatabase();
 
 const tables = Object.keys(TRANSITIONS) as TableWithStates[];
 const nextOf = (table: TableWithStates): Record<string, readonly string[]> => TRANSITIONS[table];

@@ -44,18 +44,10 @@ const CHANGEABLE = [
 ] as const;
 
 const INSERTED = [
+  ...(Object.keys(NEW_CORRELATION) as (keyof typeof NEW_CORRELATION)[]),
   'id',
-  'state',
-  'closed',
   'background',
   'has_run',
-  'generation',
-  'pending',
-  'artifact_count',
-  'error_count',
-  'output_count',
-  'generation_executions',
-  'limited_agents',
   'traceparent',
   'started_at',
   'last_activity_at',

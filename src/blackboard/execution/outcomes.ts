@@ -11,7 +11,7 @@ import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { FailedAttempts } from './failed-attempts.js';
 import { deferToLease, finishUnderLease } from './lease-rows.js';
 
-/** Rolls back the outcome of an attempt whose lease is no longer held. */
+/** The lease of the attempt has expired or was revoked, so its outcome is rolled back. */
 class LeaseLost extends Error {}
 
 /** Outputs of an execution. */

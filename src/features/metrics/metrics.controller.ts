@@ -27,7 +27,7 @@ export class MetricsController {
     description: 'Prometheus text format',
     content: { 'text/plain': { schema: { type: 'string' }, example: EXAMPLE } },
   })
-  @ApiErrors([400, 'name: there is no metric queue_depth'], 503)
+  @ApiErrors([400, 'name: unknown metric queue_depth; GET /metrics shows all names'], 503)
   async metrics(@Query() { name }: MetricsQuery, @Res() response: Response): Promise<void> {
     const registries = [this.registry, processMetrics()];
     const texts = name
@@ -42,7 +42,7 @@ export class MetricsController {
 function textOf(name: string, registries: readonly Registry[]): Promise<string> {
   // `getSingleMetric` would also find what every object has, such as `toString`.
   const registry = registries.find((one) => one.getMetricsAsArray().some((metric) => metric.name === name));
-  if (!registry) throw new DomainError('invalid', `name: there is no metric ${shown(name)}`);
+  if (!registry) throw new DomainError('invalid', `name: unknown metric ${shown(name)}; GET /metrics shows all names`);
   return registry.getSingleMetricAsString(name);
 }
 
