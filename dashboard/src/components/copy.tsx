@@ -59,12 +59,12 @@ export function CopyButton({ text, label }: CopyButtonProps): ReactNode {
   );
 }
 
-/** Copies the request behind what is shown, for a shell. */
-export function CurlButton({ request }: { request: ShownRequest }): ReactNode {
-  const [isCopied, copy] = useCopy(() => curlText(request));
+/** Copies the request behind what is shown, for a shell. Without a request, such as while a field is not valid, it is disabled. */
+export function CurlButton({ request }: { request: ShownRequest | undefined }): ReactNode {
+  const [isCopied, copy] = useCopy(() => (request === undefined ? '' : curlText(request)));
   const icon: IconName = isCopied ? 'check' : 'terminal';
   return (
-    <button type="button" className="button" onClick={copy}>
+    <button type="button" className="button" disabled={request === undefined} onClick={copy}>
       <Icon name={icon} />
       Copy as curl
     </button>

@@ -103,7 +103,8 @@ function BatchForm({ agents, types }: FormProps): ReactNode {
       void navigate({ to: '/batches/$id' as string, params: { id } as never });
     },
   });
-  const isReady = (isCsv ? file : list) !== undefined && staticInputs !== undefined && !starting.isPending;
+  const isValid = (isCsv || list !== undefined) && staticInputs !== undefined;
+  const isReady = isValid && !(isCsv && file === undefined) && !starting.isPending;
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
     if (isReady) starting.mutate();
@@ -119,7 +120,7 @@ function BatchForm({ agents, types }: FormProps): ReactNode {
     <Page
       title="Start a batch"
       about="Run one agent over many inputs; each becomes a run of its own"
-      actions={<CurlButton request={shownRequest(options, source)} />}
+      actions={<CurlButton request={isValid ? shownRequest(options, source) : undefined} />}
     >
       <div className="grid items-start gap-4 xl:grid-cols-2">
         <form onSubmit={submit} className="card flex max-w-220 min-w-0 flex-col gap-4 p-4">

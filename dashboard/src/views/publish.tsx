@@ -111,7 +111,7 @@ function PublishForm({ types, agents }: FormProps): ReactNode {
     <Page
       title="Publish"
       about="Publish an artifact as a client does, and see what the agents make of it"
-      actions={<CurlButton request={request} />}
+      actions={<CurlButton request={fault === undefined ? request : undefined} />}
     >
       <div className="grid items-start gap-4 xl:grid-cols-2">
         <form onSubmit={submit} className="card flex max-w-220 min-w-0 flex-col gap-3 p-4">

@@ -52,6 +52,23 @@ describeDashboard('the view Agent', { config: CONFIG, files: FILES }, (dashboard
     expect(complaints).toEqual([]);
   });
 
+  it('offers its fields when the examples of the types have come, so that none replaces what is typed', async () => {
+    const { page } = await dashboard.open();
+    const arrived = Promise.withResolvers<void>();
+    await page.route('**/api/v1/artifact-types', async (route) => {
+      await arrived.promise;
+      await route.continue();
+    });
+    await page.goto(`${dashboard.app.url}/dashboard/agents/divider?as=json`);
+    const section = page.getByRole('region', { name: 'Run it alone' });
+    await section.waitFor();
+    expect(await section.getByRole('textbox').count()).toBe(0);
+    arrived.resolve();
+    const field = section.getByRole('textbox', { name: 'Order' });
+    await field.waitFor();
+    expect(JSON.parse(await field.inputValue())).toEqual({ n: 4 });
+  });
+
   it('shows what the service refuses at the field of the input that it names', async () => {
     const { page } = await dashboard.open();
     await page.goto(`${dashboard.app.url}/dashboard/agents/divider?inputs=Order+and+Rule`);

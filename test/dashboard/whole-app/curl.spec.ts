@@ -127,6 +127,18 @@ describeFilledDashboard('Copy as curl', (dashboard) => {
     });
   });
 
+  it.each([
+    ['/publish?as=json', 'Payload'],
+    ['/agents/packer?as=json', 'Order'],
+    ['/batches/new?source=list', 'List of inputs'],
+  ])('offers no command in %s for text that is not JSON', async (path, field) => {
+    const page = await open(path);
+    await page.getByRole('textbox', { name: field, exact: true }).fill('{"item": ');
+    await eventually('the button is disabled', () =>
+      page.locator('main').getByRole('button', { name: 'Copy as curl', disabled: true }).isVisible(),
+    );
+  });
+
   it('runs an agent on inputs with such characters', async () => {
     const page = await open('/agents/packer?as=json');
     const section = page.getByRole('region', { name: 'Run it alone' });

@@ -14,11 +14,14 @@ import { Icon } from '../../components/icon';
 import { parseObject } from '../../components/json-field';
 import { PayloadField } from '../../components/payload-field';
 import { Section } from '../../components/section';
+import { Failure, LoadingRows } from '../../components/states';
 import { exampleOf } from '../../json-example';
 
 type Agent = Schemas['AgentBody'];
 
 const PATH = '/api/v1/agents/{agent_name}/run';
+
+const TITLE = 'Run it alone';
 
 /** The inputs of one execution: an artifact of each type. */
 interface Inputs {
@@ -38,30 +41,48 @@ function inputsOf({ subscriptions }: Agent): Inputs[] {
 
 /** Runs the agent alone, on inputs that are written here. */
 export function RunSection({ agent }: { agent: Agent }): ReactNode {
-  const { value, set } = useFilters({ inputs: text });
-  const types = useApi('/api/v1/artifact-types').data?.artifact_types ?? [];
-  const [typed, setTyped] = useState<Record<string, string>>({});
+  const { data, error, refetch } = useApi('/api/v1/artifact-types');
   const choices = inputsOf(agent);
-  const chosen = choices.find(({ title }) => title === value.inputs) ?? choices[0];
+  if (choices.length === 0) return null;
+  // The fields start with examples of the types: if these came later, they would move the cursor of who types already.
+  if (data) return <RunForm agent={agent} choices={choices} types={data.artifact_types} />;
+  return (
+    <Section title={TITLE}>
+      {error ? <Failure error={error} retry={() => void refetch()} /> : <LoadingRows count={4} />}
+    </Section>
+  );
+}
+
+interface RunFormProps {
+  agent: Agent;
+  /** At least one. */
+  choices: readonly Inputs[];
+  types: readonly Schemas['ArtifactTypeBody'][];
+}
+
+function RunForm({ agent, choices, types }: RunFormProps): ReactNode {
+  const { value, set } = useFilters({ inputs: text });
+  const [typed, setTyped] = useState<Record<string, string>>({});
+  const chosen = choices.find(({ title }) => title === value.inputs) ?? choices[0]!;
   const schemaOf = (type: string): Record<string, unknown> | null =>
     types.find(({ name }) => name === type)?.schema ?? null;
   const textOf = (type: string): string => typed[type] ?? JSON.stringify(exampleOf(schemaOf(type)), undefined, 2);
-  const inputs = (chosen?.types ?? []).map((type) => ({ type, ...parseObject(textOf(type)) }));
+  const inputs = chosen.types.map((type) => ({ type, ...parseObject(textOf(type)) }));
   const body = { inputs: inputs.map(({ type, object = {} }) => ({ type, payload: object })) };
   const params = { path: { agent_name: agent.name } };
   const running = useMutation({
     mutationFn: async () => answered(api.POST(PATH, { params, body })),
     onSuccess: ({ artifacts }) => announce(`The agent published ${artifacts.length} artifacts`),
   });
-  const isReady = inputs.every(({ fault }) => fault === undefined) && !running.isPending;
+  const isValid = inputs.every(({ fault }) => fault === undefined);
+  const isReady = isValid && !running.isPending;
   const submit = (event?: FormEvent): void => {
     event?.preventDefault();
     if (isReady) running.mutate();
   };
-  if (chosen === undefined) return null;
   const request: ShownRequest = { method: 'POST', path: PATH, params, body };
   return (
-    <Section title="Run it alone" actions={<CurlButton request={request} />}>
+    <Section title={TITLE} actions={<CurlButton request={isValid ? request : undefined} />}>
       <form onSubmit={submit} className="flex flex-col gap-3 p-3">
         <p className="text-table text-muted">
           One execution on these inputs, in a correlation without other agents. What it publishes triggers no agent.
