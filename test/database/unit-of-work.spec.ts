@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { setImmediate } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
@@ -72,6 +73,20 @@ describe('the unit of work on a SQLite file', () => {
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
     expect(outcomes[1]).toMatchObject({ reason: failure });
     expect(committed()).toEqual(['first', 'last']);
+  });
+
+  it('rejects if a query fails that the closure does not wait for, also when the closure fails, too', async () => {
+    await run((tx) => write(tx, 'first'));
+    const failing = (error?: Error) =>
+      run((tx) => {
+        tx.withAnswer(write(tx, 'first'), () => undefined);
+        return error ? Promise.reject(error) : Promise.resolve();
+      });
+    await expect(failing()).rejects.toThrow('UNIQUE');
+    await expect(failing(new Error('refused'))).rejects.toThrow('refused');
+    // A rejection that nothing handles would fail this test after a turn of the event loop.
+    await setImmediate();
+    expect(committed()).toEqual(['first']);
   });
 
   it('runs the closures of a group again if one of them rejects, with the effects of a commit called once', async () => {

@@ -192,7 +192,12 @@ export class SqliteUnitOfWork extends UnitOfWork {
       },
       whenVisible: (effect) => whenVisible.push(effect),
       afterCommit: (effect) => afterCommit.push(effect),
-      withAnswer: (query, effect) => answered.push(query.then((value) => () => effect(value))),
+      withAnswer: (query, effect) => {
+        const answer = query.then((value) => () => effect(value));
+        // It is awaited only if `work` succeeds. If both fail, its rejection would end the process.
+        answer.catch(() => undefined);
+        answered.push(answer);
+      },
       whenUndone: (effect) => whenUndone.push(() => effect(false)),
     };
     if (inSavepoint) this.statements.savepoint.run();
