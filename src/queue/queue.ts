@@ -8,6 +8,7 @@ type QueueColumn =
   | 'id'
   | 'seq'
   | 'priority'
+  | 'background'
   | 'state'
   | 'attempt_started_at'
   | 'available_at'
@@ -45,9 +46,18 @@ export interface QueuedRow {
   id: string;
   queue: string;
   priority: number;
+  /** 1 for background work. */
+  background: number;
   seq: number;
   created_at: number;
 }
+
+/** Rows of a queue with the same rank are claimed in the order in which they were made. */
+export type Rank = Pick<QueuedRow, 'priority' | 'background'>;
+
+/** Sorts by the order of claims: the higher priority first, then foreground work. */
+export const byRank = (one: Rank, other: Rank): number =>
+  other.priority - one.priority || one.background - other.background;
 
 /**
  * A table whose rows wait in named queues, are claimed by any process, and are leased until their outcome is committed.
@@ -84,7 +94,7 @@ export function queueOver<Table extends QueueTable, Column extends ColumnOf<Tabl
     select: (db) =>
       db
         .selectFrom(from)
-        .select(['id', `${nameColumn} as queue`, 'priority', 'seq', 'created_at', ...read])
+        .select(['id', `${nameColumn} as queue`, 'priority', 'background', 'seq', 'created_at', ...read])
         .$castTo(),
   };
 }

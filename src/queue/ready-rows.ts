@@ -4,7 +4,7 @@ import type { Clock } from '../common/clock.js';
 import { scheduler } from '../common/scheduler.js';
 import { type Prepared, prepared } from '../database/prepared.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import type { Queue, QueuedRow } from './queue.js';
+import { byRank, type Queue, type QueuedRow, type Rank } from './queue.js';
 
 export interface FoundRows<Row> {
   queue: string;
@@ -20,12 +20,12 @@ export interface FoundRows<Row> {
 
 /** How much of a queue is known to contain no ready rows. */
 interface Frontier {
-  /** For each priority, the position up to which no row is ready. */
-  readonly upTo: Map<number, number>;
+  /** In the order of claims, for each rank the position up to which no row is ready. */
+  readonly ranks: (Rank & { upTo: number })[];
   /** When the whole queue is searched again (epoch ms). */
   wholeAt: number;
   /**
-   * The last search of the whole queue found as many rows as it asked for, so rows with priorities of an earlier
+   * The last search of the whole queue found as many rows as it asked for, so rows with ranks of an earlier
    * configuration may remain.
    */
   sawNotAll: boolean;
@@ -39,24 +39,24 @@ const MAX_QUEUES = 10_000;
 /**
  * Finds rows that are ready to be claimed. Postgres keeps dead rows and index entries until no session can see them.
  * While a session holds an old snapshot, each search from the front of a queue would scan everything claimed since.
- * Each process therefore remembers, by queue and priority, the position up to which nothing is ready, and searches from
+ * Each process therefore remembers, by queue and rank, the position up to which nothing is ready, and searches from
  * there. A row that returns to the queue before that position (`returned`) causes a search of the whole queue, and so
  * does the passing of time. SQLite keeps no dead rows.
  */
 export class ReadyRows<Row extends QueuedRow> {
   private readonly findAll: Prepared<{ queue: string; limit: number }, Row>;
-  private readonly findFrom: Prepared<{ queue: string; priority: number; from: number; limit: number }, Row>;
+  private readonly findFrom: Prepared<Rank & { queue: string; from: number; limit: number }, Row>;
   private readonly frontiers = new Map<string, Frontier>();
   private final = 0;
   private finalAt = -Infinity;
 
   /**
-   * `prioritiesOf` returns the priorities that new rows of a queue get. Searches of the whole queue find rows with
-   * other priorities, of an earlier configuration.
+   * `ranksOf` returns the ranks that new rows of a queue get. Searches of the whole queue find rows with other ranks, of
+   * an earlier configuration.
    */
   constructor(
     private readonly queue: Queue<Row>,
-    private readonly prioritiesOf: (queue: string) => number[],
+    private readonly ranksOf: (queue: string) => Rank[],
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
   ) {
@@ -85,7 +85,7 @@ export class ReadyRows<Row extends QueuedRow> {
     );
   }
 
-  /** Finds the first `limit` rows of a queue, by priority and then by the order in which they were made. */
+  /** Finds the first `limit` rows of a queue, by rank and then by the order in which they were made. */
   async find(tx: Transaction, queue: string, limit: number): Promise<FoundRows<Row>> {
     const { final } = this;
     // The search and the move use this same frontier. If rows return to the queue in between, they start a new one.
@@ -111,25 +111,24 @@ export class ReadyRows<Row extends QueuedRow> {
   private looked(frontier: Frontier, ready: readonly Row[], isFull: boolean): void {
     frontier.wholeAt = this.clock.now() + WHOLE_EVERY_MS;
     frontier.sawNotAll = isFull;
-    for (const { priority } of ready) if (!frontier.upTo.has(priority)) frontier.upTo.set(priority, 0);
+    add(frontier.ranks, ready);
   }
 
-  private async findBehind(tx: Transaction, queue: string, { upTo }: Frontier, limit: number): Promise<Row[]> {
-    const highestFirst = [...upTo].sort(([one], [other]) => other - one);
-    const found = highestFirst.map(([priority, from]) => this.findFrom(tx.db, { queue, priority, from, limit }));
+  private async findBehind(tx: Transaction, queue: string, { ranks }: Frontier, limit: number): Promise<Row[]> {
+    const found = ranks.map(({ upTo, ...rank }) => this.findFrom(tx.db, { queue, ...rank, from: upTo, limit }));
     return (await Promise.all(found)).flat().slice(0, limit);
   }
 
   /**
-   * Moves the frontier past what was taken: before the last row taken, no row of equal or higher priority is ready.
+   * Moves the frontier past what was taken: before the last row taken, no row of the same rank or one before it is ready.
    */
   private move(frontier: Frontier, taken: readonly Row[], nothingLeft: boolean, final: number): void {
     const last = taken.at(-1);
     if (!last && !nothingLeft) return;
-    for (const [priority, place] of frontier.upTo) {
-      if (!nothingLeft && priority < last!.priority) continue;
-      const next = nothingLeft || priority > last!.priority ? final : Math.min(last!.seq, final);
-      frontier.upTo.set(priority, Math.max(place, next));
+    for (const rank of frontier.ranks) {
+      const order = nothingLeft ? -1 : byRank(rank, last!);
+      if (order > 0) continue;
+      rank.upTo = Math.max(rank.upTo, order < 0 ? final : Math.min(last!.seq, final));
     }
   }
 
@@ -141,26 +140,37 @@ export class ReadyRows<Row extends QueuedRow> {
     let frontier = this.frontiers.get(queue);
     if (!frontier) {
       if (this.frontiers.size >= MAX_QUEUES) this.frontiers.clear();
-      frontier = {
-        upTo: new Map(this.prioritiesOf(queue).map((priority) => [priority, 0])),
-        wholeAt: 0,
-        sawNotAll: false,
-      };
+      frontier = { ranks: [], wholeAt: 0, sawNotAll: false };
+      add(frontier.ranks, this.ranksOf(queue));
       this.frontiers.set(queue, frontier);
     }
     return frontier;
   }
 }
 
+/** Adds the ranks that are new. */
+function add(known: Frontier['ranks'], ranks: readonly Rank[]): void {
+  for (const rank of ranks) {
+    if (known.some((other) => byRank(rank, other) === 0)) continue;
+    known.push({ priority: rank.priority, background: rank.background, upTo: 0 });
+  }
+  known.sort(byRank);
+}
+
 const findingAll = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ queue: string; limit: number }, Row>((db, place) =>
-    ready(db, queue, place('queue')).orderBy('priority', 'desc').orderBy('seq').limit(place('limit')),
+    ready(db, queue, place('queue'))
+      .orderBy('priority', 'desc')
+      .orderBy('background')
+      .orderBy('seq')
+      .limit(place('limit')),
   );
 
 const findingFrom = <Row extends QueuedRow>(queue: Queue<Row>) =>
-  prepared<{ queue: string; priority: number; from: number; limit: number }, Row>((db, place) =>
+  prepared<Rank & { queue: string; from: number; limit: number }, Row>((db, place) =>
     ready(db, queue, place('queue'))
       .where('priority', '=', place('priority'))
+      .where('background', '=', place('background'))
       .where('seq', '>', place('from'))
       .orderBy('seq')
       .limit(place('limit')),

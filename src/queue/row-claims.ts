@@ -3,7 +3,7 @@ import { random } from '../common/random.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { Lease } from './lease.js';
 import { findNextRetry, releaseDueRetries, takingLeases } from './leased-rows.js';
-import type { Queue, QueuedRow } from './queue.js';
+import { byRank, type Queue, type QueuedRow, type Rank } from './queue.js';
 import { ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
 
@@ -53,11 +53,11 @@ export class RowClaims<Row extends QueuedRow, Input> {
   constructor(
     private readonly queue: Queue<Row>,
     private readonly rules: ClaimRules<Row, Input>,
-    prioritiesOf: (queue: string) => number[],
+    ranksOf: (queue: string) => Rank[],
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
-    this.ready = new ReadyRows(queue, prioritiesOf, clock, unitOfWork);
+    this.ready = new ReadyRows(queue, ranksOf, clock, unitOfWork);
     this.takeLeases = takingLeases(queue);
   }
 
@@ -69,7 +69,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
       Promise.all([...slots.byQueue].map(([queue, here]) => this.ready.find(tx, queue, Math.min(here, slots.total)))),
     ]);
     const candidates = found.flatMap(({ queue, ready }) => ready.slice(0, free.get(queue)));
-    const chosen = candidates.sort(byPriority).slice(0, slots.total);
+    const chosen = candidates.sort(inOrder).slice(0, slots.total);
     const { rows, notReady, leaseToken, inputs, missed } = await this.take(tx, chosen, lease, now);
     const moreWaiting: string[] = [];
     const emptied: string[] = [];
@@ -142,4 +142,4 @@ export class RowClaims<Row extends QueuedRow, Input> {
   }
 }
 
-const byPriority = (one: QueuedRow, other: QueuedRow): number => other.priority - one.priority || one.seq - other.seq;
+const inOrder = (one: QueuedRow, other: QueuedRow): number => byRank(one, other) || one.seq - other.seq;

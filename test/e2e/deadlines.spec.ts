@@ -237,7 +237,7 @@ describe('a deadline', () => {
     await publishGated('after-a-bad-one', 'PT2M');
     await board.publish('Order', { n: 4 }, { correlation: 'released', visibility: { kind: 'After', ttl: 'PT3M' } });
     // No publish leaves such a timer: its correlation does not exist.
-    const bad = { id: 'bad', kind: 'deadline' as const, due_at: clock.now() + MINUTE, subject: '1 nobody' };
+    const bad = { id: 'bad', kind: 'deadline' as const, due_at: clock.now() + MINUTE, subject: 'nobody' };
     const unitOfWork = board.app.app.get(UnitOfWork, { strict: false });
     await unitOfWork.run(({ db }) => db.insertInto('timers').values(bad).execute());
     // The clock moves in one step, so that all of them are due together.

@@ -8,11 +8,20 @@ describe('a queue', () => {
   it('is a table with the columns of leases, and has the type of the columns that it reads', () => {
     const queue = queueOver('deliveries', 'queue', ['target_id', 'attempt']);
     type Row = Awaited<ReturnType<ReturnType<typeof queue.select>['execute']>>[number];
-    const row: Row = { id: 'd', queue: 'q', priority: 0, seq: 1, created_at: 0, target_id: 't', attempt: 1 };
+    const row: Row = {
+      id: 'd',
+      queue: 'q',
+      priority: 0,
+      background: 0,
+      seq: 1,
+      created_at: 0,
+      target_id: 't',
+      attempt: 1,
+    };
     expect(queue.select(db).compile().sql).toBe(
-      'select "id", "queue" as "queue", "priority", "seq", "created_at", "target_id", "attempt" from "deliveries"',
+      'select "id", "queue" as "queue", "priority", "background", "seq", "created_at", "target_id", "attempt" from "deliveries"',
     );
-    expect(Object.keys(row)).toHaveLength(7);
+    expect(Object.keys(row)).toHaveLength(8);
   });
 
   it('refuses other tables, and the columns of another table', () => {

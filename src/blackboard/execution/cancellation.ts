@@ -52,17 +52,12 @@ export class Cancellation {
   }
 
   /** Cancels a generation because its deadline has passed, unless it has settled. The caller saves the changes. */
-  async cancelOverdue(
-    tx: Transaction,
-    changes: CorrelationChanges,
-    { id, generation }: { id: string; generation: number },
-  ): Promise<void> {
+  async cancelOverdue(tx: Transaction, changes: CorrelationChanges, id: string, deadline: number): Promise<void> {
     const correlation = await changes.get(id);
-    if (correlation.state !== 'active' || correlation.generation !== generation || correlation.deadline_at === null)
-      return;
+    if (correlation.state !== 'active' || correlation.deadline_at !== deadline) return;
     await this.joinRemoval.hold(tx, [id]);
     await this.end(tx, changes, correlation, 'cancelled', {
-      reason: `the deadline passed at ${toTimestamp(correlation.deadline_at)}`,
+      reason: `the deadline passed at ${toTimestamp(deadline)}`,
     });
   }
 

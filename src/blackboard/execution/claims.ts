@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Lease } from '../../queue/lease.js';
+import type { Rank } from '../../queue/queue.js';
 import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
 import { ClaimLimits } from '../limits/claim-limits.js';
@@ -37,7 +38,7 @@ export class Claims {
     };
     type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
     const rowsOf = (queue: typeof EXECUTIONS, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
-      new RowClaims(queue, { ...rules, inputsOf }, (agent) => prioritiesOf(catalog.agent(agent)), clock, unitOfWork);
+      new RowClaims(queue, { ...rules, inputsOf }, (agent) => ranksOf(catalog.agent(agent)), clock, unitOfWork);
     this.rows = rowsOf(EXECUTIONS, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
     // The response to a client's claim reads the inputs while it is sent.
     this.unassigned = rowsOf(UNASSIGNED, async () => []);
@@ -95,6 +96,6 @@ export class Claims {
   }
 }
 
-/** The priorities that the agent's executions can have. Background ones have one less. */
-const prioritiesOf = (agent: AgentDefinition | undefined): number[] =>
-  agent?.subscriptions.flatMap(({ priority }) => [2 * priority, 2 * priority - 1]) ?? [];
+/** The ranks that the agent's executions can have. */
+const ranksOf = (agent: AgentDefinition | undefined): Rank[] =>
+  agent?.subscriptions.flatMap(({ priority }) => [0, 1].map((background) => ({ priority, background }))) ?? [];

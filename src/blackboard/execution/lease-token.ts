@@ -6,14 +6,3 @@ import { createHash } from 'node:crypto';
  */
 export const outsideToken = (leaseToken: string, executionId: string): string =>
   createHash('sha256').update(`${leaseToken} ${executionId}`).digest('base64url');
-
-const RELEASED = 'released ';
-
-/** The value of `executions.ended_lease` after a client has released the lease. */
-export const releasedLease = (leaseToken: string): string => RELEASED + leaseToken;
-
-/** Whether `endedLease` says that a client released the lease with the token `outside`. */
-export const isReleased = (endedLease: string | null, executionId: string, outside: string): boolean =>
-  endedLease !== null &&
-  endedLease.startsWith(RELEASED) &&
-  outsideToken(endedLease.slice(RELEASED.length), executionId) === outside;

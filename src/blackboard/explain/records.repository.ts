@@ -20,6 +20,7 @@ type ExecutionColumn =
   | 'attempt'
   | 'seq'
   | 'priority'
+  | 'background'
   | 'available_at'
   | 'blocked_on'
   | 'ended_at'
@@ -142,6 +143,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.attempt',
       'executions.seq',
       'executions.priority',
+      'executions.background',
       'executions.available_at',
       'executions.blocked_on',
       'executions.ended_at',

@@ -13,7 +13,7 @@ import { AttemptReports } from '../execution/attempt-reports.js';
 import { definitionOf } from '../execution/claimed-execution.js';
 import type { EndingExecution, ExecutionFailure } from '../execution/ending-execution.js';
 import { endingExecution } from '../execution/ending-execution.js';
-import { isReleased, outsideToken } from '../execution/lease-token.js';
+import { outsideToken } from '../execution/lease-token.js';
 import { Outcomes } from '../execution/outcomes.js';
 import type { MatchedArtifact } from '../publishing/matched-artifacts.js';
 import { ExternalClaims } from './external-claims.js';
@@ -74,7 +74,7 @@ export class ExternalLeases {
    */
   async release(id: string, leaseToken: string): Promise<void> {
     const row = await this.find(id);
-    if (isReleased(row.ended_lease, id, leaseToken)) return;
+    if (wasReleased(row, leaseToken)) return;
     if (!isHeldBy(row, leaseToken)) throw notHeld(row);
     if (!isExternal(this.agent(row.agent)))
       throw new DomainError(
@@ -83,7 +83,7 @@ export class ExternalLeases {
       );
     await this.claims.handBack([{ id, agent: row.agent, leaseToken: row.lease_token! }]);
     const after = await this.find(id);
-    if (!isReleased(after.ended_lease, id, leaseToken)) throw notHeld(after);
+    if (!wasReleased(after, leaseToken)) throw notHeld(after);
   }
 
   /**
@@ -157,16 +157,19 @@ export class ExternalLeases {
 type EndedAs = 'completed' | 'failed';
 
 const isHeldBy = ({ id, state, lease_token }: Leased, leaseToken: string): boolean =>
-  state === 'running' && lease_token !== null && outsideToken(lease_token, id) === leaseToken;
+  state === 'running' && isLease(lease_token, id, leaseToken);
+
+const wasReleased = ({ id, released_lease }: Leased, leaseToken: string): boolean =>
+  isLease(released_lease, id, leaseToken);
 
 /** Whether a request with this lease has already ended the attempt in this way. */
 function wasEnded({ id, state, ended_lease }: Leased, leaseToken: string, as: EndedAs): boolean {
-  return (
-    ended_lease !== null &&
-    outsideToken(ended_lease, id) === leaseToken &&
-    (state === 'completed') === (as === 'completed')
-  );
+  return isLease(ended_lease, id, leaseToken) && (state === 'completed') === (as === 'completed');
 }
+
+/** Whether the client's token is that of this lease of the execution. */
+const isLease = (lease: string | null, executionId: string, leaseToken: string): boolean =>
+  lease !== null && outsideToken(lease, executionId) === leaseToken;
 
 /** The error for a lease that no longer holds, with the reason. */
 function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased): DomainError {

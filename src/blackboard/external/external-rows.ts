@@ -6,7 +6,6 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
 import { NO_LEASE } from '../../queue/leased-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
-import { releasedLease } from '../execution/lease-token.js';
 import { type ExecutionRow, EXECUTIONS } from '../execution/leased-executions.js';
 import type { AskedFor } from './claim-request.js';
 
@@ -26,6 +25,7 @@ export const findReadyFor = (
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is', null)
     .orderBy('priority', 'desc')
+    .orderBy('background')
     .orderBy('seq')
     .limit(limit)
     .execute();
@@ -71,7 +71,7 @@ export async function setClaimant(
 /** Makes a claimed execution wait again. Returns 0 if it has another lease, otherwise 1. */
 export async function handBack({ db }: Transaction, id: string, leaseToken: string): Promise<number> {
   const { numUpdatedRows } = await changeState(db, 'executions', ['running'], 'pending')
-    .set({ ...NO_LEASE, claimed_by: null, ended_lease: releasedLease(leaseToken) })
+    .set({ ...NO_LEASE, claimed_by: null, released_lease: leaseToken })
     .where('id', '=', id)
     .where('lease_token', '=', leaseToken)
     .executeTakeFirst();
@@ -106,6 +106,7 @@ const LEASED = [
   'lease_token',
   'lease_owner',
   'ended_lease',
+  'released_lease',
   'attempt_started_at',
   'created_at',
   'ended_at',

@@ -4,7 +4,7 @@ import { locking } from '../../database/dialects/dialect.js';
 import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
-import { NEVER } from '../../queue/queue.js';
+import { NEVER, type Rank } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export interface RunningRow {
@@ -66,7 +66,7 @@ export const unblockExecutions = preparedWithList<object, string, { agent: strin
     .returning('agent'),
 );
 
-/** The first executions that wait for the limit, by priority and then by the order in which they were made. */
+/** The first executions that wait for the limit, in the order of claims. */
 export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, { id: string; limit_keys: string }>(
   (db, place) =>
     db
@@ -76,6 +76,7 @@ export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, {
       .where('blocked_on', 'is not', null)
       .where(isInState('pending'))
       .orderBy('priority', 'desc')
+      .orderBy('background')
       .orderBy('seq')
       .limit(place('limit'))
       .$narrowType<{ limit_keys: string }>(),
@@ -148,23 +149,30 @@ const counting = <Values extends object>(narrow: Narrow<Values>) =>
 /** How many executions wait for the limit. At most one more than `MOST_COUNTED`. */
 export const countBlocked = counting<object>((blocked) => blocked);
 
-const countHigher = counting<{ priority: number }>((blocked, place) =>
+const countHigher = counting<Pick<Rank, 'priority'>>((blocked, place) =>
   blocked.where('priority', '>', place('priority')),
 );
 
-const countOlder = counting<{ priority: number; seq: number }>((blocked, place) =>
-  blocked.where('priority', '=', place('priority')).where('seq', '<', place('seq')),
+const countForeground = counting<Rank>((blocked, place) =>
+  blocked.where('priority', '=', place('priority')).where('background', '<', place('background')),
+);
+
+const countOlder = counting<Rank & { seq: number }>((blocked, place) =>
+  blocked
+    .where('priority', '=', place('priority'))
+    .where('background', '=', place('background'))
+    .where('seq', '<', place('seq')),
 );
 
 /**
- * How many of them start before the execution with this priority and position. Makes two queries, because each reads
- * one range of the index.
+ * How many of them start before the execution with this rank and position. Makes three queries, because each reads one
+ * range of the index.
  */
 export async function countBlockedBefore(
   db: Reader,
-  place: { blockedOn: string; priority: number; seq: number },
+  place: Rank & { blockedOn: string; seq: number },
 ): Promise<number> {
-  const [higher] = await countHigher(db, place);
-  const [older] = await countOlder(db, place);
-  return higher!.count + older!.count;
+  let count = 0;
+  for (const before of [countHigher, countForeground, countOlder]) count += (await before(db, place))[0]!.count;
+  return count;
 }

@@ -11,6 +11,7 @@ interface Blocked {
   id: string;
   blocked_on: string | null;
   priority: number;
+  background: number;
   seq: number;
 }
 
@@ -34,8 +35,8 @@ export class LimitWaits {
     for (const [blockedOn, some] of Map.groupBy(blocked, ({ blocked_on }) => blocked_on)) {
       const key = keys.get(blockedOn)!;
       const [all] = await countBlocked(reader, { blockedOn });
-      for (const { id, priority, seq } of some) {
-        const before = await countBlockedBefore(reader, { blockedOn, priority, seq });
+      for (const { id, priority, background, seq } of some) {
+        const before = await countBlockedBefore(reader, { blockedOn, priority, background, seq });
         texts.set(id, this.text(key, usage, before + 1, Math.max(all!.count, before + 1)));
       }
     }

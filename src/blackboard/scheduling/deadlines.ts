@@ -25,20 +25,12 @@ export class Deadlines implements OnModuleInit {
     if (correlation.deadline_at !== null && correlation.deadline_at <= at) return;
     await this.drop(tx, correlation);
     correlation.deadline_at = at;
-    await this.timers.set(tx, 'deadline', at, subjectOf(correlation));
+    await this.timers.set(tx, 'deadline', at, correlation.id);
   }
 
   private async drop(tx: Transaction, correlation: TrackedCorrelation): Promise<void> {
     if (correlation.deadline_at === null) return;
     correlation.deadline_at = null;
-    await this.timers.cancel(tx, 'deadline', subjectOf(correlation));
+    await this.timers.cancel(tx, 'deadline', correlation.id);
   }
-}
-
-/** The timer's subject for a generation of a correlation. */
-const subjectOf = ({ id, generation }: Pick<TrackedCorrelation, 'id' | 'generation'>): string => `${generation} ${id}`;
-
-export function generationOf(subject: string): { id: string; generation: number } {
-  const space = subject.indexOf(' ');
-  return { id: subject.slice(space + 1), generation: Number(subject.slice(0, space)) };
 }

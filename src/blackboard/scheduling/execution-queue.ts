@@ -134,7 +134,8 @@ export class ExecutionQueue {
       direct: direct ? 1 : 0,
       // The agent gets the inputs of a window as a list, even a single one.
       batch: subscription.batch ? 1 : 0,
-      priority: 2 * subscription.priority - correlation.background,
+      priority: subscription.priority,
+      background: correlation.background,
       attempt: 1,
       lost_leases: 0,
       traceparent: correlation.workTraceparent,

@@ -16,6 +16,7 @@ const COLUMNS = [
   'direct',
   'batch',
   'priority',
+  'background',
   'attempt',
   'lost_leases',
   'traceparent',

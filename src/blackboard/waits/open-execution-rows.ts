@@ -59,6 +59,7 @@ const COLUMNS = [
   'created_at',
   'attempt_started_at',
   'priority',
+  'background',
   'blocked_on',
 ] as const;
 

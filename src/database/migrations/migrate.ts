@@ -20,6 +20,7 @@ import { schedules } from './0011-schedules.js';
 import { definitions } from './0012-definitions.js';
 import { limits } from './0013-limits.js';
 import { limitValues } from './0014-limit-values.js';
+import { oneValueAColumn } from './0015-one-value-a-column.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -40,6 +41,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   definitions,
   limits,
   limitValues,
+  oneValueAColumn,
 ];
 
 /**

@@ -31,8 +31,10 @@ export interface ExecutionsTable {
   state: ColumnType<ExecutionState, ExecutionState, never>;
   /** 1 for a direct run: no agent reacts to its outputs. */
   direct: number;
-  /** Twice the priority of its subscription, minus one for background work. */
+  /** The priority of its subscription. */
   priority: number;
+  /** 1 if no client waits for it: it comes after others of its agent with equal priority. */
+  background: Generated<number>;
   /** The current or next attempt, from 1 in each round. */
   attempt: number;
   /** How many times it was retried by hand after its final failure. */
@@ -50,11 +52,10 @@ export interface ExecutionsTable {
   assignee: Generated<string | null>;
   /** The name that the last external claimant gave, or null. */
   claimed_by: Generated<string | null>;
-  /**
-   * The lease under which an external worker ended its last attempt, or `released` and the released lease. It lets the
-   * worker repeat its request.
-   */
+  /** The lease under which an external worker ended its last attempt. It lets the worker repeat its request. */
   ended_lease: Generated<string | null>;
+  /** The lease that an external worker released last, for the same reason. */
+  released_lease: Generated<string | null>;
   /** When it escalates or fails if it has not ended (epoch ms). Null for never. */
   due_at: Generated<number | null>;
   /** When it escalated (epoch ms). */

@@ -61,7 +61,7 @@ export interface TimersTable {
   kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick' | 'limits';
   /** Epoch ms. After a failure, the time of the next try. */
   due_at: number;
-  /** The artifact's seq, the group's id, the correlation's generation and id, the execution's id, or the schedule's name. */
+  /** The artifact's seq, the group's id, the correlation's id, the execution's id, or the schedule's name. */
   subject: string;
   /** Number of failed tries. */
   failures: Generated<number>;

@@ -51,8 +51,10 @@ export interface DeliveriesTable {
   sequence: number;
   /** It is changed by `changeState` (src/queue/change-state.ts) alone. */
   state: ColumnType<DeliveryState, DeliveryState, never>;
-  /** 0, or -1 for background work, which comes after other deliveries to the same target. */
+  /** Always 0. */
   priority: number;
+  /** 1 for background work, which comes after other deliveries to the same target. */
+  background: Generated<number>;
   /** The current or next try, from 1. */
   attempt: number;
   /**

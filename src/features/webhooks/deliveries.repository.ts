@@ -92,8 +92,11 @@ export class DeliveriesRepository {
     );
   }
 
-  /** Returns ready deliveries of this priority or a lower one, in the order of claims, without the first `passed`. */
-  readyIn(db: Reader, from: { queue: string; priority: number; passed: number }): Promise<ReadyDelivery[]> {
+  /**
+   * Returns ready deliveries of background work, or all if `background` is 0, in the order of claims, without the first
+   * `passed`.
+   */
+  readyIn(db: Reader, from: { queue: string; background: number; passed: number }): Promise<ReadyDelivery[]> {
     return findReady(db, from);
   }
 
@@ -152,6 +155,7 @@ const NEW_COLUMNS = [
   'sequence',
   'state',
   'priority',
+  'background',
   'attempt',
   'lost_leases',
   'traceparent',
@@ -189,15 +193,16 @@ const beginNext = prepared<{ correlationId: string; targetId: string }, { queue:
 );
 
 // Has the order of the index; otherwise SQLite would scan the pending deliveries of all targets.
-const findReady = prepared<{ queue: string; priority: number; passed: number }, ReadyDelivery>((db, place) =>
+const findReady = prepared<{ queue: string; background: number; passed: number }, ReadyDelivery>((db, place) =>
   db
     .selectFrom('deliveries')
     .select(['correlation_id', 'created_at', sql<number>`coalesce(attempt_started_at, created_at)`.as('since')])
     .where('queue', '=', place('queue'))
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is', null)
-    .where('priority', '<=', place('priority'))
-    .orderBy('priority', 'desc')
+    .where('priority', '=', sql.lit(0))
+    .where('background', '>=', place('background'))
+    .orderBy('background')
     .orderBy('seq')
     .limit(READY_AT_ONCE)
     .offset(place('passed')),

@@ -5,7 +5,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Lease } from '../../queue/lease.js';
 import { RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
-import { DELIVERIES, type LeasedDelivery, PRIORITIES } from './delivery-queue.js';
+import { DELIVERIES, type LeasedDelivery, RANKS } from './delivery-queue.js';
 import { type ContentRow, DeliveryQueuesRepository } from './delivery-queues.repository.js';
 
 const WHOLE_EVERY_MS = 30_000;
@@ -42,7 +42,7 @@ export class DeliveryClaims {
       inputsOf: (tx: Transaction, ids: string[]) => queues.contentsOf(tx, ids),
       forget: () => undefined,
     };
-    this.rows = new RowClaims(DELIVERIES, rules, () => PRIORITIES, clock, unitOfWork);
+    this.rows = new RowClaims(DELIVERIES, rules, () => RANKS, clock, unitOfWork);
   }
 
   /**

@@ -1,4 +1,4 @@
-import { queueOver, type RowOf } from '../../queue/queue.js';
+import { queueOver, type Rank, type RowOf } from '../../queue/queue.js';
 
 /** Each target has a queue of deliveries, so that a slow or dead target does not delay others. */
 export const DELIVERIES = queueOver('deliveries', 'queue', [
@@ -12,8 +12,8 @@ export const DELIVERIES = queueOver('deliveries', 'queue', [
 /** The columns that are read for a claimed delivery, and for one whose lease was lost. */
 export type LeasedDelivery = RowOf<typeof DELIVERIES>;
 
-/** Deliveries of background work have the second priority. */
-export const PRIORITIES = [0, -1];
+/** All deliveries have the same priority. */
+export const RANKS: Rank[] = [0, 1].map((background) => ({ priority: 0, background }));
 
 /**
  * Returns the name of a target's queue. It begins with the target's origin, because all targets of an origin share a

@@ -9,7 +9,7 @@ import { Signals } from '../../pubsub/signals.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryAttemptsRepository } from './delivery-attempts.repository.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
-import { originOf, PRIORITIES } from './delivery-queue.js';
+import { originOf, RANKS } from './delivery-queue.js';
 import { WebhookTargetsRepository } from './webhook-targets.repository.js';
 
 /** Maximum number of rows that one transaction ends. */
@@ -75,7 +75,7 @@ export class SilentTargets {
     const silence = await this.silenceSeenBy(delivery);
     if (!silence) return;
     let count = 0;
-    for (const priority of PRIORITIES) count += await this.walk(silence, priority);
+    for (const { background } of RANKS) count += await this.walk(silence, background);
     if (count > 0) {
       const fields = {
         origin: originOf(silence.queue),
@@ -99,15 +99,15 @@ export class SilentTargets {
   }
 
   /**
-   * Ends deliveries of this priority or a lower one, in the order of claims. It reads the first delivery of each
+   * Ends deliveries of background work, or all if `background` is 0, in the order of claims. It reads the first delivery of each
    * correlation; the later ones of the correlation end with it.
    */
-  private async walk(silence: Silence, priority: number): Promise<number> {
+  private async walk(silence: Silence, background: number): Promise<number> {
     const { queue, waitingSince } = silence;
     let ended = 0;
     let passed = 0;
     while (!this.stopped) {
-      const some = await this.deliveries.readyIn(this.unitOfWork.reader, { queue, priority, passed });
+      const some = await this.deliveries.readyIn(this.unitOfWork.reader, { queue, background, passed });
       const waiting = some.filter(({ since }) => since <= waitingSince);
       passed += some.length - waiting.length;
       const here = await this.endIn(silence, [...new Set(waiting.map(({ correlation_id }) => correlation_id))]);

@@ -3,11 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { UnitOfWork } from '../../../database/unit-of-work.js';
 import { Cancellation } from '../../execution/cancellation.js';
 import { JoinRemoval } from '../../joins/join-removal.js';
-import { generationOf } from '../../scheduling/deadlines.js';
 import type { Timer } from '../../scheduling/timer-rows.js';
 import type { TimerHandler, TimerWork } from '../timer-handler.js';
 
-/** Cancels a correlation whose deadline has passed. The subject names its generation. */
+/** Cancels a correlation whose deadline has passed. The subject is the correlation's id. */
 @Injectable()
 export class CorrelationDeadline implements TimerHandler {
   constructor(
@@ -16,12 +15,12 @@ export class CorrelationDeadline implements TimerHandler {
     private readonly cancellation: Cancellation,
   ) {}
 
-  async prepare({ subject }: Timer): Promise<TimerWork> {
-    const overdue = generationOf(subject);
+  async prepare({ subject: id, due_at, was_due_at }: Timer): Promise<TimerWork> {
+    const deadline = was_due_at ?? due_at;
     return {
-      lockKeys: await this.joinRemoval.lockKeys(this.unitOfWork.reader, [overdue.id]),
-      correlationId: overdue.id,
-      run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, overdue),
+      lockKeys: await this.joinRemoval.lockKeys(this.unitOfWork.reader, [id]),
+      correlationId: id,
+      run: (tx, changes) => this.cancellation.cancelOverdue(tx, changes, id, deadline),
     };
   }
 }
