@@ -51,21 +51,38 @@ export const takingLeases = ({ table }: Queue<QueuedRow>) =>
       .returning('id');
   });
 
-/** Renews the leases of those of the rows that the owner holds, until that time (epoch ms). */
+/**
+ * Renews the leases of those of the rows that the owner holds, until that time (epoch ms). `wait: false` leaves out rows
+ * that another transaction has locked. Returns the ids of those that it has renewed.
+ */
 export async function renewLeases(
   { db }: Transaction,
-  { table }: Queue<QueuedRow>,
+  queue: Queue<QueuedRow>,
   { owner, until }: { owner: string; until: number },
   ids: readonly string[],
-): Promise<void> {
-  await db
-    .updateTable(table)
+  { wait }: { wait: boolean },
+): Promise<string[]> {
+  const rows = await db
+    .updateTable(queue.table)
     .set({ lease_until: until })
-    .where(isInState('running'))
-    .where('lease_owner', '=', owner)
-    .where('id', 'in', ids)
+    .where('id', 'in', locking(db, heldBy(db, queue, owner, ids), { wait }))
+    .returning('id')
     .execute();
+  return rows.map(({ id }) => id);
 }
+
+/** Returns those of the rows that the owner holds. */
+export async function findHeld(
+  db: Reader,
+  queue: Queue<QueuedRow>,
+  owner: string,
+  ids: readonly string[],
+): Promise<string[]> {
+  return (await heldBy(db, queue, owner, ids).execute()).map(({ id }) => id);
+}
+
+const heldBy = (db: Reader, { table }: Queue<QueuedRow>, owner: string, ids: readonly string[]) =>
+  db.selectFrom(table).select('id').where(isInState('running')).where('lease_owner', '=', owner).where('id', 'in', ids);
 
 /** Ends the leases of an owner, except those of the rows `kept`. Returns the queue of each row. */
 export async function endLeases(

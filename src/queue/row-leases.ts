@@ -5,6 +5,7 @@ import type { Lease } from './lease.js';
 import {
   endLeases,
   endLostLease,
+  findHeld,
   findLostLeases,
   type LostLease,
   renewLeases,
@@ -61,8 +62,13 @@ export class RowLeases<Row extends QueuedRow> {
   /** Renews the leases of these rows. Leases of other rows expire and are taken over, as if this process had ended. */
   async renew(ids: readonly string[]): Promise<void> {
     if (ids.length === 0) return;
-    const lease = this.next();
-    await this.unitOfWork.run((tx) => renewLeases(tx, this.queue, lease, ids), { relaxedDurability: true });
+    const renewed = new Set(await this.renewSome(ids, { wait: false }));
+    const others = ids.filter((id) => !renewed.has(id));
+    if (others.length === 0) return;
+    // Most of them have ended. The rest is locked by transactions, each of which may want several rows: while this one
+    // waits for it, it must not hold others.
+    const locked = await findHeld(this.unitOfWork.reader, this.queue, this.holder.owner, others);
+    await this.unitOfWork.inOrder(locked, async (id) => void (await this.renewSome([id], { wait: true })));
   }
 
   /**
@@ -88,6 +94,11 @@ export class RowLeases<Row extends QueuedRow> {
     const queues = await this.unitOfWork.run((tx) => endLeases(tx, this.queue, this.holder.owner, kept));
     for (const queue of new Set(queues)) this.holder.returned(queue);
     return queues.length;
+  }
+
+  private renewSome(ids: readonly string[], locked: { wait: boolean }): Promise<string[]> {
+    const lease = this.next();
+    return this.unitOfWork.run((tx) => renewLeases(tx, this.queue, lease, ids, locked), { relaxedDurability: true });
   }
 
   private async takeOverSome(
