@@ -187,7 +187,12 @@ describe('limits', () => {
   it('are changed over HTTP, over a restart and until the change is undone', async () => {
     const file = { concurrency: 2, rate: null, burst: null };
     const limit = async () => (await board.http.get('/api/v1/limits/pool').expect(200)).body as object;
-    expect(await limit()).toEqual({ name: 'pool', ...file, units: null, set_at: null, file, running: 0, waiting: 0 });
+    const agents = ['one', 'two', 'both'].map((agent) => ({
+      agent,
+      key: agent === 'both' ? 'payload.customer' : null,
+    }));
+    const unused = { running: 0, waiting: 0, longest: null };
+    expect(await limit()).toEqual({ name: 'pool', ...file, units: null, set_at: null, file, agents, ...unused });
     const put = (body: object) => board.http.put('/api/v1/limits/pool').send(body);
     expect((await put({ concurrency: 1 }).expect(200)).body).toMatchObject({ concurrency: 1, file });
     await publish('Pooled', 'h1');
@@ -222,6 +227,65 @@ describe('limits', () => {
       detail: 'Limit not found: pol; did you mean pool?',
     });
     expect(await limit()).toMatchObject({ set_at: null });
+  });
+
+  it('list the keys that executions wait for, page by page, and who waits longest', async () => {
+    interface Keys {
+      items: { key: string | null; running: number; waiting: number; longest: { correlation_id: string } }[];
+      pagination: { next: string | null };
+    }
+    const keys = async (query: object): Promise<Keys> =>
+      (await board.http.get('/api/v1/limits/per_customer/keys').query(query).expect(200)).body as Keys;
+    expect((await keys({})).items).toEqual([]);
+    // A collation of Postgres would put some of these between others.
+    const customers = ['a', 'B', 'ä', '"', 17, true];
+    for (const [index, customer] of customers.entries()) {
+      await publish('Order', `q${index}`, { customer });
+      await started(`q${index}`, 1);
+      for (const more of ['first', 'second']) {
+        await publish('Order', `q${index}-${more}`, { customer });
+        await waitsFor(
+          `q${index}-${more}`,
+          `limit per_customer: 1 of 1 used, ${more === 'first' ? '1st of 1' : '2nd of 2'} for ${customer}`,
+        );
+      }
+    }
+    const all: Keys['items'] = [];
+    let next: string | null = null;
+    do {
+      const page = await keys({ limit: 4, ...(next !== null && { after: next }) });
+      all.push(...page.items);
+      next = page.pagination.next;
+    } while (next !== null);
+    expect(all).toEqual(
+      ['"B"', '"\\""', '"a"', '"ä"', '17', 'true'].map((key) => {
+        const first = `q${customers.findIndex((one) => JSON.stringify(one) === key)}-first`;
+        return {
+          ...{ key, running: 1, waiting: 2, room_at: null },
+          longest: expect.objectContaining({ agent: 'customer', correlation_id: first }) as object,
+        };
+      }),
+    );
+    const limit = (await board.http.get('/api/v1/limits/per_customer').expect(200)).body as object;
+    expect(limit).toMatchObject({ running: 6, waiting: 12, longest: { correlation_id: 'q0-first' } });
+    expect((await board.http.get('/api/v1/limits/pool').expect(200)).body).toMatchObject({ waiting: 0, longest: null });
+    for (const [index] of customers.entries())
+      for (const id of [`q${index}`, `q${index}-first`, `q${index}-second`])
+        await board.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
+    expect((await keys({})).items).toEqual([]);
+
+    clock.advance(10_000);
+    await board.publish('Call', { n: 1 }, { correlation: 'paced-1' });
+    await board.publish('Call', { n: 2 }, { correlation: 'paced-2' });
+    await board.publish('Call', { n: 3 }, { correlation: 'paced-3' });
+    await eventually('one waits for the rate', async () => (await limitOf('paced-3')) !== null);
+    const paced = (await board.http.get('/api/v1/limits/calls/keys').expect(200)).body as object;
+    const room = new Date(clock.now() + 1_000).toISOString();
+    expect(paced).toMatchObject({ items: [{ key: null, running: 0, waiting: 1, room_at: room }] });
+    clock.advance(1_000);
+    expect(await board.ended('paced-3')).toMatchObject({ state: 'completed' });
+    await board.http.get('/api/v1/limits/pol/keys').expect(404);
+    await board.http.get('/api/v1/limits/pool/keys?after=2').expect(400);
   });
 
   it('keep what waits, with its key, across a restart; a limit that is gone lets it go', async () => {

@@ -593,6 +593,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/limits/{limit_name}/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["limitsKeys"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/schedules": {
         parameters: {
             query?: never;
@@ -2000,6 +2016,18 @@ export interface components {
             rate: string | null;
             burst: number | null;
         };
+        LimitedAgentBody: {
+            agent: string;
+            key: string | null;
+        };
+        WaiterBody: {
+            /** Format: uuid */
+            execution_id: string;
+            agent: string;
+            correlation_id: string;
+            /** Format: date-time */
+            queued_at: string;
+        };
         LimitBody: {
             concurrency: number | null;
             rate: string | null;
@@ -2009,11 +2037,25 @@ export interface components {
             /** Format: date-time */
             set_at: string | null;
             file: components["schemas"]["LimitValuesBody"];
+            agents: components["schemas"]["LimitedAgentBody"][];
             running: number;
             waiting: number;
+            longest: components["schemas"]["WaiterBody"] | null;
         };
         LimitListBody: {
             items: components["schemas"]["LimitBody"][];
+        };
+        LimitKeyBody: {
+            key: string | null;
+            running: number;
+            waiting: number;
+            longest: components["schemas"]["WaiterBody"] | null;
+            /** Format: date-time */
+            room_at: string | null;
+        };
+        LimitKeysBody: {
+            items: components["schemas"]["LimitKeyBody"][];
+            pagination: components["schemas"]["NextPageBody"];
         };
         LimitRequest: {
             concurrency?: number;
@@ -3560,6 +3602,30 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LimitBody"];
+                };
+            };
+        };
+    };
+    limitsKeys: {
+        parameters: {
+            query?: {
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                limit_name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LimitKeysBody"];
                 };
             };
         };

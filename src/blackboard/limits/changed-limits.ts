@@ -8,10 +8,9 @@ import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { shown } from '../../common/short-text.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
-import { findRunning } from './limit-rows.js';
-import { parseKeys } from './limit-usage.js';
-import { countAllBlocked, deleteLimitValues, findLimitValues, saveLimitValues } from './limit-value-rows.js';
+import { deleteLimitValues, findLimitValues, saveLimitValues } from './limit-value-rows.js';
 import { limitLock, SharedLimits } from './shared-limits.js';
 
 /** A limit with its values, and what is used of it. */
@@ -21,10 +20,11 @@ export interface LimitState {
   file: LimitValues;
   /** When a client set other values (epoch ms); null if those of the file hold. */
   setAt: number | null;
+  /** The agents that take part in it, in the order of the configuration. */
+  agents: { agent: string; key: string | null }[];
   /** Running executions that take part in it. */
   running: number;
-  /** Executions that wait for it. */
-  waiting: number;
+  queue: LimitQueue;
 }
 
 /** Limits that clients change while they are used. A value that was set holds until it is deleted, also after a restart. */
@@ -34,37 +34,21 @@ export class ChangedLimits {
     private readonly catalog: Catalog,
     private readonly limits: SharedLimits,
     private readonly releases: LimitReleases,
+    private readonly queues: LimitQueues,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** The limits of the configuration, in its order. */
-  async all(): Promise<LimitState[]> {
-    const { reader } = this.unitOfWork;
-    const names = [...this.catalog.limits.keys()];
-    const [effective, stored, running, blocked] = await Promise.all([
-      this.limits.effective(reader, names),
-      findLimitValues(reader, {}, names),
-      findRunning(reader, {}),
-      countAllBlocked(reader),
-    ]);
-    const used = running.flatMap((row) => parseKeys(row.limit_keys).map(([name]) => name));
-    return [...this.catalog.limits.values()].map((limit) => ({
-      limit: effective.get(limit.name)!,
-      file: valuesOf(limit),
-      setAt: stored.find(({ name }) => name === limit.name)?.set_at ?? null,
-      running: used.filter((name) => name === limit.name).length,
-      waiting: blocked
-        .filter(({ blocked_on }) => (JSON.parse(blocked_on) as [string])[0] === limit.name)
-        .reduce((sum, { count }) => sum + count, 0),
-    }));
+  all(): Promise<LimitState[]> {
+    return this.states([...this.catalog.limits.values()]);
   }
 
   /** DomainError `not_found`. */
   async get(name: string): Promise<LimitState> {
     this.refuseUnknown(name);
-    return (await this.all()).find(({ limit }) => limit.name === name)!;
+    return (await this.states([this.catalog.limits.get(name)!]))[0]!;
   }
 
   /** Every claim after the commit, in any process, sees the values. DomainError `not_found`. */
@@ -88,6 +72,35 @@ export class ChangedLimits {
         );
   }
 
+  /** DomainError `not_found`. */
+  refuseUnknown(name: string): void {
+    if (this.catalog.limits.has(name)) return;
+    const known = [...this.catalog.limits.keys()].map((name) => ({ name }));
+    throw new DomainError('not_found', `Limit not found: ${shown(name)}${meant(name, known) ?? ''}`);
+  }
+
+  private async states(limits: readonly Limit[]): Promise<LimitState[]> {
+    const { reader } = this.unitOfWork;
+    const names = limits.map(({ name }) => name);
+    const [effective, stored, running, queues] = await Promise.all([
+      this.limits.effective(reader, names),
+      findLimitValues(reader, {}, names),
+      this.limits.running(reader),
+      this.queues.of(names),
+    ]);
+    const used = running.flatMap((keys) => keys.map(([name]) => name));
+    return limits.map((limit) => ({
+      limit: effective.get(limit.name)!,
+      file: valuesOf(limit),
+      setAt: stored.find(({ name }) => name === limit.name)?.set_at ?? null,
+      agents: this.catalog.agents.flatMap(({ name: agent, limits: uses }) =>
+        uses.flatMap(({ name, key }) => (name === limit.name ? { agent, key } : [])),
+      ),
+      running: used.filter((name) => name === limit.name).length,
+      queue: queues.get(limit.name)!,
+    }));
+  }
+
   private async change(name: string, work: (tx: Transaction) => Promise<void>): Promise<void> {
     this.refuseUnknown(name);
     await this.unitOfWork.run(async (tx) => {
@@ -95,11 +108,5 @@ export class ChangedLimits {
       await work(tx);
       tx.afterCommit(() => this.releases.lookAgain());
     });
-  }
-
-  private refuseUnknown(name: string): void {
-    if (this.catalog.limits.has(name)) return;
-    const known = [...this.catalog.limits.keys()].map((name) => ({ name }));
-    throw new DomainError('not_found', `Limit not found: ${shown(name)}${meant(name, known) ?? ''}`);
   }
 }

@@ -7,14 +7,9 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import {
-  deleteUnusedRates,
-  findBlockedAmong,
-  findBlockedKeys,
-  findFirstBlocked,
-  unblockExecutions,
-} from './limit-rows.js';
-import { keyText, type LimitUsage, parseKeys } from './limit-usage.js';
+import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
+import { deleteUnusedRates, findBlockedAmong, findFirstBlocked, unblockExecutions } from './limit-rows.js';
+import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 
 const LOOK_AGAIN_MS = 1_000;
@@ -109,7 +104,7 @@ export class LimitReleases {
 
   private async nextOfAll(): Promise<string[]> {
     if (this.after === null) return [];
-    const found = await findBlockedKeys(this.unitOfWork.reader, this.after, KEYS_AT_ONCE);
+    const found = await findBlockedKeys(this.unitOfWork.reader, { ...ALL_KEYS, after: this.after }, KEYS_AT_ONCE);
     this.after = found.length === KEYS_AT_ONCE ? found.at(-1)! : null;
     this.areSome = found.length > 0;
     if (!this.limits.areNone && this.clock.now() - this.ratesDeletedAt >= DELETE_EVERY_MS) await this.deleteRates();
@@ -122,7 +117,7 @@ export class LimitReleases {
   }
 
   private release(texts: readonly string[]): Promise<void> {
-    const keys = texts.map((text): LimitKey => [...(JSON.parse(text) as [string, string]), 1]);
+    const keys = texts.map(parseKey);
     return this.unitOfWork.run(async (tx) => {
       const usage = await this.limits.hold(tx, keys, this.clock.now());
       const ids: string[] = [];

@@ -93,6 +93,23 @@ export async function findLimitOf(db: Reader, id: string): Promise<string | null
   return row?.blocked_on ? (JSON.parse(row.blocked_on) as [string])[0] : null;
 }
 
+export interface QueuedRow {
+  seq: number;
+  id: string;
+  agent: string;
+  correlation_id: string;
+  created_at: number;
+}
+
+/** Finds the executions at these positions that wait for a limit. */
+export const findQueuedAt = preparedWithList<object, number, QueuedRow>((db, _place, positions) =>
+  db
+    .selectFrom('executions')
+    .select(['seq', 'id', 'agent', 'correlation_id', 'created_at'])
+    .where('seq', 'in', positions)
+    .where('blocked_on', 'is not', null),
+);
+
 /** Returns those of the keys for which executions wait. */
 export const findBlockedAmong = async (db: Reader, keys: readonly string[]): Promise<string[]> => {
   if (keys.length === 0) return [];
@@ -106,20 +123,6 @@ export const findBlockedAmong = async (db: Reader, keys: readonly string[]): Pro
     .execute();
   return rows.map(({ blocked_on }) => blocked_on!);
 };
-
-/** The first keys after `after` for which executions wait. Jumps from key to key, however many wait for each. */
-export async function findBlockedKeys(db: Reader, after: string, limit: number): Promise<string[]> {
-  const next = (place: string) =>
-    sql.raw(`(select min(blocked_on) from executions where blocked_on is not null and blocked_on > ${place})`);
-  const { rows } = await sql<{ blocked_on: string }>`
-    with recursive waiting(blocked_on) as (
-      select min(blocked_on) from executions where blocked_on is not null and blocked_on > ${after}
-      union all
-      select ${next('waiting.blocked_on')} from waiting where waiting.blocked_on is not null
-    )
-    select blocked_on from waiting where blocked_on is not null limit ${limit}`.execute(db);
-  return rows.map(({ blocked_on }) => blocked_on);
-}
 
 /** Counts stop here, because a million may wait. */
 export const MOST_COUNTED = 10_000;

@@ -5,6 +5,9 @@ import { afterStart, earliestStart, unitsLeft } from './gcra.js';
 /** The form of `executions.blocked_on` and `limit_rates.limit_key`. */
 export const keyText = ([limit, key]: Readonly<LimitKey>): string => JSON.stringify([limit, key]);
 
+/** Reads such a form, for an execution of one unit. */
+export const parseKey = (text: string): LimitKey => [...(JSON.parse(text) as [string, LimitKey[1]]), 1];
+
 export const parseKeys = (text: string): LimitKey[] => JSON.parse(text) as LimitKey[];
 
 /** A client may have set a smaller burst than an execution costs that waits already. It then takes the whole burst. */
@@ -66,9 +69,16 @@ export class LimitUsage {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     if (limit?.concurrency != null && this.running(text) >= limit.concurrency) return { blockedOn: text, at: null };
-    if (!limit?.rate) return null;
-    const at = earliestStart(limit.rate, this.usedUntil(text), costOf(key, limit.rate));
-    return at <= this.now ? null : { blockedOn: text, at };
+    const at = this.roomAt(key);
+    return at === null ? null : { blockedOn: text, at };
+  }
+
+  /** When the rate has room for the units (epoch ms). Null if it has room now, or if there is none. */
+  roomAt(key: LimitKey): number | null {
+    const rate = this.limits.get(key[0])?.rate;
+    if (!rate) return null;
+    const at = earliestStart(rate, this.usedUntil(keyText(key)), costOf(key, rate));
+    return at <= this.now ? null : at;
   }
 
   private start(key: LimitKey): void {

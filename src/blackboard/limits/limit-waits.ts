@@ -4,7 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { countBlocked, countBlockedBefore, MOST_COUNTED } from './limit-rows.js';
-import { keyText, type LimitUsage } from './limit-usage.js';
+import { keyText, type LimitUsage, parseKey } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 
 interface Blocked {
@@ -29,7 +29,7 @@ export class LimitWaits {
     const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
     if (blocked.length === 0) return new Map();
     const { reader } = this.unitOfWork;
-    const keys = new Map(blocked.map(({ blocked_on }) => [blocked_on, keyOf(blocked_on)]));
+    const keys = new Map(blocked.map(({ blocked_on }) => [blocked_on, parseKey(blocked_on)]));
     const usage = await this.limits.usage(reader, [...keys.values()], this.clock.now());
     const texts = new Map<string, string>();
     for (const [blockedOn, some] of Map.groupBy(blocked, ({ blocked_on }) => blocked_on)) {
@@ -54,8 +54,6 @@ export class LimitWaits {
     return `limit ${key[0]}: ${parts.join(', ')}`;
   }
 }
-
-const keyOf = (blockedOn: string): LimitKey => [...(JSON.parse(blockedOn) as [string, LimitKey[1]]), 1];
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));
 

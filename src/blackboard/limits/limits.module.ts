@@ -4,13 +4,14 @@ import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
 import { ChangedLimits } from './changed-limits.js';
 import { ClaimLimits } from './claim-limits.js';
+import { LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
 import { LimitWaits } from './limit-waits.js';
 import { SharedLimits } from './shared-limits.js';
 
 @Module({
   imports: [DatabaseModule, SignalsModule],
-  providers: [ChangedLimits, ClaimLimits, LimitReleases, LimitWaits, SharedLimits],
-  exports: [ChangedLimits, ClaimLimits, LimitReleases, LimitWaits, SharedLimits],
+  providers: [ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
+  exports: [ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
 })
 export class LimitsModule {}

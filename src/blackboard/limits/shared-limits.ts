@@ -51,15 +51,21 @@ export class SharedLimits {
   async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
     const [limits, running, rates] = await Promise.all([
       this.effective(db, [...new Set(keys.map(([name]) => name))]),
-      findRunning(db, {}),
+      this.running(db),
       findRates(db, {}, [...new Set(keys.map(keyText))]),
     ]);
     return new LimitUsage(
       limits,
-      running.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys)),
+      running,
       new Map(rates.map(({ limit_key, used_until }) => [limit_key, used_until])),
       now,
     );
+  }
+
+  /** The keys of the executions that hold limits. */
+  async running(db: Reader): Promise<LimitKey[][]> {
+    const rows = await findRunning(db, {});
+    return rows.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys));
   }
 
   // A lease without an owner belongs to a client that has claimed the execution, or to a remote agent that will answer

@@ -7,9 +7,15 @@ import { primaryKey, required } from './table-parts.js';
 export const limits: NumberedMigration = {
   name: '0013-limits',
   oldestProgram: '0.1.0',
-  async up(db) {
+  async up(db, dialect) {
     await db.schema.alterTable('executions').addColumn('limit_keys', 'text').execute();
-    await db.schema.alterTable('executions').addColumn('blocked_on', 'text').execute();
+    // In the order of its bytes, so that the keys of one limit follow one another.
+    await db.schema
+      .alterTable('executions')
+      .addColumn('blocked_on', 'text', (column) =>
+        dialect.name === 'postgres' ? column.modifyEnd(sql`collate "C"`) : column,
+      )
+      .execute();
     await db.schema
       .createIndex('executions_blocked')
       .on('executions')

@@ -1,10 +1,12 @@
-import { Body, Controller, Delete, Get, Param, Put } from '@nestjs/common';
+import { Body, Controller, Delete, Get, Param, Put, Query } from '@nestjs/common';
 
+import { WRONG_CURSOR } from '../../http/dto/page.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
 import { ApiLimitName, LIMIT_EXAMPLE, LimitBody, LimitListBody } from './dto/limit-body.js';
 import { LimitRequest } from './dto/limit-request.js';
+import { LIMIT_KEYS_EXAMPLE, LimitKeysBody, LimitKeysQuery } from './dto/waiting-keys.js';
 import { LimitsService } from './limits.service.js';
 
 const NOT_FOUND = 'Limit not found: opnai; did you mean openai?';
@@ -28,6 +30,20 @@ export class LimitsController {
   @ApiErrors([404, NOT_FOUND])
   get(@Param('limit_name') name: string): Promise<LimitBody> {
     return this.limits.get(name);
+  }
+
+  @Get(':limit_name/keys')
+  @ApiOperation({
+    summary: 'List the keys that executions wait for',
+    description:
+      'Lists the keys of the limit for which executions wait, in the order of their JSON texts, with the execution that ' +
+      'waits longest. A limit without a key has one item, whose key is null.',
+  })
+  @ApiLimitName()
+  @ApiOkResponse({ type: LimitKeysBody, description: 'One page', example: LIMIT_KEYS_EXAMPLE })
+  @ApiErrors([400, WRONG_CURSOR], [404, NOT_FOUND])
+  keys(@Param('limit_name') name: string, @Query() query: LimitKeysQuery): Promise<LimitKeysBody> {
+    return this.limits.keys(name, query);
   }
 
   @Put(':limit_name')

@@ -1,3 +1,4 @@
+import { MOST_COUNTED } from '../../../blackboard/limits/limit-rows.js';
 import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
 
 export const ApiLimitName = (): MethodDecorator =>
@@ -22,6 +23,30 @@ export class LimitValuesBody {
   burst!: number | null;
 }
 
+/** An agent that takes part in a limit. */
+export class LimitedAgentBody {
+  @ApiProperty()
+  agent!: string;
+
+  @ApiProperty({ type: String, nullable: true, description: 'CEL: its key. Null: all its executions share the limit' })
+  key!: string | null;
+}
+
+/** An execution that waits for a limit. */
+export class WaiterBody {
+  @ApiProperty({ format: 'uuid' })
+  execution_id!: string;
+
+  @ApiProperty()
+  agent!: string;
+
+  @ApiProperty()
+  correlation_id!: string;
+
+  @ApiProperty({ format: 'date-time', description: 'When it was queued' })
+  queued_at!: string;
+}
+
 export class LimitBody extends LimitValuesBody {
   @ApiProperty()
   name!: string;
@@ -40,11 +65,24 @@ export class LimitBody extends LimitValuesBody {
   @ApiProperty({ description: 'The values of the configuration file of this process' })
   file!: LimitValuesBody;
 
+  @ApiProperty({ type: [LimitedAgentBody], description: 'The agents of this process that take part in it' })
+  agents!: LimitedAgentBody[];
+
   @ApiProperty({ type: 'integer', description: 'Running executions that take part in it, of all keys' })
   running!: number;
 
-  @ApiProperty({ type: 'integer', description: 'Executions that wait for it, of all keys; about 10,000 are counted' })
+  @ApiProperty({
+    type: 'integer',
+    description: `Executions that wait for it, of all keys; at most ${MOST_COUNTED + 1} are counted`,
+  })
   waiting!: number;
+
+  @ApiProperty({
+    type: WaiterBody,
+    nullable: true,
+    description: 'The one that was queued first, of those that are counted. Null if none waits',
+  })
+  longest!: WaiterBody | null;
 }
 
 export class LimitListBody {
@@ -60,6 +98,13 @@ export const LIMIT_EXAMPLE: LimitBody = {
   units: null,
   set_at: '2026-11-20T10:00:00.120Z',
   file: { concurrency: 60, rate: '60/m', burst: 10 },
+  agents: [{ agent: 'classifier', key: null }],
   running: 20,
   waiting: 41,
+  longest: {
+    execution_id: '019a7f5e-0d52-7b1c-a5f0-6c2e8d9f1a40',
+    agent: 'classifier',
+    correlation_id: 'order-4711',
+    queued_at: '2026-11-20T09:59:12.040Z',
+  },
 };
