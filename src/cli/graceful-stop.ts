@@ -1,10 +1,9 @@
-import type { Server } from 'node:http';
-
 import type { INestApplication } from '@nestjs/common';
 
 import { Lifecycle } from '../common/lifecycle.js';
 import type { Logger } from '../common/logger.js';
 import { readEnvironment } from '../config/environment.js';
+import { endConnections } from '../http/end-connections.js';
 import { flushLog } from '../observability/logging/create-logger.js';
 import { whenNpxEnds } from './npx.js';
 
@@ -13,9 +12,6 @@ const FORCED = { SIGINT: 130, SIGTERM: 143 } as const;
 
 /** On a terminal, Ctrl-C reaches npm and this process, and npm forwards its own: one keystroke causes two signals. */
 const ONE_KEYSTROKE_MS = 500;
-
-/** How long pending answers may take after the running work has ended. */
-const LAST_ANSWERS_MS = 3_000;
 
 /** Time after the grace period of the executions, for answers, rollups and the last commits. */
 const HARD_LIMIT_MS = 20_000;
@@ -49,7 +45,7 @@ async function stop(app: INestApplication, graceMs: number, logger: Logger): Pro
   }, graceMs + HARD_LIMIT_MS).unref();
   try {
     app.get(Lifecycle).stop();
-    endConnections(app.getHttpServer() as Server);
+    endConnections(app.getHttpServer());
     await app.close();
     logger.info('stopped');
     // An exit writes buffered lines synchronously, and so before lines that are still being written.
@@ -59,16 +55,4 @@ async function stop(app: INestApplication, graceMs: number, logger: Logger): Pro
     logger.fatal({ err: error }, 'the graceful stop failed; the next start takes over the running executions');
     process.exit(1);
   }
-}
-
-/** A closing server waits for its connections, so idle and endless ones would keep it open. */
-function endConnections(server: Server): void {
-  let closingSince: number | undefined;
-  setInterval(() => {
-    // The server listens until the running work has ended, so that probes get a 503.
-    if (server.listening) return;
-    closingSince ??= performance.now();
-    if (performance.now() - closingSince > LAST_ANSWERS_MS) server.closeAllConnections();
-    else server.closeIdleConnections();
-  }, 50).unref();
 }

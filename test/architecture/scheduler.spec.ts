@@ -16,6 +16,7 @@ const ALLOWED: Record<string, string> = {
   'src/database/dialects/database-clock.ts': 'reads the time of a Postgres server',
   'src/database/dialects/postgres-broadcast.ts': 'watches a connection to a Postgres server',
   'src/engines/function/': 'loads modules, before the service takes work',
+  'src/http/end-connections.ts': 'closes sockets',
   'src/http/errors/protocol-errors.ts': 'closes sockets',
   'src/observability/logging/create-logger.ts': 'an exit waits a second for the last lines',
   'src/observability/tracing/open-telemetry.ts': 'spans have the machine time, and the last export a limit',

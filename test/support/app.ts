@@ -19,6 +19,7 @@ import { readTracingSettings } from '../../src/config/tracing-settings.js';
 import { createApp } from '../../src/create-app.js';
 import type { AgentClass } from '../../src/engines/engine.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { endConnections } from '../../src/http/end-connections.js';
 import type { Resolver } from '../../src/http-client/lookups.js';
 import { loadTracing } from '../../src/observability/tracing/load-tracing.js';
 import { databaseOf, type TestDatabase } from './database.js';
@@ -104,6 +105,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   await app.listen(0, '127.0.0.1');
   const close = async (): Promise<void> => {
     lifecycle.stop();
+    endConnections(app.getHttpServer());
     await app.close();
     if (options.folder) return;
     await database.drop();
