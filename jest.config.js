@@ -38,12 +38,18 @@ const ON_A_DATABASE = [
   'retention',
 ];
 
-/** `npm test` runs every suite once: those that use SQLite there run on Postgres with `npm run test:postgres`. */
-const onPostgresToo = isWhole && !chosen ? [] : ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`);
+/**
+ * `npm test` covers every feature once, on Postgres those that only several processes have. `npm run test:postgres` runs
+ * all suites there that use a database, and those about Postgres itself.
+ */
+const onPostgres =
+  isWhole && !chosen
+    ? ['e2e/**/*.postgres.spec.ts']
+    : [...ON_A_DATABASE.map((folder) => `${folder}/**/*.spec.ts`), '**/*.postgres.spec.ts'];
 
 const SPECS = {
   sqlite: { of: ['**/*.spec.ts'], without: ['**/*.postgres.spec.ts'] },
-  postgres: { of: [...onPostgresToo, '**/*.postgres.spec.ts'], without: ['**/*.sqlite.spec.ts'] },
+  postgres: { of: onPostgres, without: ['**/*.sqlite.spec.ts'] },
 };
 
 /**
