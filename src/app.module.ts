@@ -22,6 +22,7 @@ import { McpModule } from './features/mcp/mcp.module.js';
 import { MetricsModule } from './features/metrics/metrics.module.js';
 import { OperationsModule } from './features/operations/operations.module.js';
 import { ProcessesModule } from './features/processes/processes.module.js';
+import { ReplayRoutesModule } from './features/replays/replay-routes.module.js';
 import { RunsModule } from './features/runs/runs.module.js';
 import { SchedulesModule } from './features/schedules/schedules.module.js';
 import { WaitingModule } from './features/waiting/waiting.module.js';
@@ -47,6 +48,7 @@ export class AppModule {
         ArtifactsModule,
         CorrelationsModule,
         CompareModule,
+        ReplayRoutesModule,
         AgentsModule,
         ActivityModule,
         ExecutionsModule,

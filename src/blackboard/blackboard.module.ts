@@ -18,6 +18,7 @@ import { PresenceModule } from './presence/presence.module.js';
 import { LiveProcessesModule } from './processes/live-processes.module.js';
 import { PublishingModule } from './publishing/publishing.module.js';
 import { QueriesModule } from './queries/queries.module.js';
+import { ReplaysModule } from './replays/replays.module.js';
 import { RetentionModule } from './retention/retention.module.js';
 import { DueSchedulesModule } from './schedules/due-schedules.module.js';
 import { SchedulingModule } from './scheduling/scheduling.module.js';
@@ -42,6 +43,7 @@ import { WorkerLoops } from './worker-loops.js';
     PresenceModule,
     PublishingModule,
     QueriesModule,
+    ReplaysModule,
     RetentionModule,
     DueSchedulesModule,
     SchedulingModule,
@@ -63,6 +65,7 @@ import { WorkerLoops } from './worker-loops.js';
     PresenceModule,
     PublishingModule,
     QueriesModule,
+    ReplaysModule,
     RetentionModule,
     DueSchedulesModule,
     SchedulingModule,

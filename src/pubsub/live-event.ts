@@ -1,6 +1,7 @@
 /**
  * A live event in the form of the wire: what streams show besides artifacts. It has no position and is not stored, so
- * readers that are not connected miss it. Times are ISO 8601.
+ * readers that are not connected miss it. Times are ISO 8601. `replay` is true if the correlation is a replay, and absent
+ * otherwise.
  */
 export type LiveEvent =
   | ArtifactConsumed
@@ -17,6 +18,7 @@ interface ArtifactConsumed {
   consumer: string;
   execution_id: string;
   correlation_id: string;
+  replay?: boolean;
   timestamp: string;
 }
 
@@ -26,6 +28,7 @@ interface ExecutionChanged {
   agent: string;
   attempt: number;
   correlation_id: string;
+  replay?: boolean;
   /** Error type of the failed attempt. */
   error_type?: string;
   /** When a retry may start. */
@@ -40,6 +43,7 @@ interface ExecutionEscalated {
   agent: string;
   assignee: string;
   correlation_id: string;
+  replay?: boolean;
   timestamp: string;
 }
 
@@ -56,6 +60,7 @@ interface ExecutionOutput {
   answer: number;
   text: string;
   correlation_id: string;
+  replay?: boolean;
   timestamp: string;
 }
 
@@ -82,6 +87,7 @@ interface BatchProgress {
 interface CorrelationSettled {
   event_type: 'correlation_settled';
   correlation_id: string;
+  replay?: boolean;
   state: 'completed' | 'failed' | 'cancelled';
   timestamp: string;
 }

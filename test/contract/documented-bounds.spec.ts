@@ -19,6 +19,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['values of several lists together', /: must have at most 50 values together/],
   ['an artifact that exists', /^after: must be the id of an artifact/],
   ['a page that was given', /^after: must be next of an earlier page/],
+  ['an artifact that the path names', /^artifact_id: must be a UUID/],
   ['a position that was given', /^(after|Last-Event-ID): must be the position of an entry/],
   [
     'the length of a duration',

@@ -217,9 +217,12 @@ it('all close when the service stops, which then accepts no more', async () => {
   // Sent when the open ones are being closed.
   const late = board.app.app
     .get(Streams, { strict: false })
-    .begin({ filter: { correlationIds: [], types: [], producers: [] }, after: null, live: false }, () => {
-      throw new Error('it must not begin');
-    })
+    .begin(
+      { filter: { correlationIds: [], types: [], producers: [], replays: false }, after: null, live: false },
+      () => {
+        throw new Error('it must not begin');
+      },
+    )
     .catch((error: Error) => error.message);
   board.app.lifecycle.stop();
   expect(await late).toBe('The service is stopping; connect again in a moment');

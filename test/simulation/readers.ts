@@ -45,7 +45,7 @@ export class Readers {
       const limit = this.random.between(1, LONGEST_PAGE);
       this.service()
         .get(ChangelogEventsService)
-        .list({ after: this.positions[reader]!, order: 'asc', limit })
+        .list({ after: this.positions[reader]!, order: 'asc', limit, replay: false })
         .then(
           ({ text }) => this.within(LATENCY_MS, () => this.look(reader, this.read(reader, text))),
           (error: unknown) => {

@@ -21,6 +21,7 @@ export interface ReadParts {
   produced_by?: string | string[];
   after?: number;
   live?: boolean;
+  replay?: boolean;
 }
 
 /** A reader of the changelog, in one protocol. */

@@ -193,6 +193,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/correlations/{correlation_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["replaysOfCorrelation"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/artifacts/{artifact_id}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["replaysOfArtifact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -1388,6 +1420,9 @@ export interface components {
         };
         ListedCorrelationBody: {
             correlation_id: string;
+            origin?: string;
+            /** @enum {string} */
+            replay_mode?: "full";
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled";
             has_pending_work: boolean;
@@ -1416,6 +1451,9 @@ export interface components {
         };
         CorrelationStatusBody: {
             correlation_id: string;
+            origin?: string;
+            /** @enum {string} */
+            replay_mode?: "full";
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled" | "not_found";
             has_pending_work: boolean;
@@ -1572,6 +1610,18 @@ export interface components {
             only_right: number;
             items: components["schemas"]["ComparedPairBody"][];
             pagination: components["schemas"]["NextPageBody"];
+        };
+        ReplayRequest: {
+            /** @enum {string} */
+            mode: "full";
+        };
+        ReplayBody: {
+            /** Format: uuid */
+            correlation_id: string;
+            origin: string;
+            /** @enum {string} */
+            mode: "full";
+            published: number;
         };
         BatchWindowBody: {
             size: number;
@@ -2656,6 +2706,7 @@ export interface operations {
                 from?: string;
                 to?: string;
                 visibility?: string[];
+                replay?: boolean;
                 limit?: number;
                 offset?: number;
                 after?: string;
@@ -2740,6 +2791,7 @@ export interface operations {
                 from?: string;
                 to?: string;
                 visibility?: string[];
+                replay?: boolean;
             };
             header?: never;
             path?: never;
@@ -2849,6 +2901,7 @@ export interface operations {
                 from?: string;
                 to?: string;
                 id_prefix?: string;
+                replay?: boolean;
                 limit?: number;
                 after?: string;
             };
@@ -2958,6 +3011,60 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ComparisonBody"];
+                };
+            };
+        };
+    };
+    replaysOfCorrelation: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                correlation_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayBody"];
+                };
+            };
+        };
+    };
+    replaysOfArtifact: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Idempotency-Key"?: string;
+            };
+            path: {
+                artifact_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ReplayRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayBody"];
                 };
             };
         };
@@ -3138,6 +3245,7 @@ export interface operations {
                 without_agent?: boolean;
                 waits_for?: "slot" | "claim" | "retry" | "resume";
                 external?: boolean;
+                replay?: boolean;
                 limit?: number;
                 offset?: number;
             };
@@ -4235,6 +4343,7 @@ export interface operations {
                 correlation_id?: string[];
                 artifact_type?: string[];
                 produced_by?: string[];
+                replay?: boolean;
                 after?: number;
                 order?: "asc" | "desc";
                 limit?: number;
@@ -4261,6 +4370,7 @@ export interface operations {
                 correlation_id?: string[];
                 artifact_type?: string[];
                 produced_by?: string[];
+                replay?: boolean;
                 after?: number;
                 live?: boolean;
             };

@@ -20,6 +20,8 @@ export interface ArtifactDraft {
   partitionKey: string | null;
   correlationId: string;
   executionId: string | null;
+  /** Its correlation is a replay. */
+  replay: boolean;
   /** Epoch ms. */
   createdAt: number;
 }
@@ -44,6 +46,7 @@ export class ArtifactWriter {
       correlation_id: draft.correlationId,
       execution_id: draft.executionId,
       created_at: draft.createdAt,
+      replay: draft.replay ? 1 : 0,
     });
     if (!stored) return null;
     const { seq } = stored;

@@ -16,6 +16,7 @@ const COLUMNS = [
   'correlation_id',
   'execution_id',
   'created_at',
+  'replay',
 ] as const;
 
 /** Inserts an artifact, and returns its position. Returns no row if an artifact with its id is stored. */

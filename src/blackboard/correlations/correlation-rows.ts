@@ -49,9 +49,18 @@ const INSERTED = [
   'background',
   'has_run',
   'traceparent',
+  'origin',
+  'replay_mode',
+  'replay_options',
   'started_at',
   'last_activity_at',
 ] as const;
+
+/** The columns that make a correlation a replay. */
+export type ReplayColumns = Pick<CorrelationRow, 'origin' | 'replay_mode' | 'replay_options'>;
+
+/** Their values in every other correlation. */
+export const NO_REPLAY: ReplayColumns = { origin: null, replay_mode: null, replay_options: null };
 
 interface Opened {
   id: string;
@@ -59,9 +68,9 @@ interface Opened {
   now: number;
 }
 
-type Created = Opened & { background: number; hasRun: number };
+type Created = Opened & ReplayColumns & { background: number; hasRun: number };
 
-type NewCorrelation = Opened & { background?: number; has_run: number };
+type NewCorrelation = Opened & Partial<ReplayColumns> & { background?: number; has_run: number };
 
 function newCorrelations<Values>(
   valuesOf: (values: Values) => NewCorrelation,
@@ -70,8 +79,8 @@ function newCorrelations<Values>(
   return {
     table: 'correlations',
     rowOf: (values) => {
-      const { id, background = 0, has_run, traceparent, now } = valuesOf(values);
-      return { ...NEW_CORRELATION, id, background, has_run, traceparent, started_at: now, last_activity_at: now };
+      const { now, ...given } = valuesOf(values);
+      return { ...NEW_CORRELATION, ...NO_REPLAY, background: 0, ...given, started_at: now, last_activity_at: now };
     },
     key: 'id',
     answers: true,
@@ -118,6 +127,7 @@ export const insertCorrelation = sharing(
         background: place('background'),
         has_run: place('hasRun'),
         traceparent: place('traceparent'),
+        ...places(place, ['origin', 'replay_mode', 'replay_options']),
         started_at: place('now'),
         last_activity_at: place('now'),
       })

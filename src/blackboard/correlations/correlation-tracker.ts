@@ -14,12 +14,14 @@ import {
   insertCorrelation,
   insertOrTouchCorrelation,
   lockCorrelation,
+  NO_REPLAY,
   REOPENED,
+  type ReplayColumns,
   updateCorrelation,
   updateCorrelationAndState,
 } from './correlation-rows.js';
 import { CorrelationSettled } from './correlation-settled.js';
-import type { CorrelationRow, TrackedCorrelation } from './tracked-correlation.js';
+import { type CorrelationRow, isReplay, type TrackedCorrelation } from './tracked-correlation.js';
 
 /** Creates the bookkeeping for a transaction that changes correlations. */
 @Injectable()
@@ -73,12 +75,13 @@ export class CorrelationChanges {
   /** Creates a correlation. DomainError `conflict` if the id is in use. */
   async create(
     id: string,
-    { background, hasRun }: { background: boolean; hasRun: boolean },
+    { background, hasRun, replay = NO_REPLAY }: { background: boolean; hasRun: boolean; replay?: ReplayColumns },
   ): Promise<TrackedCorrelation> {
     const [row] = await insertCorrelation(this.tx.db, {
       id,
       background: background ? 1 : 0,
       hasRun: hasRun ? 1 : 0,
+      ...replay,
       traceparent: this.cause.traceparent ?? this.beginTrace(id),
       now: this.now,
     });
@@ -89,7 +92,7 @@ export class CorrelationChanges {
 
   /**
    * Finds or creates the correlation of a client's publish, and reopens it if it has settled. `conflict` if it is
-   * closed.
+   * closed or a replay.
    */
   async open(id: string): Promise<TrackedCorrelation> {
     const [row] = (await insertOrTouchCorrelation(this.tx.db, {
@@ -97,6 +100,12 @@ export class CorrelationChanges {
       traceparent: this.cause.traceparent,
       now: this.now,
     })) as [CorrelationRow];
+    if (row.origin !== null) {
+      throw new DomainError(
+        'conflict',
+        `Correlation ${id} is a replay of ${row.origin} and takes no artifacts; publish into another one`,
+      );
+    }
     if (row.closed === 1) {
       throw new DomainError(
         'conflict',
@@ -204,9 +213,11 @@ export class CorrelationChanges {
     });
     if (this.liveEvents.areWanted) {
       const { id: correlation_id } = correlation;
+      const replay = isReplay(correlation);
       this.liveEvents.emitAfterCommit(this.tx, {
         event_type: 'correlation_settled',
         correlation_id,
+        ...(replay && { replay }),
         state,
         timestamp: toTimestamp(this.now),
       });

@@ -10,6 +10,9 @@ export interface TrackedCorrelation extends CorrelationRow {
   workTraceparent: string | null;
 }
 
+/** Whether a correlation repeats another one. */
+export const isReplay = ({ origin }: Pick<CorrelationRow, 'origin'>): boolean => origin !== null;
+
 /** The counts on the wire: without the artifacts that retention has deleted. */
 export const countsOf = (
   correlation: Pick<TrackedCorrelation, 'artifact_count' | 'error_count' | 'deleted_artifacts' | 'deleted_errors'>,

@@ -14,7 +14,7 @@ import { OutputMemory } from './output-memory.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
 
 /** The fields of an execution that its outputs need. */
-export type AnsweredExecution = Pick<ClaimedExecution, 'id' | 'correlationId' | 'direct'>;
+export type AnsweredExecution = Pick<ClaimedExecution, 'id' | 'correlationId' | 'direct' | 'replay'>;
 
 export interface CheckedAnswer {
   drafts: ArtifactDraft[];
@@ -120,5 +120,6 @@ const draftOf = (
   partitionKey: null,
   correlationId: execution.correlationId,
   executionId: execution.id,
+  replay: execution.replay,
   createdAt: now,
 });

@@ -10,7 +10,7 @@ import type { ExecutionFailure } from './ending-execution.js';
 import { executionEvent } from './execution-events.js';
 
 /** The execution and its attempt. */
-type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>;
+type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId' | 'replay'>;
 
 /** Reports attempts to the log, the metrics, the traces and the streams. */
 @Injectable()

@@ -9,6 +9,8 @@ export interface ClaimedExecution {
   correlationId: string;
   attempt: number;
   direct: boolean;
+  /** Its correlation is a replay. */
+  replay: boolean;
   batch: boolean;
   /** The outcome is committed only while the execution has this lease. */
   leaseToken: string;
@@ -34,6 +36,7 @@ type Row = Pick<
   | 'correlation_id'
   | 'attempt'
   | 'direct'
+  | 'replay'
   | 'batch'
   | 'traceparent'
   | 'assignee'
@@ -52,6 +55,7 @@ export const claimedExecution = (
   correlationId: row.correlation_id,
   attempt: row.attempt,
   direct: row.direct === 1,
+  replay: row.replay === 1,
   batch: row.batch === 1,
   leaseToken: held.leaseToken,
   traceparent: row.traceparent,

@@ -62,7 +62,7 @@ export class EndedExecutions {
       silent: execution.direct,
     });
     await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
-    await countFailure(tx, execution.agent, failure, now);
+    if (!execution.replay) await countFailure(tx, execution.agent, failure, now);
   }
 
   private async ended(
@@ -75,7 +75,7 @@ export class EndedExecutions {
     // Locks the timer after the correlation, in the same order as the code that sets it.
     if (released.due_at !== null) await this.timers.cancel(tx, 'due', execution.id);
     if (!this.liveEvents.areWanted) return;
-    const { id: execution_id, agent: consumer, correlationId: correlation_id } = execution;
+    const { id: execution_id, agent: consumer, correlationId: correlation_id, replay } = execution;
     for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {
       this.liveEvents.emitAfterCommit(tx, {
         event_type: 'artifact_consumed',
@@ -83,6 +83,7 @@ export class EndedExecutions {
         consumer,
         execution_id,
         correlation_id,
+        ...(replay && { replay }),
         timestamp: toTimestamp(now),
       });
     }

@@ -20,7 +20,7 @@ export interface ExecutionFailure {
 /** The fields of an execution that its outcome needs, whether it was claimed here or taken over from a lost process. */
 export type EndingExecution = Pick<
   ClaimedExecution,
-  'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'leaseToken'
+  'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'replay' | 'leaseToken'
 > &
   Spender & {
     inputs: { seq: number; id: string }[];
@@ -32,7 +32,7 @@ export type EndingExecution = Pick<
     definition?: string | null;
   };
 
-type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct'>;
+type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct' | 'replay'>;
 
 /** Reads an execution that ends under this lease and was not claimed by this process. */
 export async function endingExecution(db: Reader, row: Ending, leaseToken: string): Promise<EndingExecution> {
@@ -42,6 +42,7 @@ export async function endingExecution(db: Reader, row: Ending, leaseToken: strin
     correlationId: row.correlation_id,
     attempt: row.attempt,
     direct: row.direct === 1,
+    replay: row.replay === 1,
     leaseToken,
     inputs: await findInputIds(db, row.id),
     span: NO_SPAN,

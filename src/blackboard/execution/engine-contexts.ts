@@ -40,18 +40,20 @@ export class EngineContexts {
 
   create(execution: RunningExecution, agent: AgentDefinition, signal: AbortSignal): EngineContext {
     const { logger } = this;
+    const { correlationId } = execution;
     let child: Logger | undefined;
     return {
       executionId: execution.id,
-      correlationId: execution.correlationId,
+      correlationId,
       attempt: execution.attempt,
       traceparent: execution.span.traceparent,
       get leaseToken() {
         return outsideToken(execution.leaseToken, execution.id);
       },
       signal,
-      blackboard: this.readers.for(agent),
-      newest: (filter, except, mostCharacters) => this.readers.newest(agent, filter, except, mostCharacters),
+      blackboard: this.readers.for(agent, correlationId),
+      newest: (filter, except, mostCharacters) =>
+        this.readers.newest({ agent, correlationId }, filter, except, mostCharacters),
       parses: async (text) => {
         execution.answer?.release();
         execution.answer = await this.answerMemory.forAnswer(text, signal);
@@ -74,7 +76,7 @@ export class EngineContexts {
         return (child ??= logger.child({
           agent: agent.name,
           execution_id: execution.id,
-          correlation_id: execution.correlationId,
+          correlation_id: correlationId,
           ...traceOf(execution),
         }));
       },

@@ -7,10 +7,12 @@ type ExecutionEvent = Extract<
   { event_type: `execution_${'started' | 'retrying' | 'failed' | 'succeeded'}` }
 >;
 
+type Reported = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId' | 'replay'>;
+
 /** `now`: epoch ms. */
 export const executionEvent = (
   event_type: ExecutionEvent['event_type'],
-  { id, agent, attempt, correlationId }: Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>,
+  { id, agent, attempt, correlationId, replay }: Reported,
   now: number,
   more: Pick<ExecutionEvent, 'error_type' | 'retry_at'> = {},
 ): ExecutionEvent => ({
@@ -19,6 +21,7 @@ export const executionEvent = (
   agent,
   attempt,
   correlation_id: correlationId,
+  ...(replay && { replay }),
   ...more,
   timestamp: toTimestamp(now),
 });
@@ -29,7 +32,7 @@ export const executionEvent = (
 const LONGEST_TEXT = 500;
 
 export function outputEvents(
-  { id, agent, attempt, correlationId }: Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId'>,
+  { id, agent, attempt, correlationId, replay }: Reported,
   now: number,
   text: string,
   answer: number,
@@ -39,6 +42,7 @@ export function outputEvents(
     agent,
     attempt,
     correlation_id: correlationId,
+    ...(replay && { replay }),
     answer,
     timestamp: toTimestamp(now),
   };

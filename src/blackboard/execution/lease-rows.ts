@@ -42,7 +42,7 @@ export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round'
  */
 export async function releaseLease(
   tx: Transaction,
-  { id, agent, leaseToken, attempt, fromOutside = false, definition = null }: EndingExecution,
+  { id, agent, leaseToken, attempt, replay, fromOutside = false, definition = null }: EndingExecution,
   next: NextState,
 ): Promise<ReleasedExecution | undefined> {
   const failure = next.state === 'failed' ? next.failure : null;
@@ -57,7 +57,8 @@ export async function releaseLease(
     error_message: failure?.message ?? null,
     error_cause: failure?.details?.cause ?? null,
     error_stack: failure?.details?.stack ?? null,
-    failure_group: failure && failureGroupOf(agent, failure.type, failure.message).id,
+    // Operators look after failures of live work only.
+    failure_group: failure && !replay ? failureGroupOf(agent, failure.type, failure.message).id : null,
     ended_lease: fromOutside ? leaseToken : null,
     definition: next.state === 'pending' ? null : definition,
   });

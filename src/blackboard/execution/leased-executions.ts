@@ -7,6 +7,7 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'round',
   'attempt_started_at',
   'direct',
+  'replay',
   'batch',
   'traceparent',
   'assignee',

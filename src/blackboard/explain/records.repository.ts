@@ -5,7 +5,7 @@ import { OUTSIDE } from '../../catalog/definitions.js';
 import type { CorrelationState, ExecutionsTable, JoinGroupsTable } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
-import { WINDOW_KEY } from '../joins/lock-keys.js';
+import { hasWindowKey } from '../joins/join-group-rows.js';
 import type { ArtifactFilter } from '../queries/artifact-filter.js';
 import type { Path, Window } from '../queries/artifact-paths.js';
 import { matchingAlong } from '../queries/path-rows.js';
@@ -102,7 +102,7 @@ async function groupsOf(reader: Reader, { seq, correlation_id }: ArtifactRow): P
     .selectFrom('join_arrivals as own')
     .innerJoin('join_groups as group', 'group.id', 'own.group_id')
     .leftJoin('join_arrivals as member', (join) =>
-      join.onRef('member.group_id', '=', 'own.group_id').on('own.key', '<>', WINDOW_KEY),
+      join.onRef('member.group_id', '=', 'own.group_id').on(({ not }) => not(hasWindowKey('own.key'))),
     )
     .select([
       'group.id',

@@ -41,7 +41,7 @@ export class DueTimes {
   /** Does not touch the lease: a client that has claimed the execution keeps it. */
   private async escalate(
     tx: Transaction,
-    { id, queue: agent, correlation_id }: Overdue,
+    { id, queue: agent, correlation_id, replay }: Overdue,
     assignee: string,
     now: number,
   ): Promise<void> {
@@ -53,6 +53,7 @@ export class DueTimes {
       agent,
       assignee,
       correlation_id,
+      ...(replay === 1 && { replay: true }),
       timestamp: toTimestamp(now),
     });
   }

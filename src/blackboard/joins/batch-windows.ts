@@ -6,7 +6,6 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { findGroupAfter, findMembers, type Member, type WaitingGroup } from './join-group-rows.js';
-import { WINDOW_KEY } from './lock-keys.js';
 import { type Arrival, ownerOf, WaitingGroups } from './waiting-groups.js';
 
 /** Batch windows collect artifacts of any correlation until there are `size`, or until `timeout` after the first. */
@@ -22,12 +21,11 @@ export class BatchWindows {
     tx: Transaction,
     changes: CorrelationChanges,
     subscription: Subscription,
-    artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId'>,
+    artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId' | 'key'>,
   ): Promise<void> {
     const { size, timeoutMs } = subscription.batch!;
     const arrival = {
       ...artifact,
-      key: WINDOW_KEY,
       agent: subscription.agent,
       subscription: this.numbers.of(subscription),
     };

@@ -1,11 +1,11 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql, type SqlBool } from 'kysely';
 
 import { places, prepared } from '../../database/prepared.js';
 import type { JoinArrivalsTable, JoinGroupsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { isAmong, type SubscriptionPlace } from '../matching/subscription-rows.js';
-import type { GroupKey } from './lock-keys.js';
+import { type GroupKey, OF_REPLAY } from './lock-keys.js';
 
 /** A join group or a batch window. */
 export type WaitingGroup = Selectable<JoinGroupsTable>;
@@ -52,6 +52,10 @@ export async function findLastOrdinalWith({ db }: Transaction, key: GroupKey, ty
 }
 
 const columnsOfKey = ({ agent, subscription, key }: GroupKey): GroupKey => ({ agent, subscription, key });
+
+/** `isWindow` as a condition of a query. `column`: that of a key. */
+export const hasWindowKey = (column: string): RawBuilder<SqlBool> =>
+  sql<SqlBool>`substr(${sql.ref(column)}, 1, 1) in ('', ${sql.lit(OF_REPLAY)})`;
 
 export async function insertGroup({ db }: Transaction, group: WaitingGroup): Promise<void> {
   await db.insertInto('join_groups').values(group).execute();

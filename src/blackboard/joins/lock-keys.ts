@@ -6,7 +6,7 @@ import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 
 /** Groups with the same key wait for the same artifacts, one after another. */
 export interface GroupKey extends SubscriptionPlace {
-  /** The value of `join.by` as JSON, or `WINDOW_KEY`. */
+  /** The value of `join.by` as JSON, or `WINDOW_KEY`, as `keyIn` returns it. */
   key: string;
 }
 
@@ -15,7 +15,22 @@ export interface GroupKey extends SubscriptionPlace {
  */
 export const WINDOW_KEY = '';
 
-export const isWindow = ({ key }: Pick<GroupKey, 'key'>): boolean => key === WINDOW_KEY;
+export const isWindow = ({ key }: Pick<GroupKey, 'key'>): boolean => joinKeyOf(key) === WINDOW_KEY;
+
+/** Begins what `keyIn` adds. A join's key is JSON or a digest, so it does not begin with it. */
+export const OF_REPLAY = '#';
+
+/** Artifacts of a replay wait apart from all others, under separate keys. `key`: a bounded key, or `WINDOW_KEY`. */
+export const keyIn = ({ id, isReplay }: KeyOwner, key: string): string => (isReplay ? key + OF_REPLAY + id : key);
+
+/** The correlation of an artifact that arrives. */
+export interface KeyOwner {
+  id: string;
+  isReplay: boolean;
+}
+
+/** The key that `keyIn` was called with. The id of a replay is a UUID. */
+export const joinKeyOf = (key: string): string => key.replace(/#[\da-f-]{36}$/, '');
 
 const LONGEST_KEY = 200;
 
@@ -28,14 +43,14 @@ export const lockKeyOf = ({ agent, subscription, key }: GroupKey): string =>
   `join ${JSON.stringify([agent, subscription, key])}`;
 
 /** The names that a transaction locks before it adds an artifact to the joins and windows that it triggers. */
-export const lockKeysOf = (triggered: readonly Triggered[], numbers: SubscriptionNumbers): string[] =>
+export const lockKeysOf = (triggered: readonly Triggered[], owner: KeyOwner, numbers: SubscriptionNumbers): string[] =>
   triggered.flatMap(({ subscription, key }) => {
     if (!subscription.batch && !isJoin(subscription)) return [];
     return [
       lockKeyOf({
         agent: subscription.agent,
         subscription: numbers.of(subscription),
-        key: subscription.batch ? WINDOW_KEY : boundedKey(key),
+        key: keyIn(owner, subscription.batch ? WINDOW_KEY : boundedKey(key)),
       }),
     ];
   });

@@ -37,7 +37,7 @@ export const findWithoutKeys = (
 export const holdWithoutKeys = (tx: Transaction, id: string) =>
   locking(
     tx.db,
-    withoutKeys(tx.db, id).select(['executions.id', 'agent as queue', 'correlation_id', 'attempt', 'direct']),
+    withoutKeys(tx.db, id).select(['executions.id', 'agent as queue', 'correlation_id', 'attempt', 'direct', 'replay']),
     { wait: true },
   ).executeTakeFirst();
 

@@ -34,6 +34,8 @@ export async function findFailed(
     .where('seq', '<=', up_to_seq);
   if (failureGroup !== undefined) found = found.where('failure_group', '=', failureGroup);
   else if (agent !== undefined) found = found.where('agent', '=', agent);
+  // Replays are retried only where their correlation is named.
+  if (correlationId === undefined) found = found.where('replay', '=', sql.lit(0));
   // Without order and limit: with them, Postgres would choose to read all failed executions. A correlation has few.
   const ordered =
     correlationId === undefined

@@ -15,7 +15,8 @@ import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import type { Publication } from './publication.js';
 
 /** The fields of a client's artifact. Without a visibility it is public. */
-type Given = Omit<Publication, 'visibility'> & Partial<Pick<Publication, 'visibility'>> & { producedBy?: string };
+type Given = Omit<Publication, 'visibility'> &
+  Partial<Pick<Publication, 'visibility'>> & { producedBy?: string; replay?: boolean };
 
 /** Checks artifacts of clients, and makes them ready to be stored. */
 @Injectable()
@@ -69,6 +70,7 @@ export class Drafts {
       partitionKey: given.partitionKey,
       correlationId: given.correlationId,
       executionId: null,
+      replay: given.replay ?? false,
       createdAt: this.clock.now(),
     };
   }

@@ -64,7 +64,9 @@ export class MatchedArtifacts {
 
   /** The names that a transaction locks before it stores these artifacts. */
   lockKeys(matched: readonly MatchedArtifact[]): string[] {
-    return this.triggering.lockKeys(matched.flatMap(({ triggered }) => triggered));
+    return matched.flatMap(({ draft, triggered }) =>
+      this.triggering.lockKeys(triggered, { id: draft.correlationId, isReplay: draft.replay }),
+    );
   }
 
   /**

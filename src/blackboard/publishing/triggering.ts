@@ -3,10 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { BatchWindows } from '../joins/batch-windows.js';
 import { Joins } from '../joins/joins.js';
-import { boundedKey, lockKeysOf } from '../joins/lock-keys.js';
+import { boundedKey, keyIn, type KeyOwner, lockKeysOf, WINDOW_KEY } from '../joins/lock-keys.js';
 import { isJoin, type Triggered } from '../matching/matcher.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
@@ -28,9 +28,9 @@ export class Triggering {
     private readonly windows: BatchWindows,
   ) {}
 
-  /** The names that a transaction locks before it calls `start`. */
-  lockKeys(triggered: readonly Triggered[]): string[] {
-    return lockKeysOf(triggered, this.numbers);
+  /** The names that a transaction locks before it calls `start`. `owner`: the artifact's correlation. */
+  lockKeys(triggered: readonly Triggered[], owner: KeyOwner): string[] {
+    return lockKeysOf(triggered, owner, this.numbers);
   }
 
   async start(
@@ -41,10 +41,12 @@ export class Triggering {
     triggered: readonly Triggered[],
   ): Promise<void> {
     const artifact = { seq, type, correlationId: correlation.id };
+    const owner = { id: correlation.id, isReplay: isReplay(correlation) };
     for (const { subscription, key, limitKeys } of triggered) {
-      if (subscription.batch) await this.windows.arrive(tx, changes, subscription, artifact);
+      if (subscription.batch)
+        await this.windows.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, WINDOW_KEY) });
       else if (isJoin(subscription))
-        await this.joins.arrive(tx, changes, subscription, { ...artifact, key: boundedKey(key) });
+        await this.joins.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, boundedKey(key)) });
       else {
         const known = input && [input];
         const execution = { subscription, correlation, inputs: [seq], known, limitKeys, direct: false };

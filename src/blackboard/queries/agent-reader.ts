@@ -25,6 +25,12 @@ const MIB = 1_024 ** 2;
  */
 const MOST_BYTES = 32 * MIB;
 
+/** An agent that reads, in an execution of a correlation. It sees artifacts of a replay only inside of that replay. */
+export interface BoardReader {
+  agent: AgentDefinition;
+  correlationId: string;
+}
+
 /**
  * Makes the readers that agents read the blackboard with. A reader finds only what the agent may see at that moment.
  */
@@ -39,16 +45,17 @@ export class AgentReaders {
    * Returns an object of two functions. An instance would not do: agents' code holds it, and could reach the fields
    * that only TypeScript treats as private.
    */
-  for(agent: AgentDefinition): BlackboardReader {
+  for(agent: AgentDefinition, correlationId: string): BlackboardReader {
+    const reader = { agent, correlationId };
     return Object.freeze({
-      get: (id: string) => this.get(agent, id),
-      list: (filter?: BlackboardFilter) => this.list(agent, filter),
+      get: (id: string) => this.get(reader, id),
+      list: (filter?: BlackboardFilter) => this.list(reader, filter),
     });
   }
 
   /** Implements `newest` of EngineContext: at most `filter.limit` artifacts, without those in `except`. */
   async newest(
-    agent: AgentDefinition,
+    reader: BoardReader,
     filter: BlackboardFilter,
     except: ReadonlySet<string>,
     mostCharacters: number,
@@ -57,7 +64,7 @@ export class AgentReaders {
     const artifacts: AgentArtifact[] = [];
     let characters = 0;
     let bytes = 0;
-    for await (const row of this.visible(agent, { ...filter, order: 'desc' })) {
+    for await (const row of this.visible(reader, { ...filter, order: 'desc' })) {
       if (except.has(row.id)) continue;
       characters += row.payload.length;
       bytes += parsedSize(Buffer.from(row.payload));
@@ -67,19 +74,19 @@ export class AgentReaders {
     return { artifacts, isCut: false };
   }
 
-  private async get(agent: AgentDefinition, id: string): Promise<AgentArtifact | null> {
+  private async get(reader: BoardReader, id: string): Promise<AgentArtifact | null> {
     const row = await this.store.get(id);
-    return row && this.isSeenBy(agent, row) ? agentArtifactFromRow(row, row.payload) : null;
+    return row && this.isSeenBy(reader, row) ? agentArtifactFromRow(row, row.payload) : null;
   }
 
-  private async list(agent: AgentDefinition, filter: BlackboardFilter = {}): Promise<AgentArtifact[]> {
+  private async list(reader: BoardReader, filter: BlackboardFilter = {}): Promise<AgentArtifact[]> {
     const limit = filter.limit ?? DEFAULT_LIMIT;
     if (!Number.isInteger(limit) || limit < 1 || limit > MOST) {
       throw new DomainError('invalid', `limit: must be a whole number from 1 to ${MOST}`);
     }
     const found: AgentArtifact[] = [];
     let bytes = 0;
-    for await (const row of this.visible(agent, filter)) {
+    for await (const row of this.visible(reader, filter)) {
       bytes += parsedSize(Buffer.from(row.payload));
       if (found.length > 0 && bytes > MOST_BYTES)
         throw new DomainError(
@@ -92,13 +99,13 @@ export class AgentReaders {
   }
 
   /** Reads a few artifacts at a time, so that a page of large ones is never in memory together. */
-  private async *visible(agent: AgentDefinition, filter: BlackboardFilter): AsyncGenerator<ArtifactRow> {
+  private async *visible(reader: BoardReader, filter: BlackboardFilter): AsyncGenerator<ArtifactRow> {
     const page = { order: filter.order ?? 'asc', limit: PAGE, offset: 0 };
     for (let after: number | null = null; ;) {
       const seqs: number[] = await this.store.positions(asArtifactFilter(filter), { ...page, after });
       for (let start = 0; start < seqs.length; start += READ_AT_ONCE) {
         const rows = await this.store.at(seqs.slice(start, start + READ_AT_ONCE));
-        yield* rows.filter((row) => this.isSeenBy(agent, row));
+        yield* rows.filter((row) => this.isSeenBy(reader, row));
       }
       if (seqs.length < page.limit) return;
       // An agent that may see only a few artifacts of a long blackboard must not block other work.
@@ -107,7 +114,8 @@ export class AgentReaders {
     }
   }
 
-  private isSeenBy(agent: AgentDefinition, row: ArtifactRow): boolean {
+  private isSeenBy({ agent, correlationId }: BoardReader, row: ArtifactRow): boolean {
+    if (row.replay === 1 && row.correlation_id !== correlationId) return false;
     return canSee(agent, JSON.parse(row.visibility) as Visibility, row.created_at, this.clock.now());
   }
 }

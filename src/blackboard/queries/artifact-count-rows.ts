@@ -1,4 +1,4 @@
-import { type ExpressionBuilder, sql } from 'kysely';
+import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 
 import { prepared } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
@@ -50,23 +50,36 @@ export const kindsByRollup = (db: Reader, filter: ArtifactFilter): Promise<KindC
 
 /** One statement reads both tables, so that a rollup between two reads cannot count a row twice or miss it. */
 const rollupsAndLater = (db: Reader, filter: ArtifactFilter) =>
-  db
-    .selectFrom('artifact_counts')
-    .select(['type', 'produced_by', 'visibility_kind', 'count', 'earliest_created_at', 'latest_created_at'])
-    .where(isOfKind(filter))
+  rolledUp(db, 'artifact_counts', filter)
+    .$if(filter.replays, (counts) => counts.unionAll(rolledUp(db, 'replay_counts', filter)))
     .unionAll(
       db
         .selectFrom('artifacts')
         .select(['type', 'produced_by', 'visibility_kind', sql.lit(1).as('count')])
         .select(['created_at as earliest_created_at', 'created_at as latest_created_at'])
         .where('seq', '>', rolledUpTo('artifacts'))
-        .where(isOfKind(filter)),
+        .where(isOfKind(filter))
+        .$if(!filter.replays, (later) => later.where('replay', '=', sql.lit(0))),
     );
 
+const rolledUp = (db: Reader, table: CountsTable, filter: ArtifactFilter) =>
+  db
+    .selectFrom(table as 'artifact_counts')
+    .select(['type', 'produced_by', 'visibility_kind', 'count', 'earliest_created_at', 'latest_created_at'])
+    .where(isOfKind(filter));
+
 /** Adds the artifacts between two positions to the counts. */
-export async function addToCounts({ db }: Transaction, range: Range): Promise<void> {
+export async function addToCounts(tx: Transaction, range: Range): Promise<void> {
+  await addTo('artifact_counts', tx, range);
+  await addTo('replay_counts', tx, range);
+}
+
+type CountsTable = 'artifact_counts' | 'replay_counts';
+
+async function addTo(table: CountsTable, { db }: Transaction, range: Range): Promise<void> {
+  const current = (column: 'count' | TimeColumn) => sql.ref<number>(`${table}.${column}`);
   await db
-    .insertInto('artifact_counts')
+    .insertInto(table as 'artifact_counts')
     .columns(['type', 'produced_by', 'visibility_kind', 'count', 'earliest_created_at', 'latest_created_at'])
     .expression((eb) =>
       eb
@@ -78,29 +91,33 @@ export async function addToCounts({ db }: Transaction, range: Range): Promise<vo
           row.fn.max('created_at').as('latest_created_at'),
         ])
         .where(isIn(range))
+        .where('replay', '=', sql.lit(table === 'replay_counts' ? 1 : 0))
         .groupBy(['type', 'produced_by', 'visibility_kind']),
     )
     .onConflict((conflict) =>
       conflict.columns(['type', 'produced_by', 'visibility_kind']).doUpdateSet((eb) => ({
-        count: eb('artifact_counts.count', '+', eb.ref('excluded.count')),
-        earliest_created_at: extreme(eb, 'earliest_created_at', '<'),
-        latest_created_at: extreme(eb, 'latest_created_at', '>'),
+        count: eb(current('count'), '+', eb.ref('excluded.count')),
+        earliest_created_at: extreme(eb, 'earliest_created_at', '<', current('earliest_created_at')),
+        latest_created_at: extreme(eb, 'latest_created_at', '>', current('latest_created_at')),
       })),
     )
     .execute();
 }
+
+type TimeColumn = 'earliest_created_at' | 'latest_created_at';
 
 type Upsert = Schema & { excluded: Schema['artifact_counts'] };
 
 /** Postgres and SQLite have different names for least() and greatest(), so this is a CASE. */
 const extreme = (
   eb: ExpressionBuilder<Upsert, 'artifact_counts' | 'excluded'>,
-  column: 'earliest_created_at' | 'latest_created_at',
+  column: TimeColumn,
   comparison: '<' | '>',
+  current: RawBuilder<number>,
 ) =>
   eb
     .case()
-    .when(`excluded.${column}`, comparison, eb.ref(`artifact_counts.${column}`))
+    .when(`excluded.${column}`, comparison, current)
     .then(eb.ref(`excluded.${column}`))
-    .else(eb.ref(`artifact_counts.${column}`))
+    .else(current)
     .end();

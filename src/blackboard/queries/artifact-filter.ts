@@ -13,6 +13,8 @@ export interface ArtifactFilter {
   from: number | null;
   /** Epoch ms, inclusive. */
   to: number | null;
+  /** Whether to include artifacts of replays. */
+  replays: boolean;
 }
 
 export const NO_FILTER: ArtifactFilter = {
@@ -23,6 +25,7 @@ export const NO_FILTER: ArtifactFilter = {
   tags: [],
   from: null,
   to: null,
+  replays: true,
 };
 
 /**
@@ -33,6 +36,7 @@ export const asksForKindOnly = (filter: ArtifactFilter): boolean =>
 
 export const asksForNothing = (filter: ArtifactFilter): boolean =>
   asksForKindOnly(filter) &&
+  filter.replays &&
   filter.types.length === 0 &&
   filter.producers.length === 0 &&
   filter.visibilityKinds.length === 0;

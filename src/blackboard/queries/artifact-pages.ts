@@ -14,6 +14,7 @@ import { artifactsAlong, artifactsAt, type PageRequest } from './artifact-rows.j
 import { narrowest } from './narrowest-route.js';
 import { findFirstPositions, findMatchingPositions, windows } from './path-rows.js';
 import { PositionSet } from './position-set.js';
+import { withoutNeedlessCondition } from './replay-rows.js';
 import type { WireRow } from './wire-rows.js';
 
 // WINDOW: steps whose artifacts one query reads. SKIPPED: index steps that one query skips. Each takes a few
@@ -22,9 +23,11 @@ const WINDOW = 2_000;
 const SKIPPED = 20_000;
 
 /** One page of the artifacts that match a filter, in its order. */
-export async function pageOf(db: Reader, filter: ArtifactFilter, page: PageRequest): Promise<WireRow[]> {
+export async function pageOf(db: Reader, given: ArtifactFilter, page: PageRequest): Promise<WireRow[]> {
+  const filter = await withoutNeedlessCondition(db, given);
   const routes = routesOf(filter);
-  if (routes.length > 1) return artifactsAt(db, await searchRoute(db, await narrowest(db, routes), page), page);
+  if (routes.length > 1 || !asksForNothing(routes[0]!.rest))
+    return artifactsAt(db, await searchRoute(db, await narrowest(db, routes), page), page);
   const [{ paths }] = routes as [Route];
   const [path] = paths as [Path];
   if (paths.length === 1 && isOrdered(path)) return alongPath(db, path, page);

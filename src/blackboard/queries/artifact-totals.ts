@@ -10,6 +10,7 @@ import { type Path, routesOf, spanOf, type Window } from './artifact-paths.js';
 import { type ArtifactSummary, SummaryCounts } from './artifact-summary.js';
 import { narrowest } from './narrowest-route.js';
 import { countAllSteps, countKinds, countMatching, windows } from './path-rows.js';
+import { withoutNeedlessCondition } from './replay-rows.js';
 
 // Steps per query. Counting reads only an index; reading the artifacts too takes a few milliseconds.
 const COUNT_WINDOW = 20_000;
@@ -29,10 +30,12 @@ export class ArtifactTotals {
     private readonly memory: MemoryBudget,
   ) {}
 
-  async count(filter: ArtifactFilter = NO_FILTER): Promise<number> {
-    if (asksForKindOnly(filter)) return totalByRollup(this.unitOfWork.reader, filter);
+  async count(given: ArtifactFilter = NO_FILTER): Promise<number> {
+    const { reader } = this.unitOfWork;
+    if (asksForKindOnly(given)) return totalByRollup(reader, given);
+    const filter = await withoutNeedlessCondition(reader, given);
     const [route, ...others] = routesOf(filter);
-    if (others.length > 0) return this.countMatching(filter);
+    if (others.length > 0 || !filter.replays) return this.countMatching(filter);
     return filter.correlationId === null
       ? this.countAlong(route!.paths[0]!)
       : this.countCorrelation(filter.correlationId);

@@ -31,9 +31,11 @@ export interface ChangelogFilter {
   readonly correlationIds: readonly string[];
   readonly types: readonly string[];
   readonly producers: readonly string[];
+  /** Whether to include replays. They are always included if correlations are named. */
+  readonly replays: boolean;
 }
 
-const COLUMNS = ['seq', 'id', 'type', 'produced_by', 'correlation_id', 'created_at'] as const;
+const COLUMNS = ['seq', 'id', 'type', 'produced_by', 'correlation_id', 'created_at', 'replay'] as const;
 
 /**
  * Bytes. A visibility is read with its row up to this size; one that names a thousand agents has hundreds of kilobytes.

@@ -101,9 +101,12 @@ export class ChangelogReader {
 }
 
 export const asksFor = (
-  { correlationIds, types, producers }: ChangelogFilter,
-  row: Pick<ChangelogRow, 'correlation_id' | 'type' | 'produced_by'>,
+  { correlationIds, types, producers, replays }: ChangelogFilter,
+  row: Pick<ChangelogRow, 'correlation_id' | 'type' | 'produced_by' | 'replay'>,
 ): boolean =>
-  isAmong(correlationIds, row.correlation_id) && isAmong(types, row.type) && isAmong(producers, row.produced_by);
+  (replays || correlationIds.length > 0 || row.replay === 0) &&
+  isAmong(correlationIds, row.correlation_id) &&
+  isAmong(types, row.type) &&
+  isAmong(producers, row.produced_by);
 
 const isAmong = (asked: readonly string[], value: string): boolean => asked.length === 0 || asked.includes(value);

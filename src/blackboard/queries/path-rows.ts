@@ -32,6 +32,7 @@ function matches(filter: ArtifactFilter): Expression<SqlBool> {
   if (filter.correlationId !== null) conditions.push(eb('artifacts.correlation_id', '=', filter.correlationId));
   if (filter.from !== null) conditions.push(eb('artifacts.created_at', '>=', filter.from));
   if (filter.to !== null) conditions.push(eb('artifacts.created_at', '<=', filter.to));
+  if (!filter.replays) conditions.push(eb('artifacts.replay', '=', eb.lit(0)));
   if (filter.tags.length > 0) conditions.push(hasAllTags([...new Set(filter.tags)]));
   return eb.and(conditions);
 }

@@ -1,10 +1,10 @@
 import { type Expression, type RawBuilder, sql, type SqlBool } from 'kysely';
 
 import { prepared, preparedWithList } from '../../database/prepared.js';
-import { WINDOW_KEY } from '../joins/lock-keys.js';
+import { hasWindowKey } from '../joins/join-group-rows.js';
 import { rolledUpTo } from '../queries/rollup-rows.js';
 import { AT_ONCE } from './cleanup.js';
-import type { ArtifactKind, DeletedArtifact } from './deleted-count-rows.js';
+import { type ArtifactKind, COUNTS_TABLES, type DeletedArtifact } from './deleted-count-rows.js';
 
 interface Old {
   seq: number;
@@ -22,7 +22,7 @@ export const findingFreeArtifacts = (letsContentGo: (settledBy: RawBuilder<numbe
     db
       .selectFrom('artifacts')
       .innerJoin('correlations', 'correlations.id', 'artifacts.correlation_id')
-      .select(['artifacts.seq', 'artifacts.correlation_id'])
+      .select(['artifacts.seq', 'artifacts.correlation_id', 'artifacts.replay'])
       .where('artifacts.seq', 'in', seqs)
       .where('artifacts.seq', '<=', rolledUpTo('artifacts'))
       .where('artifacts.seq', '<=', rolledUpTo('artifact_terms'))
@@ -54,7 +54,7 @@ export const findingFreeArtifacts = (letsContentGo: (settledBy: RawBuilder<numbe
 
 // A join without a time limit may wait forever, so it does not keep its members. A batch window keeps them: it fills
 // with whatever comes next, and its size is bounded.
-const NEEDS_ITS_MEMBERS = sql<SqlBool>`(join_groups.closes_at is not null or join_groups.state <> 'waiting' or join_groups.key = ${sql.lit(WINDOW_KEY)})`;
+const NEEDS_ITS_MEMBERS = sql<SqlBool>`(join_groups.closes_at is not null or join_groups.state <> 'waiting' or ${hasWindowKey('join_groups.key')})`;
 
 // Executions are found by their ids here, as in `isInState`.
 const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending', 'running')`;
@@ -63,10 +63,20 @@ const HAS_NOT_ENDED = sql<SqlBool>`coalesce(executions.state, '') in ('pending',
 export const findKinds = prepared<{ type: string; cutoff: number }, ArtifactKind & { earliest_created_at: number }>(
   (db, place) =>
     db
-      .selectFrom('artifact_counts')
-      .select(['type', 'produced_by', 'visibility_kind', 'earliest_created_at'])
-      .where('type', '=', place('type'))
-      .where('earliest_created_at', '<=', place('cutoff')),
+      .selectFrom(
+        COUNTS_TABLES.map((table) =>
+          db
+            .selectFrom(table as 'artifact_counts')
+            .select(['type', 'produced_by', 'visibility_kind', 'earliest_created_at'])
+            .where('type', '=', place('type'))
+            .where('earliest_created_at', '<=', place('cutoff')),
+        )
+          .reduce((all, other) => all.unionAll(other))
+          .as('kinds'),
+      )
+      .select(['type', 'produced_by', 'visibility_kind'])
+      .select(({ fn }) => fn.min('earliest_created_at').as('earliest_created_at'))
+      .groupBy(['type', 'produced_by', 'visibility_kind']),
 );
 
 /** Finds the next artifacts of a kind, oldest first. */

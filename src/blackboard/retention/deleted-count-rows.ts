@@ -2,16 +2,22 @@ import { sql } from 'kysely';
 
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { locking } from '../../database/dialects/dialect.js';
-import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
+import { memoize, type Place, prepared, preparedWithList } from '../../database/prepared.js';
 import type { ArtifactCountsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
 /** Artifacts with the same values in these columns are counted together. */
 export type ArtifactKind = Pick<ArtifactCountsTable, 'type' | 'produced_by' | 'visibility_kind'>;
 
+/** The tables of counts: of all artifacts but those of replays, and of these. Their index is the value of `replay`. */
+export const COUNTS_TABLES = ['artifact_counts', 'replay_counts'] as const;
+
+type CountsTable = (typeof COUNTS_TABLES)[number];
+
 export interface DeletedArtifact {
   seq: number;
   correlation_id: string;
+  replay: number;
 }
 
 /**
@@ -26,11 +32,16 @@ export async function countDeleted(
   const count = deleted.length;
   await addToDeletions(tx.db, { type: kind.type, up_to_seq: Math.max(...deleted.map(({ seq }) => seq)), count });
   await countInCorrelations(tx, kind, deleted);
+  for (const [replay, { length }] of Map.groupBy(deleted, (artifact) => artifact.replay))
+    await countInTable(tx, COUNTS_TABLES[replay]!, kind, length);
+}
+
+async function countInTable({ db }: Transaction, table: CountsTable, kind: ArtifactKind, count: number): Promise<void> {
   // The row is locked first, so that the queries for the earliest and latest time see what another process has added
   // meanwhile.
-  await holdCounts(tx.db, kind);
-  await takeFromCounts(tx.db, { ...kind, count });
-  await removeEmptyCounts(tx.db, kind);
+  await holdCounts(table)(db, kind);
+  await takeFromCounts(table)(db, { ...kind, count });
+  await removeEmptyCounts(table)(db, kind);
 }
 
 async function countInCorrelations(
@@ -76,59 +87,68 @@ const addToCorrelations = preparedWithList<{ count: number; errors: number }, st
     .where('id', 'in', ids),
 );
 
-const holdCounts = prepared<ArtifactKind, { count: number }>((db, place) =>
-  locking(
-    db,
-    db
-      .selectFrom('artifact_counts')
-      .select('count')
-      .where('type', '=', place('type'))
-      .where('produced_by', '=', place('produced_by'))
-      .where('visibility_kind', '=', place('visibility_kind')),
-    { wait: true },
+const holdCounts = memoize((table: CountsTable) =>
+  prepared<ArtifactKind, { count: number }>((db, place) =>
+    locking(
+      db,
+      db
+        .selectFrom(table as 'artifact_counts')
+        .select('count')
+        .where('type', '=', place('type'))
+        .where('produced_by', '=', place('produced_by'))
+        .where('visibility_kind', '=', place('visibility_kind')),
+      { wait: true },
+    ),
   ),
 );
 
-const takeFromCounts = prepared<ArtifactKind & { count: number }, unknown>((db, place) =>
-  db
-    .updateTable('artifact_counts')
-    .set(({ eb, fn, ref }) => ({
-      count: eb('count', '-', place('count')),
-      // Each search starts from the previous time: otherwise Postgres scans all dead rows that some session may still
-      // see.
-      earliest_created_at: fn.coalesce(
-        timeOf(db, place, 'asc').where('created_at', '>=', EARLIEST),
-        ref('earliest_created_at'),
-      ),
-      latest_created_at: fn.coalesce(
-        timeOf(db, place, 'desc').where('created_at', '<=', LATEST),
-        ref('latest_created_at'),
-      ),
-    }))
-    .where('type', '=', place('type'))
-    .where('produced_by', '=', place('produced_by'))
-    .where('visibility_kind', '=', place('visibility_kind')),
+const takeFromCounts = memoize((table: CountsTable) =>
+  prepared<ArtifactKind & { count: number }, unknown>((db, place) =>
+    db
+      .updateTable(table as 'artifact_counts')
+      .set(({ eb, fn, ref }) => ({
+        count: eb('count', '-', place('count')),
+        // Each search starts from the previous time: otherwise Postgres scans all dead rows that some session may still
+        // see.
+        earliest_created_at: fn.coalesce(
+          timeOf(db, place, table, 'asc').where('created_at', '>=', sql.ref<number>(`${table}.earliest_created_at`)),
+          ref('earliest_created_at'),
+        ),
+        latest_created_at: fn.coalesce(
+          timeOf(db, place, table, 'desc').where('created_at', '<=', sql.ref<number>(`${table}.latest_created_at`)),
+          ref('latest_created_at'),
+        ),
+      }))
+      .where('type', '=', place('type'))
+      .where('produced_by', '=', place('produced_by'))
+      .where('visibility_kind', '=', place('visibility_kind')),
+  ),
 );
 
-const removeEmptyCounts = prepared<ArtifactKind, unknown>((db, place) =>
-  db
-    .deleteFrom('artifact_counts')
-    .where('type', '=', place('type'))
-    .where('produced_by', '=', place('produced_by'))
-    .where('visibility_kind', '=', place('visibility_kind'))
-    .where('count', '=', 0),
+const removeEmptyCounts = memoize((table: CountsTable) =>
+  prepared<ArtifactKind, unknown>((db, place) =>
+    db
+      .deleteFrom(table as 'artifact_counts')
+      .where('type', '=', place('type'))
+      .where('produced_by', '=', place('produced_by'))
+      .where('visibility_kind', '=', place('visibility_kind'))
+      .where('count', '=', 0),
+  ),
 );
-
-const EARLIEST = sql.ref<number>('artifact_counts.earliest_created_at');
-const LATEST = sql.ref<number>('artifact_counts.latest_created_at');
 
 /** The time of the first or the last artifact left of a kind. */
-const timeOf = (db: Reader, place: Place<ArtifactKind & { count: number }>, order: 'asc' | 'desc') =>
+const timeOf = (
+  db: Reader,
+  place: Place<ArtifactKind & { count: number }>,
+  table: CountsTable,
+  order: 'asc' | 'desc',
+) =>
   db
     .selectFrom('artifacts')
     .select('created_at')
     .where('type', '=', place('type'))
     .where('produced_by', '=', place('produced_by'))
     .where('visibility_kind', '=', place('visibility_kind'))
+    .where('replay', '=', sql.lit(COUNTS_TABLES.indexOf(table)))
     .orderBy('created_at', order)
     .limit(1);

@@ -11,7 +11,7 @@ import { NEVER } from '../../queue/queue.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlockedAmong } from '../limits/limit-rows.js';
 import { keyText, parseKeys } from '../limits/limit-usage.js';
 import { LimitKeys } from '../matching/limit-keys.js';
@@ -132,6 +132,7 @@ export class ExecutionQueue {
       correlation_id: correlation.id,
       generation: correlation.generation,
       direct: direct ? 1 : 0,
+      replay: isReplay(correlation) ? 1 : 0,
       // The agent gets the inputs of a window as a list, even a single one.
       batch: subscription.batch ? 1 : 0,
       priority: subscription.priority,

@@ -14,6 +14,7 @@ const COLUMNS = [
   'correlation_id',
   'generation',
   'direct',
+  'replay',
   'batch',
   'priority',
   'background',

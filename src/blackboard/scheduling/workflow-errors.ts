@@ -10,6 +10,7 @@ import { ArtifactWriter } from '../artifacts/artifact-writer.js';
 import { errorVisibility } from '../artifacts/error-visibility.js';
 import { findVisibilities } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { isReplay } from '../correlations/tracked-correlation.js';
 import { TimerQueue } from './timer-queue.js';
 
 export interface WorkflowFailure {
@@ -35,6 +36,7 @@ export class WorkflowErrors {
   ) {}
 
   async write(tx: Transaction, changes: CorrelationChanges, failure: WorkflowFailure): Promise<void> {
+    const correlation = await changes.get(failure.correlationId);
     const payload = {
       failed_agent: failure.agent,
       error_type: failure.errorType,
@@ -56,10 +58,10 @@ export class WorkflowErrors {
       partitionKey: null,
       correlationId: failure.correlationId,
       executionId: failure.executionId,
+      replay: isReplay(correlation),
       createdAt: changes.now,
     };
     const seq = (await this.writer.insert(tx, draft))!;
-    const correlation = await changes.get(failure.correlationId);
     changes.addArtifact(correlation, seq, draft);
     // Matching may evaluate expressions, and a transaction must not wait for them. A durable timer that is due
     // immediately releases the error to its subscribers.

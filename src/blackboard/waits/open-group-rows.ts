@@ -3,8 +3,7 @@ import { type SelectQueryBuilder, sql, type SqlBool } from 'kysely';
 import { amongFound } from '../../database/dialects/dialect.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import type { WaitingGroup } from '../joins/join-group-rows.js';
-import { WINDOW_KEY } from '../joins/lock-keys.js';
+import { hasWindowKey, type WaitingGroup } from '../joins/join-group-rows.js';
 import type { SubscriptionRow } from '../matching/subscription-rows.js';
 
 /** The columns that order the list of open groups. One index has all of them. */
@@ -110,8 +109,8 @@ export async function countGroupsOf(db: Reader, correlationId: string): Promise<
     .select(({ fn }) => fn.count<number>('group_id').distinct().as('count'))
     .where('correlation_id', '=', correlationId);
   const [joins, windows] = await Promise.all([
-    groups.where('key', '<>', WINDOW_KEY).executeTakeFirstOrThrow(),
-    groups.where('key', '=', WINDOW_KEY).executeTakeFirstOrThrow(),
+    groups.where(({ not }) => not(hasWindowKey('key'))).executeTakeFirstOrThrow(),
+    groups.where(hasWindowKey('key')).executeTakeFirstOrThrow(),
   ]);
   return { joins: joins.count, windows: windows.count };
 }

@@ -21,6 +21,7 @@ import { definitions } from './0012-definitions.js';
 import { limits } from './0013-limits.js';
 import { limitValues } from './0014-limit-values.js';
 import { oneValueAColumn } from './0015-one-value-a-column.js';
+import { replays } from './0016-replays.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -42,6 +43,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   limits,
   limitValues,
   oneValueAColumn,
+  replays,
 ];
 
 /**

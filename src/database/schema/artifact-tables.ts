@@ -7,6 +7,7 @@ export interface ArtifactTables {
   artifacts: ArtifactsTable;
   artifact_tags: ArtifactTagsTable;
   artifact_counts: ArtifactCountsTable;
+  replay_counts: ArtifactCountsTable;
   artifact_deletions: ArtifactDeletionsTable;
   rollups: RollupsTable;
   correlations: CorrelationsTable;
@@ -31,6 +32,8 @@ export interface ArtifactsTable {
   /** The execution that produced it. Null if a client published it. */
   execution_id: string | null;
   created_at: number;
+  /** 1 if its correlation is a replay. */
+  replay: Generated<number>;
 }
 
 export interface ArtifactTagsTable {
@@ -40,7 +43,8 @@ export interface ArtifactTagsTable {
 
 /**
  * Rollup: counts of the artifacts up to the position `rollups.up_to_seq` of `artifacts`. A total adds the few artifacts
- * after that position, so it never scans the table. Publishing does not write here.
+ * after that position, so it never scans the table. Publishing does not write here. `replay_counts` has the artifacts of
+ * replays, and `artifact_counts` the others.
  */
 export interface ArtifactCountsTable {
   type: string;
@@ -68,6 +72,8 @@ export interface RollupsTable {
 }
 
 export type CorrelationState = 'active' | 'completed' | 'failed' | 'cancelled';
+
+export type ReplayMode = 'full' | 'recorded' | 'shadow';
 
 export interface CorrelationsTable extends UsageSums {
   /** A unique number. A later correlation may get the number of a deleted one. */
@@ -107,6 +113,12 @@ export interface CorrelationsTable extends UsageSums {
   webhook_targets: Generated<number>;
   /** The parent of its trace (W3C Trace Context). Null if it is not traced. */
   traceparent: string | null;
+  /** The correlation that it repeats. Null if it is not a replay. */
+  origin: Generated<string | null>;
+  /** Set for a replay only. */
+  replay_mode: Generated<ReplayMode | null>;
+  /** JSON: what a replay does differently (src/blackboard/replays/replay-options.ts). Null if nothing. */
+  replay_options: Generated<string | null>;
   started_at: number;
   last_activity_at: number;
   settled_at: number | null;

@@ -31,6 +31,8 @@ export interface ExecutionsTable {
   state: ColumnType<ExecutionState, ExecutionState, never>;
   /** 1 for a direct run: no agent reacts to its outputs. */
   direct: number;
+  /** 1 if its correlation is a replay. */
+  replay: Generated<number>;
   /** The priority of its subscription. */
   priority: number;
   /** 1 if no client waits for it: it comes after others of its agent with equal priority. */

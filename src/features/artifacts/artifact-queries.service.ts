@@ -12,7 +12,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
+import { type ListedArtifactsQuery, toListFilter } from '../../http/dto/artifact-filter-query.js';
 import type { ArtifactListQuery } from './dto/artifact-list.js';
 import type { ArtifactTypeBody, ArtifactTypesBody } from './dto/artifact-types-body.js';
 import type { ExplanationBody } from './dto/explanation-body.js';
@@ -31,7 +31,7 @@ export class ArtifactQueriesService {
 
   /** Returns an ArtifactListBody as JSON. Throws DomainError `invalid` for an unknown `after`. */
   async list(query: ArtifactListQuery): Promise<TextInParts> {
-    const filter = toArtifactFilter(query);
+    const filter = toListFilter(query);
     const { limit, order } = query;
     const after = query.after === undefined ? null : await this.positionOf(query.after);
     const offset = after === null ? query.offset : 0;
@@ -42,8 +42,8 @@ export class ArtifactQueriesService {
     return this.texts.of(['{"items":[', items, `],"pagination":${JSON.stringify(pagination)}}`]);
   }
 
-  async summarize(query: ArtifactFilterQuery): Promise<SummaryBody> {
-    return summaryBody(await this.totals.summarize(toArtifactFilter(query)));
+  async summarize(query: ListedArtifactsQuery): Promise<SummaryBody> {
+    return summaryBody(await this.totals.summarize(toListFilter(query)));
   }
 
   /** Returns an ArtifactBody as JSON. Throws DomainError `invalid` or `not_found`. */

@@ -4,7 +4,7 @@ import type { HeldRequest } from '../../common/held-request.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { Held } from '../../http/bodies/held-body.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../http/dto/artifact-body.js';
-import { ArtifactFilterQuery } from '../../http/dto/artifact-filter-query.js';
+import { ListedArtifactsQuery } from '../../http/dto/artifact-filter-query.js';
 import { ApiCorrelationHeader, CORRELATION_HEADERS } from '../../http/middleware/correlation-id.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiParam, ApiTags } from '../../http/openapi/documentation.js';
@@ -108,7 +108,7 @@ export class ArtifactsController {
   })
   @ApiOkResponse({ type: SummaryBody, description: 'Counts', example: SUMMARY_EXAMPLE })
   @ApiErrors([400, 'Invalid to: tomorrow; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'])
-  summarize(@Query() query: ArtifactFilterQuery): Promise<SummaryBody> {
+  summarize(@Query() query: ListedArtifactsQuery): Promise<SummaryBody> {
     return this.queries.summarize(query);
   }
 

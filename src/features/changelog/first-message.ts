@@ -102,7 +102,7 @@ const tooLate = (): DomainError =>
   );
 
 const everythingAfter = (position: number): StreamRequest => ({
-  filter: { correlationIds: [], types: [], producers: [] },
+  filter: { correlationIds: [], types: [], producers: [], replays: false },
   after: position,
   live: false,
 });
@@ -121,14 +121,17 @@ function readFirstMessage(text: string): StreamRequest {
   };
   const texts = (name: string): string[] =>
     given(name, `must be a string, or a list of at most ${MOST_FILTER_VALUES}`, readTexts, []);
+  const flag = (name: string): boolean =>
+    given(name, 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined), false);
   const lists = {
     correlation_id: texts('correlation_id'),
     artifact_type: texts('artifact_type'),
     produced_by: texts('produced_by'),
+    replay: flag('replay'),
   };
   const options = {
     after: given<number | null>('after', 'must be a whole number of at least 0', readPosition, null),
-    live: given('live', 'must be true or false', (value) => (typeof value === 'boolean' ? value : undefined), false),
+    live: flag('live'),
   };
   if (problems.length > 0) throw new DomainError('invalid', problems.sort().join('; '));
   return { filter: toChangelogFilter(lists), ...options };

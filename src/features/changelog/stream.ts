@@ -155,9 +155,12 @@ export class Stream implements TailListener {
    * correlation, so a filter by correlation drops them.
    */
   liveEvent(event: LiveEvent, json: string): void {
-    const { correlationIds } = this.parts.filter;
+    const { correlationIds, replays } = this.parts.filter;
+    const isOfReplay = 'replay' in event && event.replay === true;
     const isWanted =
-      correlationIds.length === 0 || ('correlation_id' in event && correlationIds.includes(event.correlation_id));
+      correlationIds.length === 0
+        ? replays || !isOfReplay
+        : 'correlation_id' in event && correlationIds.includes(event.correlation_id);
     if (!isWanted) return;
     if (this.early) this.keep(event.event_type, json);
     else if (this.hasRoom()) this.parts.sink.liveEvent(event.event_type, json);

@@ -11,6 +11,8 @@ export interface CorrelationFilter {
   /** The latest start (epoch ms), inclusive. */
   to: number | null;
   idPrefix: string | null;
+  /** Whether to include replays. */
+  replays: boolean;
   reached: Reached;
 }
 

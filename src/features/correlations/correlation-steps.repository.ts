@@ -104,7 +104,7 @@ const hasPrefix = (id: Expression<string>, prefix: string): Expression<SqlBool> 
 const asNumber = (condition: Expression<SqlBool>) => sql<number>`case when ${condition} then 1 else 0 end`;
 
 /** The terms and the prefix of a filter, as a condition on `steps`. */
-function meets(db: Kysely<Schema>, { terms, idPrefix, reached }: CorrelationFilter): Expression<SqlBool> {
+function meets(db: Kysely<Schema>, { terms, idPrefix, replays, reached }: CorrelationFilter): Expression<SqlBool> {
   const eb = expressionBuilder<WithSteps, 'steps'>();
   const conditions: Expression<SqlBool>[] = terms.map((term) =>
     eb.or(
@@ -119,6 +119,16 @@ function meets(db: Kysely<Schema>, { terms, idPrefix, reached }: CorrelationFilt
       ),
     ),
   );
+  if (!replays)
+    conditions.push(
+      eb.exists(
+        eb
+          .selectFrom('correlations')
+          .select('correlations.seq')
+          .whereRef('correlations.seq', '=', 'steps.seq')
+          .where('correlations.origin', 'is', null),
+      ),
+    );
   if (idPrefix !== null)
     conditions.push(
       eb.exists(

@@ -46,7 +46,7 @@ export class WalkAlongTerms extends Walk {
     private after: Place | null,
     wanted: number,
   ) {
-    super(wanted, rest.terms.length > 0 || rest.idPrefix !== null);
+    super(wanted, rest.terms.length > 0 || rest.idPrefix !== null || !rest.replays);
   }
 
   override get page(): Place[] | null {

@@ -1,4 +1,4 @@
-import { countsOf } from '../../blackboard/correlations/tracked-correlation.js';
+import { countsOf, isReplay } from '../../blackboard/correlations/tracked-correlation.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { usageField } from '../../http/dto/usage-body.js';
 import type { CorrelationRow } from './correlations.repository.js';
@@ -9,6 +9,7 @@ type StoredStatus = Omit<ListedCorrelationBody, 'pending_count' | 'settled_at' |
 /** `lacking`: the agents that it waits for and no process has. */
 export const statusBody = (row: CorrelationRow, lacking: readonly string[]): StoredStatus => ({
   correlation_id: row.id,
+  ...(isReplay(row) && { origin: row.origin!, replay_mode: row.replay_mode! }),
   state: row.state,
   has_pending_work: row.state === 'active',
   ...countsOf(row),

@@ -53,6 +53,7 @@ export class CorrelationsService {
     from,
     to,
     id_prefix,
+    replay,
     limit,
     after,
   }: CorrelationListQuery): Promise<CorrelationListBody> {
@@ -65,6 +66,7 @@ export class CorrelationsService {
       from: from ?? null,
       to: to ?? null,
       idPrefix: id_prefix ?? null,
+      replays: replay,
     };
     const found = await this.pages.page(reader, filter, after === undefined ? null : placeOf(after), limit + 1);
     const page = found.slice(0, limit);

@@ -30,6 +30,7 @@ export class ExecutionListsService {
       correlationId: query.correlation_id ?? null,
       assignee: query.assignee ?? null,
       failureGroup: query.failure_group ?? null,
+      replays: query.replay || query.correlation_id !== undefined,
     };
     const lacking = await this.withoutAgent.agents();
     const open = await this.openFilter(query, lacking);

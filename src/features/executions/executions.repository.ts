@@ -95,6 +95,8 @@ interface ExecutionFilter {
   correlationId: string | null;
   assignee: string | null;
   failureGroup: string | null;
+  /** Whether to include executions of replays. */
+  replays: boolean;
   /** Keeps only executions of these agents, by how far they are; `state` is then ignored. */
   open: OpenFilter | null;
 }
@@ -115,7 +117,7 @@ type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
  */
 function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Found {
   if (filter.open !== null) return open(db, filter, filter.open);
-  const all = inGroup(ofAgent(db.selectFrom('executions').select('seq'), filter.agent), filter.failureGroup);
+  const all = allOf(db, filter);
   if (filter.assignee !== null) return newest(db, assigned(all, { ...filter, assignee: filter.assignee }), most);
   if (filter.correlationId !== null) {
     const own = all.where('correlation_id', '=', filter.correlationId);
@@ -132,12 +134,9 @@ function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Fo
 }
 
 /** Selects from the indexes that claims use. */
-function open(
-  db: Kysely<Schema>,
-  { agent, correlationId, assignee, failureGroup }: ExecutionFilter,
-  agents: OpenFilter,
-): Found {
-  let all = inGroup(ofAgent(db.selectFrom('executions').select('seq'), agent), failureGroup);
+function open(db: Kysely<Schema>, filter: ExecutionFilter, agents: OpenFilter): Found {
+  const { correlationId, assignee } = filter;
+  let all = allOf(db, filter);
   if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
   if (assignee !== null) all = all.where('assignee', '=', assignee);
   const [first, ...others] = (Object.entries(agents) as [OpenState, readonly string[]][])
@@ -175,6 +174,11 @@ function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: nu
     default:
       return [newest(db, all.where('state', '=', sql.lit(state)).where('ended_at', 'is not', null), most)];
   }
+}
+
+function allOf(db: Kysely<Schema>, { agent, failureGroup, replays }: ExecutionFilter): Found {
+  const all = inGroup(ofAgent(db.selectFrom('executions').select('seq'), agent), failureGroup);
+  return replays ? all : all.where('replay', '=', sql.lit(0));
 }
 
 const ofAgent = (executions: Found, agent: string | null): Found =>

@@ -30,10 +30,10 @@ export class Outbox implements OnModuleInit {
   }
 
   private async write(tx: Transaction, published: readonly PublishedArtifact[], now: number): Promise<void> {
-    const owed =
-      this.targets.operator === null
-        ? published.filter(({ correlation }) => correlation.webhook_targets > 0)
-        : published;
+    const owed = published.filter(
+      ({ correlation }) =>
+        (this.targets.operator !== null || correlation.webhook_targets > 0) && sendsWebhooks(correlation),
+    );
     if (owed.length === 0) return;
     const deliveries: NewDelivery[] = [];
     for (const [correlation, artifacts] of Map.groupBy(owed, (artifact) => artifact.correlation)) {
@@ -60,6 +60,9 @@ export class Outbox implements OnModuleInit {
     return [{ target_id: operator.id, origin: operator.origin, is_busy: (await isBusy) ? 1 : 0 }, ...(await clients)];
   }
 }
+
+/** Only a full replay is a real run. */
+const sendsWebhooks = ({ replay_mode }: TrackedCorrelation): boolean => replay_mode === null || replay_mode === 'full';
 
 const delivery = (
   { seq, id, sequence, correlation }: PublishedArtifact,

@@ -5,7 +5,7 @@ import {
   refuseTooManyValues,
   VALUES_TOGETHER,
 } from '../validation/filter-values.js';
-import { QueryList, QueryText, QueryTimestamp } from '../validation/query.js';
+import { QueryList, QueryReplays, QueryText, QueryTimestamp } from '../validation/query.js';
 
 const FilterList = (description: string, example: string, most = MOST_FILTER_VALUES): PropertyDecorator =>
   QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most });
@@ -40,6 +40,12 @@ export class ArtifactFilterQuery {
   visibility?: string[];
 }
 
+/** The filters of lists and counts of artifacts. */
+export class ListedArtifactsQuery extends ArtifactFilterQuery {
+  @QueryReplays('artifacts')
+  replay!: boolean;
+}
+
 /** Throws a DomainError `invalid` if the filter has too many values. */
 export function toArtifactFilter({
   type,
@@ -59,7 +65,14 @@ export function toArtifactFilter({
     tags: distinct(tag),
     from: from ?? null,
     to: to ?? null,
+    replays: true,
   };
 }
+
+/** Like `toArtifactFilter`, but leaves replays out unless they are asked for. */
+export const toListFilter = (query: ListedArtifactsQuery): ArtifactFilter => ({
+  ...toArtifactFilter(query),
+  replays: query.replay || query.correlation_id !== undefined,
+});
 
 const distinct = (values: string[] = []): string[] => [...new Set(values)];

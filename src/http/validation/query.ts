@@ -95,6 +95,14 @@ export function QueryBoolean(options: Documentation & { default: boolean }): Pro
   );
 }
 
+/** `replay`: whether the answer includes replays. `of`: what it consists of, in the plural. */
+export const QueryReplays = (of: string): PropertyDecorator =>
+  QueryBoolean({
+    description: `Whether to include the ${of} of replays; with a correlation id, they are always included`,
+    default: false,
+    example: true,
+  });
+
 /** The times that `parseTimestamp` accepts, for messages. */
 export const TIMESTAMP_RULE = 'give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24';
 

@@ -21,10 +21,10 @@ export class ArtifactRelease implements TimerHandler {
 
   async prepare({ subject }: Timer): Promise<TimerWork> {
     const seq = Number(subject);
-    const { type, correlationId, payloadBytes } = await this.artifacts.headAt(seq);
+    const { type, correlationId, payloadBytes, replay } = await this.artifacts.headAt(seq);
     const triggered = await this.memory.forPayloads(payloadBytes, () => this.triggeredBy(seq));
     return {
-      lockKeys: this.triggering.lockKeys(triggered),
+      lockKeys: this.triggering.lockKeys(triggered, { id: correlationId, isReplay: replay === 1 }),
       correlationId,
       run: async (tx, changes) => {
         const correlation = await changes.get(correlationId);

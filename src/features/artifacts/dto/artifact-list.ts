@@ -1,9 +1,9 @@
 import { ARTIFACT_EXAMPLE, ListedArtifactBody } from '../../../http/dto/artifact-body.js';
-import { ArtifactFilterQuery } from '../../../http/dto/artifact-filter-query.js';
+import { ListedArtifactsQuery } from '../../../http/dto/artifact-filter-query.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 
-export class ArtifactListQuery extends ArtifactFilterQuery {
+export class ArtifactListQuery extends ListedArtifactsQuery {
   @QueryInteger({ description: 'Maximum number of artifacts on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
 

@@ -1,6 +1,6 @@
 import type { ChangelogFilter } from '../../../blackboard/queries/changelog-rows.js';
 import { MOST_FILTER_VALUES, refuseTooManyValues, VALUES_TOGETHER } from '../../../http/validation/filter-values.js';
-import { QueryBoolean, QueryChoice, QueryInteger, QueryList } from '../../../http/validation/query.js';
+import { QueryBoolean, QueryChoice, QueryInteger, QueryList, QueryReplays } from '../../../http/validation/query.js';
 
 const FilterList = (description: string, example: string): PropertyDecorator =>
   QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most: MOST_FILTER_VALUES });
@@ -15,6 +15,9 @@ export class ChangelogFilterQuery {
 
   @FilterList('Keeps only artifacts of these producers: agent names, or `external` for clients', 'classifier')
   produced_by?: string[];
+
+  @QueryReplays('entries')
+  replay!: boolean;
 }
 
 /** Throws DomainError `invalid` if the query has too many values. */
@@ -22,9 +25,10 @@ export function toChangelogFilter({
   correlation_id = [],
   artifact_type = [],
   produced_by = [],
+  replay,
 }: ChangelogFilterQuery): ChangelogFilter {
   refuseTooManyValues({ correlation_id, artifact_type, produced_by });
-  return { correlationIds: correlation_id, types: artifact_type, producers: produced_by };
+  return { correlationIds: correlation_id, types: artifact_type, producers: produced_by, replays: replay };
 }
 
 export class ChangelogEventsQuery extends ChangelogFilterQuery {

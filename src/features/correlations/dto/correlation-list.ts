@@ -6,6 +6,7 @@ import { ApiProperty } from '../../../http/openapi/documentation.js';
 import {
   QueryChoice,
   QueryInteger,
+  QueryReplays,
   QueryText,
   QueryTimestamp,
   QueryVisibleAscii,
@@ -51,6 +52,9 @@ export class CorrelationListQuery {
     example: 'order-',
   })
   id_prefix?: string;
+
+  @QueryReplays('correlations')
+  replay!: boolean;
 
   @QueryInteger({ description: 'Maximum number of items on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;

@@ -1,11 +1,20 @@
+import type { ReplayMode } from '../../../database/schema.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 const STATES = ['active', 'completed', 'failed', 'cancelled', 'not_found'] as const;
 
+export const REPLAY_MODES = ['full'] as const satisfies ReplayMode[];
+
 export class CorrelationStatusBody {
   @ApiProperty()
   correlation_id!: string;
+
+  @ApiProperty({ required: false, description: 'The correlation that it replays; absent if it is not a replay' })
+  origin?: string;
+
+  @ApiProperty({ required: false, enum: REPLAY_MODES, description: 'Absent if it is not a replay' })
+  replay_mode?: ReplayMode;
 
   @ApiProperty({ enum: STATES, description: '`failed` means that it has ended and agents produced nothing but errors' })
   state!: (typeof STATES)[number];

@@ -1,7 +1,7 @@
 import { EXECUTION_REASONS, type ExecutionReason } from '../../../blackboard/waits/waiting-work.js';
 import { PageBody } from '../../../http/dto/page.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
-import { QueryBoolean, QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
+import { QueryBoolean, QueryChoice, QueryInteger, QueryReplays, QueryText } from '../../../http/validation/query.js';
 import { EXECUTION_STATES, FAILURE_GROUP, LISTED_EXECUTION_EXAMPLE, ListedExecutionBody } from './execution-body.js';
 
 export class ExecutionListQuery {
@@ -42,6 +42,9 @@ export class ExecutionListQuery {
     example: true,
   })
   external!: boolean;
+
+  @QueryReplays('executions')
+  replay!: boolean;
 
   @QueryInteger({ description: 'Maximum number of items on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;

@@ -1,0 +1,23 @@
+import { ApiProperty } from '../../../http/openapi/documentation.js';
+import { MODES, type ReplayRequest } from './replay-request.js';
+
+export class ReplayBody {
+  @ApiProperty({ format: 'uuid', description: 'The new correlation' })
+  correlation_id!: string;
+
+  @ApiProperty({ description: 'The correlation that it replays' })
+  origin!: string;
+
+  @ApiProperty({ enum: MODES })
+  mode!: ReplayRequest['mode'];
+
+  @ApiProperty({ type: 'integer', description: 'How many artifacts of clients were published again' })
+  published!: number;
+}
+
+export const REPLAY_EXAMPLE: ReplayBody = {
+  correlation_id: '019a7f6b-2f0e-7a51-8d1c-9b0a6c5d4e3f',
+  origin: 'order-4711',
+  mode: 'full',
+  published: 1,
+};

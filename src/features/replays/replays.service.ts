@@ -1,0 +1,38 @@
+import { Injectable } from '@nestjs/common';
+
+import { findCorrelation } from '../../blackboard/correlations/correlation-rows.js';
+import { type Original, Originals } from '../../blackboard/replays/originals.js';
+import { Replays } from '../../blackboard/replays/replays.js';
+import { DomainError } from '../../common/domain-error.js';
+import { isUuid } from '../../common/ids.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { RequestIds } from '../idempotency/request-ids.js';
+import type { ReplayBody } from './dto/replay-body.js';
+import type { ReplayRequest } from './dto/replay-request.js';
+
+@Injectable()
+export class ReplaysService {
+  constructor(
+    private readonly originals: Originals,
+    private readonly replays: Replays,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Throws DomainError `not_found`, `conflict`, `unavailable`. */
+  async ofCorrelation(id: string, request: ReplayRequest, ids: RequestIds): Promise<ReplayBody> {
+    return this.begin(await this.originals.ofCorrelation(id), request, ids);
+  }
+
+  /** Throws DomainError `invalid`, `not_found`, `conflict`, `unavailable`. */
+  async ofArtifact(id: string, request: ReplayRequest, ids: RequestIds): Promise<ReplayBody> {
+    if (!isUuid(id)) throw new DomainError('invalid', `artifact_id: must be a UUID (got ${JSON.stringify(id)})`);
+    return this.begin(await this.originals.ofArtifact(id.toLowerCase()), request, ids);
+  }
+
+  private async begin(original: Original, { mode }: ReplayRequest, { correlationId }: RequestIds): Promise<ReplayBody> {
+    // A request that is repeated with its idempotency key after a crash finds the replay that it began.
+    if (!(await findCorrelation(this.unitOfWork.reader, correlationId)))
+      await this.replays.begin({ original, mode, correlationId });
+    return { correlation_id: correlationId, origin: original.id, mode, published: original.artifacts.length };
+  }
+}

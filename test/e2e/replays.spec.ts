@@ -1,0 +1,233 @@
+// Replays over HTTP. Uses the application, its database and HTTP; time is moved by the test.
+import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
+import { SseReader, WebSocketReader } from '../support/changelog-readers.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Receiver } from '../support/receiver.js';
+import { Board, type WireArtifact } from './board.js';
+
+const CONFIG = `
+types:
+  Order: { schema: { type: object, required: [lines] } }
+  Note: {}
+agents:
+  splitter:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Line }]
+    engine: { kind: expression, expression: 'payload.lines.map(line, {"line": line})' }
+  joiner:
+    consumes: [{ types: [Left, Right], mode: all, join: { by: payload.key } }]
+    publishes: [{ type: Pair }]
+    engine: { kind: expression, expression: '{"key": payload.Left.key, "from": payload.Left.from}' }
+  packer:
+    consumes: [{ types: [Parcel], batch: { size: 2, timeout: 10s } }]
+    publishes: [{ type: Crate }]
+    engine: { kind: expression, expression: '{"parcels": payload.map(parcel, parcel.name)}' }
+  refuser:
+    consumes: [{ types: [Bad] }]
+    publishes: [{ type: Never }]
+    engine: { kind: expression, expression: '{"of": payload.missing.field}' }
+    retry: { attempts: 1 }
+`;
+
+describe('a replay', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  let receiver: Receiver;
+
+  beforeAll(async () => {
+    receiver = await Receiver.start();
+    board = await Board.start(CONFIG, {
+      clock,
+      settings: { webhookUrl: receiver.url('/all'), outboundAllow: ['127.0.0.1/32'] },
+    });
+  });
+  afterAll(async () => {
+    await board?.close();
+    await receiver?.close();
+  });
+
+  const post = (path: string, body: object = { mode: 'full' }) => board.http.post(`/api/v1/${path}/replay`).send(body);
+  const replay = async (path: string): Promise<ReplayBody> => {
+    const { status, body } = await post(path);
+    expect([status, body]).toEqual([200, body]);
+    await board.ended((body as ReplayBody).correlation_id);
+    return body as ReplayBody;
+  };
+  const refused = async (path: string, status: number, detail: string, body?: object): Promise<void> => {
+    const answer = await post(path, body);
+    expect([answer.status, answer.body]).toMatchObject([status, { detail }]);
+  };
+  const shown = ({ type, payload, produced_by, tags }: WireArtifact) => ({ type, payload, produced_by, tags });
+  const get = async <T>(path: string, query: object = {}): Promise<T> =>
+    (await board.http.get(`/api/v1/${path}`).query(query).expect(200)).body as T;
+
+  test('repeats what clients published in a new correlation, and leaves the original as it is', async () => {
+    await board.publishSync('Order', { lines: ['lamp', 'sofa'] }, { correlation: 'order-1', tags: ['channel:web'] });
+    await board.publishSync(
+      'Note',
+      { text: 'later' },
+      { correlation: 'order-1', visibility: { kind: 'Tenant', tenant_id: 'acme' } },
+    );
+    const before = await board.artifacts('order-1');
+    const { correlation_id, ...answer } = await replay('correlations/order-1');
+    expect(answer).toEqual({ origin: 'order-1', mode: 'full', published: 2 });
+    const [order, note] = await board.artifacts(correlation_id);
+    expect([order, note].map((artifact) => shown(artifact!))).toEqual(
+      before.filter(({ produced_by }) => produced_by === 'external').map(shown),
+    );
+    expect((await board.types(correlation_id)).sort()).toEqual(['Line', 'Line', 'Note', 'Order']);
+    expect(await board.artifacts('order-1')).toEqual(before);
+    expect(await board.status(correlation_id)).toMatchObject({
+      origin: 'order-1',
+      replay_mode: 'full',
+      state: 'completed',
+    });
+    expect(await board.status('order-1')).not.toHaveProperty('origin');
+    // A full replay is a real run for the webhooks of the operator.
+    await eventually(
+      'the webhooks of the replay have come',
+      () => receiver.received.filter(({ correlation }) => correlation === correlation_id).length === 4,
+    );
+  });
+
+  test('of an artifact repeats this one alone; a run begins with its agent again', async () => {
+    await board.publish('Order', { lines: ['desk'] }, { correlation: 'order-2' });
+    await board.publish('Order', { lines: ['bed'] }, { correlation: 'order-2' });
+    await board.ended('order-2');
+    const second = (await board.artifacts('order-2', { type: 'Order' }))[1]!;
+    const { correlation_id } = await replay(`artifacts/${second.id}`);
+    expect((await board.artifacts(correlation_id)).map(({ payload }) => payload)).toEqual([
+      { lines: ['bed'] },
+      { line: 'bed' },
+    ]);
+    const run = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'splitter', inputs: { lines: ['run'] } })
+      .expect(200);
+    const again = await replay(`correlations/${(run.body as { run_id: string }).run_id}`);
+    expect(await board.types(again.correlation_id)).toEqual(['Order', 'Line']);
+  });
+
+  test('joins and batches with nothing but its own artifacts', async () => {
+    await board.publish('Left', { key: 'k', from: 'original' }, { correlation: 'left-1' });
+    const left = await replay('correlations/left-1');
+    await board.publishSync('Right', { key: 'k' }, { correlation: 'right-1' });
+    expect((await board.artifacts('right-1', { type: 'Pair' })).map(({ payload }) => payload)).toEqual([
+      { key: 'k', from: 'original' },
+    ]);
+    const right = await replay('correlations/right-1');
+    expect([await board.types(left.correlation_id), await board.types(right.correlation_id)]).toEqual([
+      ['Left'],
+      ['Right'],
+    ]);
+    const groups = await get<{ items: object[] }>('waiting', { correlation_id: left.correlation_id });
+    expect(groups.items).toMatchObject([{ kind: 'join', join_key: '"k"', waiting_for: ['Right'] }]);
+
+    await board.publish('Parcel', { name: 'live' }, { correlation: 'parcel-1' });
+    clock.advance(10_000);
+    await board.ended('parcel-1');
+    const response = await post('correlations/parcel-1');
+    await board.publish('Parcel', { name: 'other' }, { correlation: 'parcel-2' });
+    clock.advance(10_000);
+    const { correlation_id } = response.body as ReplayBody;
+    await board.ended(correlation_id);
+    await board.ended('parcel-2');
+    const crates = async (id: string) => (await board.artifacts(id, { type: 'Crate' })).map(({ payload }) => payload);
+    expect([await crates(correlation_id), await crates('parcel-2')]).toEqual([
+      [{ parcels: ['live'] }],
+      [{ parcels: ['other'] }],
+    ]);
+  });
+
+  test('is left out of lists and streams, unless they ask for it', async () => {
+    const readers = [
+      await SseReader.open(board.app.url, { live: true }),
+      await WebSocketReader.open(board.app.url, { live: true }),
+    ];
+    const all = await WebSocketReader.open(board.app.url, { replay: true, live: true });
+    const summary = () => get<{ summary: { total_count: number } }>('artifacts/summary');
+    const list = (query: object) => get<{ items: WireArtifact[]; pagination: { total: number } }>('artifacts', query);
+    await board.publishSync('Order', { lines: ['lamp'] }, { correlation: 'order-3' });
+    const before = {
+      total: (await summary()).summary.total_count,
+      list: (await list({ type: 'Order' })).pagination.total,
+    };
+    const { correlation_id } = await replay('correlations/order-3');
+    expect({
+      total: (await summary()).summary.total_count,
+      list: (await list({ type: 'Order' })).pagination.total,
+    }).toEqual(before);
+    for (const query of [
+      { order: 'desc' },
+      { type: 'Order' },
+      { from: '2000-01-01' },
+      { type: 'Line', produced_by: 'splitter' },
+    ]) {
+      const without = await list({ ...query, limit: 500 });
+      const included = await list({ ...query, limit: 500, replay: true });
+      expect(without.items.filter((artifact) => artifact.correlation_id === correlation_id)).toEqual([]);
+      expect(included.items.filter((artifact) => artifact.correlation_id === correlation_id)).not.toEqual([]);
+      expect([without.pagination.total, included.pagination.total]).toEqual([
+        without.items.length,
+        included.items.length,
+      ]);
+    }
+    const ids = async (path: string, query: object = {}) =>
+      (await get<{ items: { correlation_id: string }[] }>(path, { limit: 500, ...query })).items.map(
+        (item) => item.correlation_id,
+      );
+    for (const path of ['executions', 'correlations', 'changelog/events']) {
+      expect(await ids(path)).not.toContain(correlation_id);
+      expect(await ids(path, { replay: true })).toContain(correlation_id);
+    }
+    expect(await ids('correlations', { agent: 'splitter', state: 'completed' })).not.toContain(correlation_id);
+    expect(await ids('executions', { correlation_id })).toEqual([correlation_id]);
+    const isOfReplay = (entry: { correlation_id: string }): boolean => entry.correlation_id === correlation_id;
+    await eventually('the replay is on the stream that asks for it', () => all.liveEvents.some(isOfReplay));
+    expect(all.entries.filter(isOfReplay)).toHaveLength(2);
+    await board.publish('Note', { text: 'last' }, { correlation: 'note-1' });
+    for (const reader of readers) {
+      await eventually('the last entry has come', () =>
+        reader.entries.some((entry) => entry.correlation_id === 'note-1'),
+      );
+      expect(reader.all.filter(isOfReplay)).toEqual([]);
+    }
+    [...readers, all].forEach((reader) => reader.close());
+  });
+
+  test('counts in no failure group, and takes no artifacts of clients', async () => {
+    await board.publishSync('Bad', {}, { correlation: 'bad-1' });
+    const groups = () => get<{ items: { count: number }[] }>('executions/failures', { agent: 'refuser' });
+    const { correlation_id } = await replay('correlations/bad-1');
+    expect(await board.types(correlation_id)).toEqual(['Bad', 'WorkflowError']);
+    expect((await groups()).items).toMatchObject([{ count: 1 }]);
+    const answer = await board.http
+      .post('/api/v1/artifacts')
+      .set('X-Correlation-ID', correlation_id)
+      .send({ type: 'Note', payload: {} });
+    expect([answer.status, answer.body]).toMatchObject([
+      409,
+      { detail: `Correlation ${correlation_id} is a replay of bad-1 and takes no artifacts; publish into another one` },
+    ]);
+  });
+
+  test('is refused with the reason', async () => {
+    await refused('correlations/order-1', 400, 'mode: must be one of full', {});
+    await refused('correlations/order-1', 400, 'mode: must be one of full', { mode: 'half' });
+    await refused('correlations/unknown-1', 404, 'Correlation not found: unknown-1; retention may have deleted it');
+    await refused('artifacts/42', 400, 'artifact_id: must be a UUID (got "42")');
+    const line = (await board.artifacts('order-1', { type: 'Line' }))[0]!;
+    await refused(
+      `artifacts/${line.id}`,
+      409,
+      `Artifact ${line.id} was published by splitter; replay its correlation order-1, or an artifact of a client`,
+    );
+    await board.publish('Parcel', { name: 'waits' }, { correlation: 'parcel-3' });
+    await refused(
+      'correlations/parcel-3',
+      409,
+      'Correlation parcel-3 has not ended; wait for its end, or cancel it, and replay it then',
+    );
+  });
+});
