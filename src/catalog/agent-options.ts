@@ -23,6 +23,10 @@ export interface AgentOptions {
   budget?: BudgetOptions;
   /** Limits of the configuration file that its executions share with those of other agents. */
   limits?: (string | LimitUseOptions)[];
+  /** CEL over the inputs. Executions with different keys take turns. Default: they start by priority and age. */
+  fair_by?: string;
+  /** CEL over the inputs, for `fair_by`: how many turns a key has for each turn of others. Default 1. */
+  weight?: string;
 }
 
 /** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */

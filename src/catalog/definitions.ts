@@ -74,6 +74,16 @@ export interface AgentDefinition {
   /** The budget in one correlation. */
   budget: Budget | null;
   limits: LimitUse[];
+  /** Null: executions start by priority and age. */
+  fairness: Fairness | null;
+}
+
+/** How the executions of an agent take turns by a key. */
+export interface Fairness {
+  /** CEL over the inputs of an execution: its key. */
+  by: string;
+  /** CEL over the inputs: how many turns a key has for each turn of a key with weight 1. Null: 1. */
+  weight: string | null;
 }
 
 export const WORKFLOW_ERROR = 'WorkflowError';

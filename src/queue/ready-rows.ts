@@ -16,6 +16,8 @@ export interface FoundRows<Row> {
    * either.
    */
   take(taken: readonly Row[], nothingLeft: boolean): void;
+  /** Stores in the claim's transaction that these rows were claimed. */
+  settle?(taken: readonly Row[]): Promise<void>;
 }
 
 /** How much of a queue is known to contain no ready rows. */
@@ -159,7 +161,7 @@ function add(known: Frontier['ranks'], ranks: readonly Rank[]): void {
 
 const findingAll = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ queue: string; limit: number }, Row>((db, place) =>
-    ready(db, queue, place('queue'))
+    readyRows(db, queue, place('queue'))
       .orderBy('priority', 'desc')
       .orderBy('background')
       .orderBy('seq')
@@ -168,7 +170,7 @@ const findingAll = <Row extends QueuedRow>(queue: Queue<Row>) =>
 
 const findingFrom = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<Rank & { queue: string; from: number; limit: number }, Row>((db, place) =>
-    ready(db, queue, place('queue'))
+    readyRows(db, queue, place('queue'))
       .where('priority', '=', place('priority'))
       .where('background', '=', place('background'))
       .where('seq', '>', place('from'))
@@ -176,7 +178,8 @@ const findingFrom = <Row extends QueuedRow>(queue: Queue<Row>) =>
       .limit(place('limit')),
   );
 
-function ready<Row extends QueuedRow>(db: Reader, queue: Queue<Row>, queueName: Expression<string>) {
+/** The rows of a queue that may be claimed. */
+export function readyRows<Row extends QueuedRow>(db: Reader, queue: Queue<Row>, queueName: Expression<string>) {
   const { name, unless } = queue;
   return (
     queue

@@ -4,7 +4,7 @@ import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.j
 import type { Lease } from './lease.js';
 import { findNextRetry, releaseDueRetries, takingLeases } from './leased-rows.js';
 import { byRank, type Queue, type QueuedRow, type Rank } from './queue.js';
-import { ReadyRows } from './ready-rows.js';
+import { type FoundRows, ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
 
 export interface Claimed<Row, Input> {
@@ -29,6 +29,8 @@ export interface ClaimRules<Row, Input> {
    * may change the count until the commit.
    */
   free(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>>;
+  /** Finds the rows of a queue with another order. Null for a queue that is claimed by priority and age. */
+  find?(tx: Transaction, queue: string, limit: number): Promise<FoundRows<Row>> | null;
   /**
    * Returns which of the rows may start now, in the same order. `blocked`: the ids of rows that may not and that have
    * left the queue until something lets them back.
@@ -66,11 +68,14 @@ export class RowClaims<Row extends QueuedRow, Input> {
     // until the commit.
     const [free, found] = await Promise.all([
       this.rules.free(tx, [...slots.byQueue.keys()]),
-      Promise.all([...slots.byQueue].map(([queue, here]) => this.ready.find(tx, queue, Math.min(here, slots.total)))),
+      Promise.all([...slots.byQueue].map(([queue, here]) => this.find(tx, queue, Math.min(here, slots.total)))),
     ]);
-    const candidates = found.flatMap(({ queue, ready }) => ready.slice(0, free.get(queue)));
-    const chosen = candidates.sort(inOrder).slice(0, slots.total);
+    const chosen = merged(
+      found.map(({ queue, ready }) => ready.slice(0, free.get(queue))),
+      slots.total,
+    );
     const { rows, notReady, leaseToken, inputs, missed } = await this.take(tx, chosen, lease, now);
+    for (const { queue, settle } of found) await settle?.(rows.filter((row) => row.queue === queue));
     const moreWaiting: string[] = [];
     const emptied: string[] = [];
     for (const { queue, ready, isAll, take } of found) {
@@ -116,6 +121,10 @@ export class RowClaims<Row extends QueuedRow, Input> {
     return findNextRetry(reader, this.queue);
   }
 
+  private find(tx: Transaction, queue: string, limit: number): Promise<FoundRows<Row>> {
+    return this.rules.find?.(tx, queue, limit) ?? this.ready.find(tx, queue, limit);
+  }
+
   /** `notReady`: the ids of the rows that were claimed or blocked. `missed`: other transactions had locked some of the rows. */
   private async take(
     tx: Transaction,
@@ -143,3 +152,21 @@ export class RowClaims<Row extends QueuedRow, Input> {
 }
 
 const inOrder = (one: QueuedRow, other: QueuedRow): number => byRank(one, other) || one.seq - other.seq;
+
+/** The first rows of several queues. Those of each queue keep their order. */
+function merged<Row extends QueuedRow>(queues: readonly Row[][], count: number): Row[] {
+  const places = queues.map(() => 0);
+  const headOf = (index: number): Row | undefined => queues[index]![places[index]!];
+  const rows: Row[] = [];
+  while (rows.length < count) {
+    let first = -1;
+    for (const index of queues.keys()) {
+      const head = headOf(index);
+      if (head && (first < 0 || inOrder(head, headOf(first)!) < 0)) first = index;
+    }
+    if (first < 0) break;
+    rows.push(headOf(first)!);
+    places[first]! += 1;
+  }
+  return rows;
+}

@@ -19,7 +19,7 @@ const ROWS: readonly (readonly string[])[] = [
   ['blackboard/artifacts'],
   ['blackboard/budgets', 'blackboard/matching', 'blackboard/queries'],
   ['blackboard/processes'],
-  ['blackboard/limits'],
+  ['blackboard/fairness', 'blackboard/limits'],
   ['blackboard/scheduling'],
   ['blackboard/joins'],
   ['blackboard/publishing', 'blackboard/retention'],

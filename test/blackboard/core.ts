@@ -73,6 +73,7 @@ export const agent = (
   retry: { attempts: 3, delayMs: 1, maxDelayMs: 2 },
   budget: null,
   limits: [],
+  fairness: null,
   ...parts,
 });
 

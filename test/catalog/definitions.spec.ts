@@ -89,6 +89,7 @@ describe('the catalog of a configuration', () => {
       retry: { attempts: 5, delayMs: 500, maxDelayMs: 7_200_000 },
       budget: { tokens: 1_000, cost: null },
       limits: [],
+      fairness: null,
     });
   });
 

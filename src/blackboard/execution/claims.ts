@@ -8,6 +8,7 @@ import type { Lease } from '../../queue/lease.js';
 import type { Rank } from '../../queue/queue.js';
 import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
+import { FairRows } from '../fairness/fair-rows.js';
 import { ClaimLimits } from '../limits/claim-limits.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { countStarts } from './activity-event-rows.js';
@@ -37,8 +38,13 @@ export class Claims {
       forget: () => limits.forget(),
     };
     type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
-    const rowsOf = (queue: typeof EXECUTIONS, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> =>
-      new RowClaims(queue, { ...rules, inputsOf }, (agent) => ranksOf(catalog.agent(agent)), clock, unitOfWork);
+    const rowsOf = (queue: typeof EXECUTIONS, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> => {
+      const fair = new FairRows(queue, clock);
+      const find = (tx: Transaction, agent: string, limit: number) =>
+        catalog.agent(agent)?.fairness ? fair.find(tx, agent, limit) : null;
+      const ranksIn = (agent: string): Rank[] => ranksOf(catalog.agent(agent));
+      return new RowClaims(queue, { ...rules, find, inputsOf }, ranksIn, clock, unitOfWork);
+    };
     this.rows = rowsOf(EXECUTIONS, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
     // The response to a client's claim reads the inputs while it is sent.
     this.unassigned = rowsOf(UNASSIGNED, async () => []);

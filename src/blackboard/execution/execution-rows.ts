@@ -117,7 +117,7 @@ export async function beginRound(
   // An execution that an older version failed during an upgrade has no group.
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
   await changeState(tx.db, 'executions', ['failed'], 'pending')
-    .set({ ended_at: null, blocked_on: null, ...again })
+    .set({ ended_at: null, blocked_on: null, ...again, ...(begun.assignee !== null && { fair_key: null }) })
     .where('id', '=', id)
     .execute();
 }

@@ -8,7 +8,7 @@ import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
-import { LIMIT_KEY } from '../matching/limit-keys.js';
+import { isMissingValues } from '../matching/queue-expressions.js';
 import { Processes } from '../processes/processes.js';
 import { DELETIONS } from '../retention/cleanup.js';
 import { Backlog } from '../scheduling/backlog.js';
@@ -117,8 +117,7 @@ export class FailedExecutions {
     await recordFailedAttempt(tx, lastAttempt(failed));
     const work = externalWork(this.catalog.agent(failed.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
-    // It failed because its keys could not be computed.
-    const lacksKeys = failed.error_type === LIMIT_KEY;
+    const lacksKeys = isMissingValues(failed.error_type);
     await beginRound(tx, failed, {
       generation: correlation.generation,
       assignee: work ? work.assignee : failed.assignee,

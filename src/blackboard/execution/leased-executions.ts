@@ -13,6 +13,8 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'assignee',
   'due_at',
   'limit_keys',
+  'fair_key',
+  'fair_weight',
 ]);
 
 /** Only executions without an assignee. */

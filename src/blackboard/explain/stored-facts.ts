@@ -60,7 +60,7 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, limit: string | u
       if (paused) return 'waits until the agent is resumed';
       if (waitsForBudget) return 'waits until there is room in its budget: running model calls may use the rest of it';
       if (limit !== undefined) return `waits for ${limit}`;
-      if (available_at === NEVER) return 'waits until the keys of its limits are computed';
+      if (available_at === NEVER) return 'waits until the keys of its limits and turns are computed';
       return available_at === null
         ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}`
         : `waits for attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;

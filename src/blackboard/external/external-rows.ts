@@ -144,7 +144,11 @@ export function holdOverdue(tx: Transaction, id: string) {
 }
 
 export async function escalate({ db }: Transaction, id: string, assignee: string, now: number): Promise<void> {
-  await db.updateTable('executions').set({ assignee, escalated_at: now }).where('id', '=', id).execute();
+  await db
+    .updateTable('executions')
+    .set({ assignee, escalated_at: now, fair_key: null })
+    .where('id', '=', id)
+    .execute();
 }
 
 export interface OpenWork {

@@ -5,6 +5,7 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { NEVER } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
+import type { QueueValues } from '../matching/queue-values.js';
 
 /** An execution that waits until the keys of its limits are computed. */
 const withoutKeys = (db: Reader, id: string) =>
@@ -52,10 +53,10 @@ export const findInputArtifacts = (db: Reader, executionId: string): Promise<Art
     .execute();
 
 /** Makes the execution claimable. Returns its agent; undefined if it no longer waits for its keys. */
-export async function setKeys(tx: Transaction, id: string, limit_keys: string | null): Promise<string | undefined> {
+export async function setQueueValues(tx: Transaction, id: string, values: QueueValues): Promise<string | undefined> {
   const row = await tx.db
     .updateTable('executions')
-    .set({ limit_keys, available_at: null })
+    .set({ ...values, available_at: null })
     .where('id', '=', id)
     .where(isInState('pending'))
     .where('available_at', '=', NEVER)

@@ -6,15 +6,10 @@ import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluat
 import type { JsonValue } from '../../common/json.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { inputView } from './input-view.js';
+import { findKeyProblem } from './queue-values.js';
 
 /** A limit that an execution takes part in. `key` is null if all executions share it. `units`: the cost of an attempt. */
 export type LimitKey = [limit: string, key: string | number | boolean | null, units: number];
-
-/** The error type of an execution whose keys cannot be computed. */
-export const LIMIT_KEY = 'limit_key';
-
-/** Longer keys would make long index entries. */
-const LONGEST_KEY = 200;
 
 /** Computes the limits and keys of executions, in the form of `executions.limit_keys`. */
 @Injectable()
@@ -79,9 +74,8 @@ class Failure {
 function keyProblem({ key: source }: LimitUse, key: JsonValue | Failure): string | null {
   if (source === null) return null;
   if (key instanceof Failure) return `its key fails: ${key.message}`;
-  if (key === null) return 'its key is null';
-  if (typeof key === 'object') return 'its key must give a text, a number or a boolean';
-  return String(key).length > LONGEST_KEY ? `its key is longer than ${LONGEST_KEY} characters` : null;
+  const problem = findKeyProblem(key);
+  return problem === null ? null : `its key ${problem}`;
 }
 
 function unitsProblem({ rate, units: source }: Limit, units: JsonValue | Failure): string | null {

@@ -5,6 +5,7 @@ import type { EvaluationResult } from '../../cel/language/expression-program.js'
 import type { JsonValue } from '../../common/json.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { canSee } from '../artifacts/visibility-rules.js';
+import type { QueueValues } from './queue-values.js';
 
 /** The result of matching an artifact against a subscription. */
 export type Verdict =
@@ -12,8 +13,8 @@ export type Verdict =
       kind: 'triggered';
       subscription: Subscription;
       key: string;
-      /** The limits of the execution (`LimitKeys`), if the artifact alone decides them. */
-      limitKeys?: string | null;
+      /** The execution is queued with these, if the artifact alone decides them. */
+      queueValues?: QueueValues;
     }
   | { kind: Refusal; subscription: Subscription }
   | { kind: 'where_error' | 'key_error'; subscription: Subscription; message: string };

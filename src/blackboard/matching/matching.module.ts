@@ -4,11 +4,12 @@ import { ExpressionsModule } from '../../cel/expressions.module.js';
 import { DatabaseModule } from '../../database/database.module.js';
 import { LimitKeys } from './limit-keys.js';
 import { Matching } from './matching.js';
+import { QueueExpressions } from './queue-expressions.js';
 import { SubscriptionNumbers } from './subscription-numbers.js';
 
 @Module({
   imports: [DatabaseModule, ExpressionsModule],
-  providers: [LimitKeys, Matching, SubscriptionNumbers],
-  exports: [LimitKeys, Matching, SubscriptionNumbers],
+  providers: [LimitKeys, Matching, QueueExpressions, SubscriptionNumbers],
+  exports: [Matching, QueueExpressions, SubscriptionNumbers],
 })
 export class MatchingModule {}

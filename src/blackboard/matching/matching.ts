@@ -9,7 +9,6 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { inputView } from './input-view.js';
-import { LimitKeys } from './limit-keys.js';
 import {
   artifactPredicate,
   isJoin,
@@ -21,6 +20,7 @@ import {
   type Verdict,
   verdict,
 } from './matcher.js';
+import { QueueExpressions } from './queue-expressions.js';
 
 /** Evaluates the expressions for the matcher's verdicts. Call it before a transaction: it may take up to a second. */
 @Injectable()
@@ -30,7 +30,7 @@ export class Matching {
   constructor(
     private readonly catalog: Catalog,
     private readonly evaluator: ExpressionEvaluator,
-    private readonly limitKeys: LimitKeys,
+    private readonly queueExpressions: QueueExpressions,
     private readonly clock: Clock,
     private readonly telemetry: Telemetry,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -53,10 +53,10 @@ export class Matching {
     const triggered = verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
     for (const each of triggered) {
       const { agent, batch } = each.subscription;
-      if (batch || isJoin(each.subscription) || this.limitKeys.withoutInputs(agent) !== undefined) continue;
-      const found = await this.limitKeys.of(agent, [matchable.artifact], false);
+      if (batch || isJoin(each.subscription) || this.queueExpressions.withoutInputs(agent)) continue;
+      const found = await this.queueExpressions.of(agent, [matchable.artifact], false);
       // If an expression fails, the execution is queued and fails with the reason.
-      if ('keys' in found) each.limitKeys = found.keys;
+      if ('values' in found) each.queueValues = found.values;
     }
     return triggered;
   }

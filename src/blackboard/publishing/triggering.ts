@@ -42,14 +42,14 @@ export class Triggering {
   ): Promise<void> {
     const artifact = { seq, type, correlationId: correlation.id };
     const owner = { id: correlation.id, isReplay: isReplay(correlation) };
-    for (const { subscription, key, limitKeys } of triggered) {
+    for (const { subscription, key, queueValues } of triggered) {
       if (subscription.batch)
         await this.windows.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, WINDOW_KEY) });
       else if (isJoin(subscription))
         await this.joins.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, boundedKey(key)) });
       else {
         const known = input && [input];
-        const execution = { subscription, correlation, inputs: [seq], known, limitKeys, direct: false };
+        const execution = { subscription, correlation, inputs: [seq], known, queueValues, direct: false };
         await this.executions.add(tx, changes, execution);
       }
     }

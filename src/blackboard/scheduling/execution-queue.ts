@@ -14,7 +14,8 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlockedAmong } from '../limits/limit-rows.js';
 import { keyText, parseKeys } from '../limits/limit-usage.js';
-import { LimitKeys } from '../matching/limit-keys.js';
+import { QueueExpressions } from '../matching/queue-expressions.js';
+import { NO_VALUES, type QueueValues } from '../matching/queue-values.js';
 import { Backlog } from './backlog.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
 import {
@@ -36,12 +37,13 @@ export interface NewExecution {
   inputs: number[];
   /** The inputs, if the caller has them in memory. Only then can the execution start without a claim. */
   known?: ExecutionInput[];
-  /** Its limits (`LimitKeys`), if the caller has computed them. */
-  limitKeys?: string | null;
+  /** It is queued with these, if the caller has computed them. */
+  queueValues?: QueueValues;
   direct: boolean;
 }
 
-type QueuedLimits = Pick<NewExecutionRow, 'limit_keys' | 'blocked_on' | 'available_at'>;
+/** The columns that decide when it may start. */
+type QueuePlace = QueueValues & Pick<NewExecutionRow, 'blocked_on' | 'available_at'>;
 
 /** Queues executions in the transaction that triggers them, and enforces the limit on executions per correlation. */
 @Injectable()
@@ -53,7 +55,7 @@ export class ExecutionQueue {
     private readonly errors: WorkflowErrors,
     private readonly backlog: Backlog,
     private readonly starts: ImmediateStarts,
-    private readonly limitKeys: LimitKeys,
+    private readonly queueExpressions: QueueExpressions,
     private readonly signals: Signals,
   ) {}
 
@@ -67,7 +69,7 @@ export class ExecutionQueue {
       await this.reportLimit(tx, changes, execution);
       return null;
     }
-    const row = { ...this.rowOf(execution, changes.now), ...(await this.limitsOf(tx, execution)) };
+    const row = { ...this.rowOf(execution, changes.now), ...(await this.placeOf(tx, execution)) };
     const lacksKeys = row.available_at !== null && row.blocked_on === null;
     // Only a claim holds the locks of limits.
     const isLimited = row.limit_keys !== null || lacksKeys;
@@ -111,19 +113,19 @@ export class ExecutionQueue {
   }
 
   /** An execution keeps the limits and the keys that it is queued with. */
-  private async limitsOf(tx: Transaction, { subscription, limitKeys }: NewExecution): Promise<QueuedLimits> {
-    const keys = limitKeys ?? this.limitKeys.withoutInputs(subscription.agent);
-    if (keys === undefined) return { limit_keys: null, blocked_on: null, available_at: NEVER };
-    if (keys === null) return { limit_keys: null, blocked_on: null, available_at: null };
+  private async placeOf(tx: Transaction, { subscription, queueValues }: NewExecution): Promise<QueuePlace> {
+    const values = queueValues ?? this.queueExpressions.withoutInputs(subscription.agent);
+    if (!values) return { ...NO_VALUES, blocked_on: null, available_at: NEVER };
+    if (values.limit_keys === null) return { ...values, blocked_on: null, available_at: null };
     // It waits behind those that wait already, and no claim reads it.
-    const [blocked_on = null] = await findBlockedAmong(tx.db, parseKeys(keys).map(keyText));
-    return { limit_keys: keys, blocked_on, available_at: blocked_on === null ? null : NEVER };
+    const [blocked_on = null] = await findBlockedAmong(tx.db, parseKeys(values.limit_keys).map(keyText));
+    return { ...values, blocked_on, available_at: blocked_on === null ? null : NEVER };
   }
 
   private rowOf(
     { subscription, correlation, direct }: NewExecution,
     now: number,
-  ): Omit<NewExecutionRow, keyof QueuedLimits> {
+  ): Omit<NewExecutionRow, keyof QueuePlace> {
     const work = externalWork(this.catalog.agent(subscription.agent));
     return {
       id: newId(),

@@ -25,6 +25,8 @@ const COLUMNS = [
   'due_at',
   'limit_keys',
   'blocked_on',
+  'fair_key',
+  'fair_weight',
   'available_at',
   'created_at',
 ] as const;

@@ -22,6 +22,7 @@ export function checkAgent(
   checkOutputs(options.publishes ?? [], maxTtlMs, [...path, 'publishes'], errors);
   checkDuration(options.timeout, [...path, 'timeout'], errors);
   checkRetry(options.retry ?? {}, [...path, 'retry'], errors);
+  checkFairness(options, path, report);
 }
 
 /** Refuses names that clients or the service use as producer, and names of other agents. */
@@ -68,6 +69,13 @@ function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: 
   const longest = retry.max_delay === undefined ? null : parseDuration(retry.max_delay);
   if (delay !== null && longest !== null && longest < delay)
     errors.add([...path, 'max_delay'], 'must not be shorter than delay (default 1s)');
+}
+
+function checkFairness({ fair_by, weight }: Remaining<AgentOptions>, path: Path, report: Report): void {
+  checkSource(fair_by, [...path, 'fair_by'], report);
+  checkSource(weight, [...path, 'weight'], report);
+  if (weight !== undefined && fair_by === undefined && !report.errors.touches([...path, 'fair_by']))
+    report.errors.add([...path, 'weight'], 'counts for the keys of fair_by only; add fair_by, or remove weight');
 }
 
 type Checked = Remaining<SubscriptionOptions>;

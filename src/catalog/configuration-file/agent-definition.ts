@@ -42,6 +42,7 @@ export function defineAgent(
     retry: defineRetry(options.retry ?? {}),
     budget: defineBudget(options.budget),
     limits: defineLimitUses(options.limits, limitKeys),
+    fairness: options.fair_by === undefined ? null : { by: options.fair_by, weight: options.weight ?? null },
   };
 }
 

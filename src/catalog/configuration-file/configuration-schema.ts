@@ -150,6 +150,12 @@ function agentSchema(own: JsonObject): JsonObject {
         default: 10,
       },
       limits: limitUsesSchema,
+      fair_by: expressionSchema(
+        'CEL expression over payload, artifact and inputs; executions with different keys take turns',
+      ),
+      weight: expressionSchema(
+        'CEL expression over payload, artifact and inputs: how many turns a key of fair_by has for each turn of others; default: 1',
+      ),
       retry: retrySchema,
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',

@@ -22,6 +22,7 @@ import { limits } from './0013-limits.js';
 import { limitValues } from './0014-limit-values.js';
 import { oneValueAColumn } from './0015-one-value-a-column.js';
 import { replays } from './0016-replays.js';
+import { fairness } from './0017-fairness.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -44,6 +45,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   limitValues,
   oneValueAColumn,
   replays,
+  fairness,
 ];
 
 /**

@@ -7,6 +7,7 @@ export interface ExecutionTables {
   agent_pauses: AgentPausesTable;
   limit_rates: LimitRatesTable;
   limit_values: LimitValuesTable;
+  fair_keys: FairKeysTable;
   definitions: DefinitionsTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
@@ -88,6 +89,24 @@ export interface ExecutionsTable {
   limit_keys: Generated<string | null>;
   /** JSON: `[limit, key]` of the limit that it waits for. `available_at` is then later than every time. */
   blocked_on: Generated<string | null>;
+  /** JSON: the key by which it takes turns with other executions of its agent. Null if it has none, or an assignee. */
+  fair_key: Generated<string | null>;
+  /** How many turns its key has for each turn of a key with weight 1. Null without a key. */
+  fair_weight: Generated<number | null>;
+}
+
+/**
+ * The keys that have executions which may start now. Triggers on `executions` insert them, and claims delete those that
+ * have no execution left.
+ */
+export interface FairKeysTable {
+  agent: string;
+  /** The value of `executions.fair_key`. */
+  fair_key: string;
+  /** The key with the lowest one comes next. It increases by 1 / weight with each start. */
+  turn: number;
+  /** That of the execution that was queued or started last. */
+  weight: number;
 }
 
 /** Values that a client has set for a limit, instead of those of the configuration file. */

@@ -6,8 +6,22 @@ agents:
   caller: { consumes: [{ types: [Call] }], limits: ${use}, engine: { kind: expression, expression: payload } }
 `;
 
-/** Limits. */
+const agent = (keys: string): string => `agents:
+  caller: { consumes: [{ types: [Call] }], ${keys}, engine: { kind: expression, expression: payload } }
+`;
+
+/** Limits and turns. */
 export const LIMITS_MISTAKES: Mistake[] = [
+  [
+    'a weight without keys',
+    agent("weight: '2.0'"),
+    'error line 2, column 44: agents.caller.weight: counts for the keys of fair_by only; add fair_by, or remove weight',
+  ],
+  [
+    'keys that take turns and are not CEL',
+    agent("fair_by: 'payload.'"),
+    'error line 2, column 61: agents.caller.fair_by: is not valid CEL at `.`',
+  ],
   [
     'a limit of nothing',
     file('{ key: payload.id }', '[calls]'),

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+
+import { locking } from '../../database/dialects/dialect.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { Queue, QueuedRow } from '../../queue/queue.js';
+import { readyRows } from '../../queue/ready-rows.js';
+import { isInState } from '../../queue/state-predicate.js';
+
+export interface FairKeyRow {
+  fair_key: string;
+  turn: number;
+  weight: number;
+}
+
+/** The keys of the agent that come next. */
+export const findNextKeys = prepared<{ agent: string; limit: number }, FairKeyRow>((db, place) =>
+  db
+    .selectFrom('fair_keys')
+    .select(['fair_key', 'turn', 'weight'])
+    .where('agent', '=', place('agent'))
+    .orderBy('turn')
+    .orderBy('fair_key')
+    .limit(place('limit')),
+);
+
+/** Makes a query for the first ready executions of a key, by priority and then by the order in which they were made. */
+export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
+  prepared<{ agent: string; key: string; limit: number }, Row>((db, place) =>
+    readyRows(db, queue, place('agent'))
+      .where('fair_key' as never, '=', place('key') as never)
+      .where('fair_key' as never, 'is not', null)
+      .orderBy('priority', 'desc')
+      .orderBy('background')
+      .orderBy('seq')
+      .limit(place('limit')),
+  );
+
+/** Moves the turn of a key after starts. */
+export const moveTurn = prepared<{ agent: string; key: string; by: number; weight: number }, unknown>((db, place) =>
+  db
+    .updateTable('fair_keys')
+    .set(({ eb }) => ({ turn: eb('turn', '+', place('by')), weight: place('weight') }))
+    .where('agent', '=', place('agent'))
+    .where('fair_key', '=', place('key')),
+);
+
+const lockKeys = preparedWithList<{ agent: string }, string, { fair_key: string }>((db, place, keys) =>
+  locking(
+    db,
+    db.selectFrom('fair_keys').select('fair_key').where('agent', '=', place('agent')).where('fair_key', 'in', keys),
+    { wait: false },
+  ),
+);
+
+const deleteUnused = preparedWithList<{ agent: string }, string, unknown>((db, place, keys) =>
+  db
+    .deleteFrom('fair_keys')
+    .where('agent', '=', place('agent'))
+    .where('fair_key', 'in', keys)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('executions')
+            .select('id')
+            .whereRef('executions.agent', '=', 'fair_keys.agent')
+            .whereRef('executions.fair_key', '=', 'fair_keys.fair_key')
+            .where('executions.fair_key', 'is not', null)
+            .where('state', '=', sql.lit('pending' as const))
+            .where('available_at', 'is', null),
+        ),
+      ),
+    ),
+);
+
+/**
+ * Deletes those of the keys that have no ready execution. The lock comes first: a transaction that adds an execution
+ * holds its key until the commit, so that the deletion sees the execution. Keys that are held stay.
+ */
+export async function deleteKeysWithoutWork(
+  { db }: Transaction,
+  agent: string,
+  keys: readonly string[],
+): Promise<void> {
+  const free = await lockKeys(db, { agent }, keys);
+  await deleteUnused(
+    db,
+    { agent },
+    free.map(({ fair_key }) => fair_key),
+  );
+}
+
+/** The key of executions that were queued without one: by another version or with an earlier configuration. */
+const NO_KEY = 'null';
+const ADOPTED_AT_ONCE = 1_000;
+
+/** Gives ready executions without a key one that they share. Looks at the first of the queue. Returns how many. */
+export async function adoptWithoutKey<Row extends QueuedRow>(
+  { db }: Transaction,
+  queue: Queue<Row>,
+  agent: string,
+): Promise<number> {
+  const first = readyRows(db, queue, sql.val(agent))
+    .orderBy('priority', 'desc')
+    .orderBy('background')
+    .orderBy('seq')
+    .limit(ADOPTED_AT_ONCE);
+  const found = await db
+    .selectFrom(first.as('first'))
+    .select('id')
+    .where('fair_key' as never, 'is', null)
+    .$castTo<{ id: string }>()
+    .execute();
+  if (found.length === 0) return 0;
+  await db
+    .updateTable('executions')
+    .set({ fair_key: NO_KEY, fair_weight: 1 })
+    .where(
+      'id',
+      'in',
+      found.map(({ id }) => id),
+    )
+    .where(isInState('pending'))
+    .execute();
+  return found.length;
+}

@@ -1,0 +1,118 @@
+import type { Clock } from '../../common/clock.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { Queue, QueuedRow } from '../../queue/queue.js';
+import type { FoundRows } from '../../queue/ready-rows.js';
+import {
+  adoptWithoutKey,
+  deleteKeysWithoutWork,
+  type FairKeyRow,
+  findingOfKey,
+  findNextKeys,
+  moveTurn,
+} from './fair-key-rows.js';
+import { lengthOfTurn, nextTurns } from './turn-order.js';
+
+type Fair = QueuedRow & { fair_key: string | null; fair_weight: number | null };
+
+/** The first rows of a key. `isAll`: it has no others. */
+interface OfKey<Row> {
+  rows: Row[];
+  isAll: boolean;
+}
+
+const ADOPT_EVERY_MS = 30_000;
+
+/**
+ * Finds the rows of a queue that are to be claimed next if its keys take turns. Reads as many keys as rows are asked
+ * for, and of each key only the rows that its turns allow, however many wait. The claim moves the turns of what it
+ * takes, under the lock that keeps other claims of the queue away.
+ */
+export class FairRows<Row extends Fair> {
+  private readonly findOfKey: ReturnType<typeof findingOfKey<Row>>;
+  private readonly adoptAt = new Map<string, number>();
+
+  constructor(
+    private readonly queue: Queue<Row>,
+    private readonly clock: Clock,
+  ) {
+    this.findOfKey = findingOfKey(queue);
+  }
+
+  async find(tx: Transaction, agent: string, limit: number): Promise<FoundRows<Row>> {
+    const keys = await findNextKeys(tx.db, { agent, limit });
+    const { ready, ofKeys } = await this.inTurns(tx, agent, keys, limit);
+    const adopted = ready.length < limit || this.isDue(agent) ? await this.adopt(tx, agent) : 0;
+    return {
+      queue: agent,
+      ready,
+      isAll: ready.length < limit && keys.length < limit && adopted === 0,
+      take: () => undefined,
+      settle: (taken) => this.settle(tx, agent, taken, ofKeys),
+    };
+  }
+
+  /** Asks for more rows of a key only if the turns of others that have fewer rows fall to it. */
+  private async inTurns(
+    tx: Transaction,
+    agent: string,
+    keys: readonly FairKeyRow[],
+    limit: number,
+  ): Promise<{ ready: Row[]; ofKeys: ReadonlyMap<string, OfKey<Row>> }> {
+    const ofKeys = new Map<string, OfKey<Row>>();
+    for (;;) {
+      const order = nextTurns(
+        keys.map(({ fair_key: key, turn, weight }) => ({ key, turn, weight, most: mostOf(ofKeys.get(key)) })),
+        limit,
+      );
+      const lacking = [...counted(order)].filter(([key, count]) => count > (ofKeys.get(key)?.rows.length ?? -1));
+      if (lacking.length === 0) return { ready: inOrder(order, ofKeys), ofKeys };
+      await Promise.all(
+        lacking.map(async ([key, count]) => {
+          const rows = await this.findOfKey(tx.db, { agent, key, limit: count });
+          ofKeys.set(key, { rows, isAll: rows.length < count });
+        }),
+      );
+    }
+  }
+
+  /** Rows that were found and not taken, because of a limit or for lack of slots, cost no turn. */
+  private async settle(
+    tx: Transaction,
+    agent: string,
+    taken: readonly Row[],
+    ofKeys: ReadonlyMap<string, OfKey<Row>>,
+  ): Promise<void> {
+    for (const [key, rows] of Map.groupBy(taken, ({ fair_key }) => fair_key!)) {
+      const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
+      await moveTurn(tx.db, { agent, key, by, weight: rows.at(-1)!.fair_weight! });
+    }
+    const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
+    await deleteKeysWithoutWork(tx, agent, ended);
+  }
+
+  private async adopt(tx: Transaction, agent: string): Promise<number> {
+    tx.afterCommit(() => this.adoptAt.set(agent, this.clock.now() + ADOPT_EVERY_MS));
+    return adoptWithoutKey(tx, this.queue, agent);
+  }
+
+  private isDue(agent: string): boolean {
+    return this.clock.now() >= (this.adoptAt.get(agent) ?? 0);
+  }
+}
+
+const mostOf = (known: OfKey<unknown> | undefined): number => (known?.isAll ? known.rows.length : Infinity);
+
+function counted(order: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const key of order) counts.set(key, (counts.get(key) ?? 0) + 1);
+  return counts;
+}
+
+function inOrder<Row>(order: readonly string[], ofKeys: ReadonlyMap<string, OfKey<Row>>): Row[] {
+  const passed = new Map<string, number>();
+  return order.map((key) => {
+    const index = passed.get(key) ?? 0;
+    passed.set(key, index + 1);
+    return ofKeys.get(key)!.rows[index]!;
+  });
+}

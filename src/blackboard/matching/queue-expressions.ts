@@ -1,0 +1,71 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import type { Fairness } from '../../catalog/definitions.js';
+import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
+import type { AgentArtifact } from '../../engines/engine.js';
+import { externalWork } from '../../engines/external/external-work.js';
+import { inputView } from './input-view.js';
+import { LimitKeys } from './limit-keys.js';
+import { findKeyProblem, type QueueProblem, type QueueValues } from './queue-values.js';
+
+/** Bounds of a weight. */
+const LEAST_WEIGHT = 0.001;
+const MOST_WEIGHT = 1_000;
+
+type Found<Value> = Value | { problem: QueueProblem };
+
+/** Evaluates the expressions that decide when an execution starts. */
+@Injectable()
+export class QueueExpressions {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly evaluator: ExpressionEvaluator,
+    private readonly limitKeys: LimitKeys,
+  ) {}
+
+  /** Undefined if the inputs decide them. */
+  withoutInputs(agent: string): QueueValues | undefined {
+    const limit_keys = this.limitKeys.withoutInputs(agent);
+    if (limit_keys === undefined || this.fairnessOf(agent)) return undefined;
+    return { limit_keys, fair_key: null, fair_weight: null };
+  }
+
+  /** `problem`: why the execution cannot run. Call it before a transaction: it may take a second. */
+  async of(agent: string, inputs: AgentArtifact[], batch: boolean): Promise<Found<{ values: QueueValues }>> {
+    const limits = await this.limitKeys.of(agent, inputs, batch);
+    if ('problem' in limits) return { problem: { type: 'limit_key', message: limits.problem } };
+    const fairness = this.fairnessOf(agent);
+    const variables = { payload: inputView(inputs, batch), artifact: inputs[0]!, inputs };
+    const fair = fairness ? await this.fairKey(fairness, variables) : { fair_key: null, fair_weight: null };
+    return 'problem' in fair ? fair : { values: { limit_keys: limits.keys, ...fair } };
+  }
+
+  /** An execution with an assignee is claimed for the assignee, and takes no turns. */
+  private fairnessOf(name: string): Fairness | null {
+    const agent = this.catalog.agent(name);
+    return externalWork(agent)?.assignee ? null : (agent?.fairness ?? null);
+  }
+
+  private async fairKey(
+    { by, weight }: Fairness,
+    variables: ExpressionVariables,
+  ): Promise<Found<Pick<QueueValues, 'fair_key' | 'fair_weight'>>> {
+    const key = await this.evaluator.evaluate(by, variables);
+    const keyProblem = key.ok ? findKeyProblem(key.value) : `fails: ${key.error}`;
+    if (keyProblem !== null) return unfair(`fair_by ${keyProblem}`);
+    const weighed = weight === null ? null : await this.evaluator.evaluate(weight, variables);
+    if (weighed?.ok === false) return unfair(`weight fails: ${weighed.error}`);
+    const fair_weight = weighed ? weighed.value : 1;
+    if (typeof fair_weight !== 'number' || !(fair_weight >= LEAST_WEIGHT && fair_weight <= MOST_WEIGHT))
+      return unfair(`weight must give a number from ${LEAST_WEIGHT} to ${MOST_WEIGHT}`);
+    return { fair_key: JSON.stringify(key.ok && key.value), fair_weight };
+  }
+}
+
+const unfair = (message: string): { problem: QueueProblem } => ({ problem: { type: 'fair_key', message } });
+
+const TYPES: readonly (string | null)[] = ['limit_key', 'fair_key'] satisfies QueueProblem['type'][];
+
+/** Whether an execution that failed with this error type was never queued with its values. */
+export const isMissingValues = (errorType: string | null): boolean => TYPES.includes(errorType);

@@ -1,0 +1,26 @@
+/** The columns of an execution that decide when it starts, with what expressions over its inputs gave when it was queued. */
+export interface QueueValues {
+  /** In the form of `executions.limit_keys`. */
+  limit_keys: string | null;
+  /** In the form of `executions.fair_key`. */
+  fair_key: string | null;
+  fair_weight: number | null;
+}
+
+export const NO_VALUES: QueueValues = { limit_keys: null, fair_key: null, fair_weight: null };
+
+/** Why an execution cannot be queued. It fails with this error. */
+export interface QueueProblem {
+  type: 'limit_key' | 'fair_key';
+  message: string;
+}
+
+/** Longer keys would make long index entries. */
+const LONGEST_KEY = 200;
+
+/** Says what is wrong with a key; null if it can be used. */
+export function findKeyProblem(key: unknown): string | null {
+  if (key === null) return 'is null';
+  if (typeof key === 'object') return 'must give a text, a number or a boolean';
+  return String(key).length > LONGEST_KEY ? `is longer than ${LONGEST_KEY} characters` : null;
+}

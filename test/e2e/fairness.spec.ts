@@ -1,0 +1,137 @@
+import { eventually } from '../support/eventually.js';
+import { Board } from './board.js';
+import { Outside } from './outside.js';
+
+const CONFIG = `
+agents:
+  spread: { consumes: [{ types: [Bulk] }], publishes: [{ type: Item }], engine: { kind: expression, expression: payload.items } }
+  worker:
+    consumes: [{ types: [Item] }, { types: [Left, Right] }]
+    engine: { kind: function, module: ./worker.js }
+    fair_by: "has(payload.Left) ? payload.Left.tenant : payload.tenant"
+    weight: "has(payload.weight) ? payload.weight : 1.0"
+    concurrency: 2
+    retry: { attempts: 1 }
+  person: { consumes: [{ types: [Question] }], publishes: [{ type: Answer }], engine: { kind: external }, fair_by: payload.tenant, concurrency: 100 }
+`;
+
+const WORKER = `globalThis.fairStarts ??= [];
+export default async (inputs) => { globalThis.fairStarts.push(inputs[0].payload); return null; };`;
+
+interface Item {
+  tenant: string;
+  n: number;
+  weight?: number;
+}
+
+const starts = (): Item[] => ((globalThis as unknown as { fairStarts?: Item[] }).fairStarts ??= []);
+
+const items = (tenant: string, count: number, more: object = {}): Item[] =>
+  Array.from({ length: count }, (_, n) => ({ tenant, n, ...more }));
+
+/** Uses the whole app over HTTP on a database. */
+describe('executions of an agent with fair_by', () => {
+  let board: Board;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { files: { 'worker.js': WORKER } });
+  });
+
+  afterAll(() => board.close());
+
+  beforeEach(() => {
+    starts().length = 0;
+  });
+
+  const pause = () => board.http.post('/api/v1/agents/worker/pause').expect(200);
+  const resume = () => board.http.post('/api/v1/agents/worker/resume').expect(200);
+
+  /** Publishes many items, at most 1,000 in each correlation. */
+  const publish = async (all: Item[]): Promise<string[]> => {
+    const ids: string[] = [];
+    for (let from = 0; from < all.length; from += 1_000) {
+      ids.push(await board.publish('Bulk', { items: all.slice(from, from + 1_000) }));
+    }
+    return ids;
+  };
+
+  const waiting = async (): Promise<number> =>
+    Number(/^starling_queue_depth (\d+)$/m.exec((await board.http.get('/metrics')).text)![1]);
+
+  const keys = () => board.app.database.rows('select * from fair_keys');
+
+  const waitFor = (count: number): Promise<void> =>
+    eventually(`${count} executions wait`, async () => (await waiting()) === count);
+
+  it('let the first of another key start next, behind 5,000 of one', async () => {
+    await pause();
+    const ids = await publish(items('many', 5_000));
+    await waitFor(5_000);
+    await publish(items('few', 1));
+    await waitFor(5_001);
+    await resume();
+    await eventually('it has started', () => starts().some(({ tenant }) => tenant === 'few'));
+    // Each of the two processes' slots may have been given before.
+    expect(starts().findIndex(({ tenant }) => tenant === 'few')).toBeLessThanOrEqual(2);
+    for (const id of ids) await board.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
+    await waitFor(0);
+  });
+
+  it('share the starts by weight', async () => {
+    await pause();
+    await publish([...items('three', 90, { weight: 3 }), ...items('one', 90), ...items('half', 90, { weight: 0.5 })]);
+    await waitFor(270);
+    await resume();
+    await eventually('all have started', () => starts().length === 270);
+    const counts = Object.fromEntries(
+      [...Map.groupBy(starts().slice(0, 90), ({ tenant }) => tenant)].map(([tenant, some]) => [tenant, some.length]),
+    );
+    expect(Math.abs(counts.three! - 60)).toBeLessThanOrEqual(2);
+    expect(Math.abs(counts.one! - 20)).toBeLessThanOrEqual(2);
+    expect(Math.abs(counts.half! - 10)).toBeLessThanOrEqual(2);
+    expect(await keys()).toEqual([]);
+  });
+
+  it('have a key in joins, in runs and with the executions of clients, too', async () => {
+    await pause();
+    await publish(items('many', 20));
+    await waitFor(20);
+    const join = await board.publish('Left', { tenant: 'joined' });
+    await board.publish('Right', {}, { correlation: join });
+    const run = board.http
+      .post('/run/flock')
+      .send({ agent_name: 'worker', inputs: { tenant: 'run', n: 0 } })
+      .then(({ body }) => body as { status: string });
+    await waitFor(22);
+    await eventually('their keys are computed', async () => (await keys()).length === 3);
+    await resume();
+    expect(await run).toMatchObject({ status: 'completed' });
+    await eventually('all have started', () => starts().length === 22);
+    const places = ['joined', 'run'].map((name) => starts().findIndex(({ tenant }) => tenant === name));
+    expect(Math.max(...places)).toBeLessThanOrEqual(4);
+
+    for (const [n, tenant] of ['a', 'a', 'a', 'b'].entries()) await board.publish('Question', { tenant, n });
+    const claim = async (max: number) =>
+      (await new Outside(board.http).claim({ agents: ['person'], max })).map(
+        ({ inputs }) => `${inputs[0]!.payload.tenant}${inputs[0]!.payload.n}`,
+      );
+    expect(await claim(2)).toEqual(['a0', 'b3']);
+    expect(await claim(5)).toEqual(['a1', 'a2']);
+    expect(await keys()).toEqual([]);
+  });
+
+  it.each([
+    [{}, 'fair_by fails: '],
+    [{ tenant: null }, 'fair_by is null'],
+    [{ tenant: ['a'] }, 'fair_by must give a text, a number or a boolean'],
+    [{ tenant: 'x'.repeat(201) }, 'fair_by is longer than 200 characters'],
+    [{ tenant: 'a', weight: 0 }, 'weight must give a number from 0.001 to 1000'],
+    [{ tenant: 'a', weight: 'b' }, 'weight must give a number from 0.001 to 1000'],
+  ])('fail for %j with the reason', async (payload, reason) => {
+    const correlation = await board.publish('Item', payload);
+    expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });
+    const error = (await board.artifacts(correlation)).find(({ type }) => type === 'WorkflowError')!;
+    expect(error.payload).toMatchObject({ error_type: 'fair_key' });
+    expect(error.payload.error_message).toContain(reason);
+  });
+});
