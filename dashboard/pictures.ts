@@ -1,6 +1,6 @@
 /**
- * Takes the pictures of README.md and docs/dashboard.md: `npm run pictures [-- <folder>]`. It serves two examples with new databases, gives
- * them work, and writes one picture of each view.
+ * Takes the pictures of README.md and docs/dashboard.md: `npm run pictures [-- <folder>]`. It serves two examples and pictures.yaml with new
+ * databases, gives them work, and writes one picture of each view.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -63,6 +63,19 @@ const APPROVALS_PICTURES: Picture[] = [
   },
 ];
 
+const FLOW_PICTURES: Picture[] = [
+  {
+    name: 'limits',
+    path: '/limits?limit=per_customer',
+    then: (page) => page.getByRole('list', { name: 'Waiting' }).waitFor(),
+  },
+  {
+    name: 'schedules',
+    path: '/schedules?schedule=daily-report',
+    then: (page) => page.getByRole('list', { name: 'Next ticks' }).waitFor(),
+  },
+];
+
 const databases = mkdtempSync(join(tmpdir(), 'starling-pictures-'));
 const receiver = createServer((request, response) => {
   response.writeHead(request.url === '/crm' ? 503 : 204).end();
@@ -72,16 +85,19 @@ receiver.listen(0, '127.0.0.1');
 await once(receiver, 'listening');
 const receiverUrl = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}`;
 
-const desk = await serve('support-desk', ['--outbound-allow', '127.0.0.1/32']);
-const approvals = await serve('approvals');
+const desk = await serve('support-desk', 'examples/support-desk/starling.yaml', ['--outbound-allow', '127.0.0.1/32']);
+const approvals = await serve('approvals', 'examples/approvals/starling.yaml');
+const flow = await serve('flow', 'dashboard/pictures.yaml', ['--dashboard']);
 try {
   await workForDesk();
   const batch = await startBatch();
   await workForApprovals();
   await take(desk, await deskPictures(batch));
   await take(approvals, APPROVALS_PICTURES);
+  await workForFlow();
+  await take(flow, FLOW_PICTURES);
 } finally {
-  for (const { process } of [desk, approvals]) {
+  for (const { process } of [desk, approvals, flow]) {
     process.kill();
     await once(process, 'exit');
   }
@@ -89,9 +105,8 @@ try {
   rmSync(databases, { recursive: true });
 }
 
-async function serve(example: string, options: string[] = []): Promise<Service> {
-  const database = `sqlite:${join(databases, `${example}.db`)}`;
-  const config = `examples/${example}/starling.yaml`;
+async function serve(name: string, config: string, options: string[] = []): Promise<Service> {
+  const database = `sqlite:${join(databases, `${name}.db`)}`;
   const child = spawn(
     'bin/starling.js',
     ['serve', '--config', config, '--port', '0', '--database-url', database, ...options],
@@ -103,7 +118,7 @@ async function serve(example: string, options: string[] = []): Promise<Service> 
     child.stdout.resume();
     return { url, process: child };
   }
-  throw new Error(`${example} ended before it listened`);
+  throw new Error(`${name} ended before it listened`);
 }
 
 async function post<T>({ url }: Service, path: string, body: object, headers: Record<string, string> = {}): Promise<T> {
@@ -204,6 +219,16 @@ async function workForApprovals(): Promise<void> {
       lease_token,
       outputs: [{ type: 'Approval', payload: { approved: true } }],
     });
+}
+
+/** Claims what the limits let start. The rest waits. */
+async function workForFlow(): Promise<void> {
+  for (const customer_id of [17, 17, 18, 17, 19, 19, 20, 18, 21, 22, 22])
+    await post(flow, '/api/v1/artifacts', { type: 'Message', payload: { customer_id } });
+  await post(flow, '/api/v1/executions/claim', { agents: ['classifier'], max: 20 });
+  await fetch(`${flow.url}/api/v1/schedules/daily-report/trigger`, { method: 'POST' });
+  const from = '2026-11-02';
+  await post(flow, '/api/v1/schedules/daily-report/backfill', { from, to: '2026-11-06' });
 }
 
 async function artifacts(query: string): Promise<Artifact[]> {

@@ -14,6 +14,8 @@ export type ViewPath =
   | '/agents/$name'
   | '/graph'
   | '/waiting'
+  | '/limits'
+  | '/schedules'
   | '/executions'
   | '/inbox'
   | '/batches'
@@ -49,6 +51,8 @@ export const views: readonly View[] = [
   { path: '/graph', title: 'Graph', icon: 'graph', load: () => import('./views/graph') },
   { path: '/executions', title: 'Executions', icon: 'execution', load: () => import('./views/executions') },
   { path: '/waiting', title: 'Waiting', icon: 'waiting', load: () => import('./views/waiting') },
+  { path: '/limits', title: 'Limits', icon: 'limit', load: () => import('./views/limits') },
+  { path: '/schedules', title: 'Schedules', icon: 'schedule', load: () => import('./views/schedules') },
   { path: '/inbox', title: 'Inbox', icon: 'inbox', load: () => import('./views/inbox') },
   { path: '/batches', title: 'Batches', icon: 'batch', load: () => import('./views/batches') },
   { path: '/batches/new', title: 'Start a batch', load: () => import('./views/new-batch') },

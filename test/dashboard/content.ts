@@ -11,9 +11,14 @@ const CONTENT: TestAppOptions = {
 types:
   Order: { schema: { type: object, properties: { item: { type: string } } } }
   Label: { schema: { type: object, properties: { item: { type: string } } } }
+limits:
+  tables: { concurrency: 4 }
+schedules:
+  new-year: { cron: 0 7 1 1 *, publishes: { type: Label } }
 agents:
   packer:
     consumes: [{ types: [Order] }]
+    limits: [tables]
     publishes: [{ type: Parcel }]
     engine: { kind: expression, expression: "{'item': payload.item}" }
   broken:
@@ -135,6 +140,8 @@ export const VIEWS: readonly ShownView[] = [
   { name: 'executions', path: () => '/executions', title: 'Executions', text: 'out of paper' },
   { name: 'failures', path: () => '/executions?view=failures', title: 'Executions', text: 'out of paper' },
   { name: 'what waits', path: () => '/waiting', title: 'Waiting', text: 'Invoice' },
+  { name: 'limits', path: () => '/limits', title: 'Limits', text: 'tables' },
+  { name: 'schedules', path: () => '/schedules', title: 'Schedules', text: 'new-year' },
   { name: 'the inbox', path: () => '/inbox', title: 'Inbox', text: 'approver' },
   { name: 'batches', path: () => '/batches', title: 'Batches', text: 'printer' },
   { name: 'a batch', path: ({ batch }) => `/batches/${batch}`, title: 'Batch', text: '1 of 1' },

@@ -38,6 +38,8 @@ const SHOWN: Record<string, (answer: Row) => unknown[]> = {
   executions: items('id', 'agent'),
   failures: items('message', 'agent'),
   'what waits': items('agent', 'correlation_id'),
+  limits: items('name'),
+  schedules: items('name'),
   'the inbox': items('agent'),
   batches: items('agent_name'),
   'a batch': ({ batch_id, status }) => [batch_id, status],

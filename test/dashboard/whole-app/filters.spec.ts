@@ -162,6 +162,19 @@ const ROWS: Row[] = [
     asks: '/api/v1/waiting',
   },
   {
+    view: 'limits',
+    path: () => '/limits',
+    filters: () => [
+      type('Name', 'tab', 'name', 'searchbox'),
+      choose('Shown', 'changed by a client', 'show', 'changed'),
+    ],
+  },
+  {
+    view: 'schedules',
+    path: () => '/schedules',
+    filters: () => [type('Name', 'year', 'name', 'searchbox'), choose('State', 'active', 'state')],
+  },
+  {
     view: 'the inbox',
     path: () => '/inbox',
     filters: () => [choose('State', 'claimed', 'state', 'running'), AGENT, type('Assignee', 'ada', 'assignee')],

@@ -1,0 +1,135 @@
+// Opens the web app of the application in a real browser.
+import type { Page } from 'playwright-core';
+
+import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
+
+const CONFIG = `
+types: { ReportDue: {} }
+schedules:
+  daily: { cron: 0 7 * * *, time_zone: Europe/Berlin, publishes: { type: ReportDue } }
+  over: { at: 2020-06-30T18:00Z, publishes: { type: ReportDue } }
+`;
+
+describeDashboard('the view Schedules', { config: CONFIG }, (dashboard) => {
+  const open = async (page: Page, query = ''): Promise<void> => {
+    await page.goto(`${dashboard.app.url}/dashboard/schedules${query}`);
+    await page.getByText('Live', { exact: true }).waitFor();
+  };
+
+  const rowOf = (page: Page, name: string) =>
+    page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) });
+
+  const panelOf = (page: Page) => page.getByRole('complementary', { name: 'Schedule' });
+
+  beforeAll(async () => {
+    const options = { every: '1h', publishes: { type: 'ReportDue', payload: { text: 'hello' } } };
+    await dashboard.app.http.post('/api/v1/schedules').send({ name: 'hourly', options }).expect(200);
+    await dashboard.app.http
+      .post('/api/v1/schedules')
+      .send({ name: 'far', options: { ...options, every: '30d' } })
+      .expect(200);
+  });
+
+  it('lists schedules with their next ticks, with filters', async () => {
+    const { page, complaints } = await dashboard.open();
+    await open(page);
+    await rowOf(page, 'daily')
+      .filter({ hasText: 'active' })
+      .filter({ hasText: /in \d+/ })
+      .waitFor();
+    await rowOf(page, 'daily').filter({ hasText: '0 7 * * *, Europe/Berlin' }).waitFor();
+    await rowOf(page, 'hourly').filter({ hasText: 'every 1h' }).filter({ hasText: 'API' }).waitFor();
+    await page.getByLabel('State').selectOption('ended');
+    await page.waitForURL('**/schedules?state=ended');
+    await page.reload();
+    await rowOf(page, 'over').waitFor();
+    expect(await rowOf(page, 'daily').count()).toBe(0);
+    await page.getByRole('searchbox', { name: 'Name' }).fill('nothing');
+    await page.getByRole('searchbox', { name: 'Name' }).press('Enter');
+    await page.getByText('No schedule matches these filters').waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('pauses and resumes one after a question, and previews its ticks in local time and UTC', async () => {
+    const { page, complaints } = await dashboard.open();
+    await open(page);
+    await page.getByRole('button', { name: 'daily', exact: true }).click();
+    await page.waitForURL('**/schedules?schedule=daily');
+    const panel = panelOf(page);
+    const next = panel.getByRole('list', { name: 'Next ticks' }).getByRole('listitem');
+    await next.nth(9).waitFor();
+    expect(await next.first().innerText()).toMatch(/T07:00:00\+0[12]:00\s+\d{4}-\d\d-\d\d 0[56]:00:00 UTC/);
+    await panel.getByText('the configuration file; change it there').waitFor();
+    await panel.getByRole('button', { name: 'Pause' }).click();
+    await page.getByRole('button', { name: 'Pause the schedule' }).click();
+    await rowOf(page, 'daily').filter({ hasText: 'paused' }).waitFor();
+    expect((await dashboard.app.http.get('/api/v1/schedules/daily').expect(200)).body).toMatchObject({
+      paused_at: expect.any(String) as string,
+    });
+    await panel.getByRole('button', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Resume the schedule' }).click();
+    await rowOf(page, 'daily').filter({ hasText: 'active' }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('triggers one, which leads to the correlation of the tick', async () => {
+    const { page } = await dashboard.open();
+    await open(page, '?schedule=far');
+    const panel = panelOf(page);
+    await panel.getByText('It has no tick yet.').waitFor();
+    await panel.getByRole('button', { name: 'Trigger' }).click();
+    await page.getByRole('button', { name: 'Publish 1 tick' }).click();
+    const tick = panel.getByRole('list', { name: 'Latest ticks' }).getByRole('listitem').filter({ hasText: 'trigger' });
+    await tick.filter({ hasText: 'published' }).waitFor();
+    await panel.getByRole('combobox', { name: 'Latest ticks' }).selectOption('skipped');
+    await page.waitForURL('**/schedules?schedule=far&ticks=skipped');
+    await panel.getByText('There is none.').waitFor();
+    await panel.getByRole('combobox', { name: 'Latest ticks' }).selectOption('all');
+    await tick.getByRole('link').click();
+    await page.waitForURL('**/correlations/*');
+  });
+
+  it('shows the ticks of the past before it publishes them, and what the service refuses', async () => {
+    const { page } = await dashboard.open();
+    await open(page, '?schedule=hourly');
+    const panel = panelOf(page);
+    await panel.getByRole('button', { name: 'Backfill' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Backfill hourly' });
+    await dialog.getByLabel('From').fill('2026-01-01');
+    await dialog.getByLabel('To').fill('2999-01-01');
+    await dialog.getByRole('button', { name: 'Show the ticks' }).click();
+    await dialog.getByRole('alert').filter({ hasText: 'to: must not be in the future' }).waitFor();
+    await dialog.getByLabel('To').fill('2026-01-01T11:30Z');
+    await dialog.getByRole('button', { name: 'Show the ticks' }).click();
+    await dialog.getByText('2026-01-01T09:00:00+00:00').waitFor();
+    await dialog.getByText('and 2 more').waitFor();
+    const ticks = async (): Promise<object[]> =>
+      ((await dashboard.app.http.get('/api/v1/schedules/hourly/ticks').expect(200)).body as { ticks: object[] }).ticks;
+    const before = (await ticks()).length;
+    await dialog.getByRole('button', { name: 'Publish 12 ticks' }).click();
+    await panel.getByRole('list', { name: 'Latest ticks' }).getByText('backfill').nth(11).waitFor();
+    expect((await ticks()).length).toBeGreaterThanOrEqual(before + 12);
+    await panel.getByRole('button', { name: 'Backfill' }).click();
+    await dialog.getByLabel('From').fill('2026-01-01');
+    await dialog.getByLabel('To').fill('2026-01-01T11:30Z');
+    await dialog.getByRole('button', { name: 'Show the ticks' }).click();
+    await dialog.getByText('No tick of this time is left to publish.').waitFor();
+  });
+
+  it("shows the server's answer if the schedule is missing", async () => {
+    const { page } = await dashboard.open();
+    await open(page, '?schedule=dayly');
+    await page.getByRole('alert').filter({ hasText: 'Schedule not found: dayly; did you mean daily?' }).waitFor();
+  });
+
+  it.each(LOOKS)('is accessible: $colorScheme, $width px', async (look) => {
+    const { page } = await dashboard.open(look);
+    await open(page, '?schedule=daily');
+    await panelOf(page).getByRole('list', { name: 'Next ticks' }).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+    await panelOf(page).getByRole('button', { name: 'Backfill' }).click();
+    await page.getByRole('dialog').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});
