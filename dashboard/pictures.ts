@@ -241,6 +241,7 @@ async function deskPictures(batch: string): Promise<Picture[]> {
   const [intent] = await artifacts(`type=Intent&correlation_id=${reviewed}`);
   const graph = (page: Page): Promise<void> => page.locator('.react-flow__node').first().waitFor();
   return [
+    { name: 'compare', path: '/compare?left=ticket-1001&right=ticket-1009' },
     { name: 'correlations', path: '/correlations?id_prefix=ticket' },
     {
       name: 'correlation',

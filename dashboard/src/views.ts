@@ -23,6 +23,7 @@ export type ViewPath =
   | '/batches/$id'
   | '/deliveries'
   | '/changelog'
+  | '/compare'
   | '/publish';
 
 export interface View {
@@ -59,6 +60,7 @@ export const views: readonly View[] = [
   { path: '/batches/$id', title: 'Batch', load: () => import('./views/batch') },
   { path: '/changelog', title: 'Changelog', icon: 'changelog', load: () => import('./views/changelog') },
   { path: '/deliveries', title: 'Deliveries', icon: 'delivery', load: () => import('./views/deliveries') },
+  { path: '/compare', title: 'Compare', load: () => import('./views/compare') },
   { path: '/publish', title: 'Publish', icon: 'publish', load: () => import('./views/publish') },
 ];
 

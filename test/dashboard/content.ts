@@ -148,5 +148,11 @@ export const VIEWS: readonly ShownView[] = [
   { name: 'a new batch', path: () => '/batches/new', title: 'Start a batch', text: 'CSV file with a header' },
   { name: 'the changelog', path: () => '/changelog', title: 'Changelog', text: 'Order' },
   { name: 'deliveries', path: () => '/deliveries', title: 'Deliveries', text: 'order-1' },
+  {
+    name: 'comparing',
+    path: () => '/compare?left=order-1&right=order-1&show=all',
+    title: 'Compare',
+    text: 'packer',
+  },
   { name: 'publishing', path: () => '/publish', title: 'Publish', text: 'item' },
 ];

@@ -44,6 +44,7 @@ const SHOWN: Record<string, (answer: Row) => unknown[]> = {
   batches: items('agent_name'),
   'a batch': ({ batch_id, status }) => [batch_id, status],
   'the changelog': items('artifact_type', 'correlation_id'),
+  comparing: items('type'),
   deliveries: items('correlation_id', 'target_origin'),
 };
 

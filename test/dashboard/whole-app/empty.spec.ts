@@ -26,6 +26,7 @@ const EMPTY: { path: string; text: string; link?: string }[] = [
   { path: '/batches', text: 'No batch has been started yet', link: 'Start one' },
   { path: '/deliveries', text: 'No webhook has been sent yet' },
   { path: '/deliveries?view=targets', text: 'No webhook has a target yet' },
+  { path: '/compare', text: 'Choose two correlations' },
   { path: '/changelog', text: 'Nothing has been published yet', link: 'Publish an example' },
   { path: '/artifacts/00000000-0000-7000-8000-000000000000', text: 'Artifact not found' },
   { path: '/agents/unknown', text: 'No agent is called unknown', link: 'See the agents of the configuration' },

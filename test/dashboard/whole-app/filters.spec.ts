@@ -225,6 +225,15 @@ const ROWS: Row[] = [
     asks: '/api/v1/webhooks/targets',
   },
   {
+    view: 'comparing',
+    path: () => '/compare',
+    filters: () => [
+      press('All pairs', 'show', 'all'),
+      type('Left correlation', 'order-1', 'left'),
+      type('Right correlation', 'order-1', 'right'),
+    ],
+  },
+  {
     view: 'publishing',
     path: () => '/publish',
     filters: () => [

@@ -191,6 +191,11 @@ describeDashboard(
         path: () => `/correlations/${encoded(CORRELATION)}?show=graph`,
         text: BROKEN,
       },
+      {
+        name: 'Compare',
+        path: () => `/compare?left=${encoded(CORRELATION)}&right=${encoded(CORRELATION)}&show=all`,
+        text: ORDER,
+      },
       { name: 'Executions', path: () => '/executions', act: (page) => first(page, BROKEN) },
       { name: 'Executions, failures', path: () => '/executions?view=failures', text: BROKEN },
       { name: 'Agents', path: () => '/agents', text: ECHO },

@@ -29,6 +29,10 @@ export function Actions({ id, state, hasFailed, onOperation }: ActionsProps): Re
           Publish into it
         </Place>
       )}
+      <Place to="/compare" search={{ left: id }} className="button">
+        <Icon name="compare" />
+        Compare
+      </Place>
       {hasFailed && state !== 'cancelled' && (
         <OperationButton kind="retry" filter={() => ({ correlation_id: id })} text="Retry failed" onStart={onOperation}>
           All failed executions of this correlation run again on the same inputs, with all attempts of their agents.
