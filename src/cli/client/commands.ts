@@ -5,6 +5,7 @@ import type { BatchRunOptions } from './batch-commands.js';
 import { collect, forPeople, LIMIT, toServer } from './command-options.js';
 import { addControlCommands } from './control/control-commands.js';
 import { addInspectCommands } from './inspect/inspect-commands.js';
+import { addLimitCommands } from './limits/limit-commands.js';
 import type { PublishOptions } from './publish.js';
 import { addScheduleCommands } from './schedules/schedule-commands.js';
 
@@ -41,6 +42,7 @@ export function addClientCommands(program: Command): void {
   addInspectCommands(program);
   addControlCommands(program);
   addScheduleCommands(program);
+  addLimitCommands(program);
 }
 
 function addBatchCommands(batch: Command): void {

@@ -59,6 +59,15 @@ export class Server {
     return this.answerOf<T>({ method: 'POST', ...content, ...(signal && { signal }) }, path);
   }
 
+  async put<T>(path: string, body: JsonObject): Promise<T> {
+    const headers = { 'Content-Type': 'application/json' };
+    return (await this.answerOf<T>({ method: 'PUT', body: JSON.stringify(body), headers }, path)).body;
+  }
+
+  async delete<T>(path: string): Promise<T> {
+    return (await this.answerOf<T>({ method: 'DELETE' }, path)).body;
+  }
+
   /**
    * The body of an answer as a stream. Its errors are connection errors. `longestSilenceMs`: without a byte for this
    * long, the connection counts as lost.
