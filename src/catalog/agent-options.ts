@@ -27,6 +27,8 @@ export interface AgentOptions {
   fair_by?: string;
   /** CEL over the inputs, for `fair_by`: how many turns a key has for each turn of others. Default 1. */
   weight?: string;
+  /** For `fair_by`: the share of `max_pending_executions` that one key may have waiting. Default 0.5. */
+  max_share?: number;
 }
 
 /** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */
@@ -69,8 +71,8 @@ export interface SubscriptionOptions {
   join?: { by?: string; within?: string };
   /** At least one of the two. */
   batch?: { size?: number; timeout?: string };
-  /** Executions with a higher priority run first. Default 0. */
-  priority?: number;
+  /** Executions with a higher priority run first: a whole number, or CEL over the inputs. Default 0. */
+  priority?: number | string;
   allow_self?: boolean;
 }
 

@@ -39,8 +39,13 @@ export interface Subscription {
   batch: { size: number; timeoutMs: number | null } | null;
   /** Executions with a higher priority run first. */
   priority: number;
+  /** CEL over the inputs: the priority of an execution, instead of `priority`. Null: all have the same. */
+  priorityBy: string | null;
   allowSelf: boolean;
 }
+
+/** Priorities are whole numbers from minus this to this. */
+export const MOST_PRIORITY = 1_000_000;
 
 /** The largest batch window. */
 export const MAX_BATCH_SIZE = 10_000;
@@ -84,6 +89,8 @@ export interface Fairness {
   by: string;
   /** CEL over the inputs: how many turns a key has for each turn of a key with weight 1. Null: 1. */
   weight: string | null;
+  /** The share of `max_pending_executions` that one key may have waiting, from 0 to 1. */
+  maxShare: number;
 }
 
 export const WORKFLOW_ERROR = 'WorkflowError';

@@ -54,11 +54,11 @@ export class ReadyRows<Row extends QueuedRow> {
 
   /**
    * `ranksOf` returns the ranks that new rows of a queue get. Searches of the whole queue find rows with other ranks, of
-   * an earlier configuration.
+   * an earlier configuration. Null if rows can get any rank: then every search covers the whole queue.
    */
   constructor(
     private readonly queue: Queue<Row>,
-    private readonly ranksOf: (queue: string) => Rank[],
+    private readonly ranksOf: (queue: string) => Rank[] | null,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
   ) {
@@ -92,7 +92,7 @@ export class ReadyRows<Row extends QueuedRow> {
     const { final } = this;
     // The search and the move use this same frontier. If rows return to the queue in between, they start a new one.
     const frontier = this.frontierOf(queue);
-    const isWhole = !this.unitOfWork.dialect.keepsDeadRows || this.isDue(frontier);
+    const isWhole = !this.unitOfWork.dialect.keepsDeadRows || this.isDue(queue, frontier);
     const ready = await (isWhole ? this.findAll(tx.db, { queue, limit }) : this.findBehind(tx, queue, frontier, limit));
     const isFull = ready.length === limit;
     const mustLookAgain = !isWhole && !isFull && frontier.sawNotAll;
@@ -134,8 +134,8 @@ export class ReadyRows<Row extends QueuedRow> {
     }
   }
 
-  private isDue({ wholeAt }: Frontier): boolean {
-    return this.clock.now() >= wholeAt;
+  private isDue(queue: string, { wholeAt }: Frontier): boolean {
+    return this.clock.now() >= wholeAt || this.ranksOf(queue) === null;
   }
 
   private frontierOf(queue: string): Frontier {
@@ -143,7 +143,7 @@ export class ReadyRows<Row extends QueuedRow> {
     if (!frontier) {
       if (this.frontiers.size >= MAX_QUEUES) this.frontiers.clear();
       frontier = { ranks: [], wholeAt: 0, sawNotAll: false };
-      add(frontier.ranks, this.ranksOf(queue));
+      add(frontier.ranks, this.ranksOf(queue) ?? []);
       this.frontiers.set(queue, frontier);
     }
     return frontier;

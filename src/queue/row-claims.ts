@@ -55,7 +55,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
   constructor(
     private readonly queue: Queue<Row>,
     private readonly rules: ClaimRules<Row, Input>,
-    ranksOf: (queue: string) => Rank[],
+    ranksOf: (queue: string) => Rank[] | null,
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {

@@ -51,6 +51,7 @@ export const subscription = (
   join: null,
   batch: null,
   priority: 0,
+  priorityBy: null,
   allowSelf: false,
   ...parts,
 });

@@ -60,6 +60,7 @@ describe('the catalog of a configuration', () => {
           join: null,
           batch: { size: 25, timeoutMs: 30_000 },
           priority: 5,
+          priorityBy: null,
           allowSelf: true,
         },
         {
@@ -73,6 +74,7 @@ describe('the catalog of a configuration', () => {
           join: { by: 'payload.ticket_id', withinMs: 300_000 },
           batch: null,
           priority: 0,
+          priorityBy: null,
           allowSelf: false,
         },
       ],

@@ -13,6 +13,8 @@ agents:
     concurrency: 2
     retry: { attempts: 1 }
   person: { consumes: [{ types: [Question] }], publishes: [{ type: Answer }], engine: { kind: external }, fair_by: payload.tenant, concurrency: 100 }
+  clerk: { consumes: [{ types: [Request], priority: payload.urgent }], engine: { kind: external }, fair_by: payload.tenant }
+  runner: { consumes: [{ types: [Errand], priority: payload.urgent }], engine: { kind: external } }
 `;
 
 const WORKER = `globalThis.fairStarts ??= [];
@@ -60,6 +62,9 @@ describe('executions of an agent with fair_by', () => {
 
   const keys = () => board.app.database.rows('select * from fair_keys');
 
+  /** Keys without work have no row. */
+  const noKeys = () => eventually('no key has a row', async () => (await keys()).length === 0);
+
   const waitFor = (count: number): Promise<void> =>
     eventually(`${count} executions wait`, async () => (await waiting()) === count);
 
@@ -89,7 +94,7 @@ describe('executions of an agent with fair_by', () => {
     expect(Math.abs(counts.three! - 60)).toBeLessThanOrEqual(2);
     expect(Math.abs(counts.one! - 20)).toBeLessThanOrEqual(2);
     expect(Math.abs(counts.half! - 10)).toBeLessThanOrEqual(2);
-    expect(await keys()).toEqual([]);
+    await noKeys();
   });
 
   it('have a key in joins, in runs and with the executions of clients, too', async () => {
@@ -117,7 +122,7 @@ describe('executions of an agent with fair_by', () => {
       );
     expect(await claim(2)).toEqual(['a0', 'b3']);
     expect(await claim(5)).toEqual(['a1', 'a2']);
-    expect(await keys()).toEqual([]);
+    await noKeys();
   });
 
   it.each([
@@ -133,5 +138,46 @@ describe('executions of an agent with fair_by', () => {
     const error = (await board.artifacts(correlation)).find(({ type }) => type === 'WorkflowError')!;
     expect(error.payload).toMatchObject({ error_type: 'fair_key' });
     expect(error.payload.error_message).toContain(reason);
+  });
+
+  it('have at most their share of what may wait, while other keys are accepted', async () => {
+    const small = await Board.start(CONFIG, { files: { 'worker.js': WORKER }, settings: { maxPendingExecutions: 6 } });
+    try {
+      await small.http.post('/api/v1/agents/worker/pause').expect(200);
+      const send = (tenant: string) => small.http.post('/api/v1/artifacts').send({ type: 'Item', payload: { tenant } });
+      for (let n = 0; n < 3; n += 1) await send('a').expect(200);
+      const refused = await send('a').expect(503);
+      expect(refused.body).toEqual({
+        detail:
+          '3 executions of worker are waiting for the key "a", which is the most for one key (max_share); try again later',
+      });
+      expect(refused.headers['retry-after']).toBe('5');
+      await send('b').expect(200);
+      await small.http.post('/api/v1/agents/worker/resume').expect(200);
+      await eventually('it is accepted again', async () => (await send('a')).status === 200);
+    } finally {
+      await small.close();
+    }
+  });
+
+  it('start by a computed priority within their key, and all of an agent without keys', async () => {
+    const publishAll = async (type: string): Promise<void> => {
+      for (const [n, urgent] of [1, 7, 3, 1].entries()) await board.publish(type, { tenant: 'a', n, urgent });
+    };
+    const claim = async (agent: string) =>
+      (await new Outside(board.http).claim({ agents: [agent], max: 5 })).map(({ inputs }) => inputs[0]!.payload.n);
+    await publishAll('Request');
+    expect(await claim('clerk')).toEqual([1, 2, 0, 3]);
+    await publishAll('Errand');
+    expect(await claim('runner')).toEqual([1, 2, 0, 3]);
+    for (const urgent of [1.5, 'x', 2_000_000]) {
+      const correlation = await board.publish('Errand', { urgent });
+      expect(await board.ended(correlation)).toMatchObject({ state: 'failed' });
+      const error = (await board.artifacts(correlation)).find(({ type }) => type === 'WorkflowError')!;
+      expect(error.payload).toMatchObject({
+        error_type: 'priority',
+        error_message: 'priority must give a whole number from -1000000 to 1000000',
+      });
+    }
   });
 });

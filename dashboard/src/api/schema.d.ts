@@ -1631,7 +1631,7 @@ export interface components {
             types: string[];
             /** @enum {string} */
             mode: "all" | "any";
-            priority: number;
+            priority: number | null;
             window?: components["schemas"]["BatchWindowBody"];
         };
         AgentEngineBody: {

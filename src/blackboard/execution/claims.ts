@@ -42,7 +42,7 @@ export class Claims {
       const fair = new FairRows(queue, clock);
       const find = (tx: Transaction, agent: string, limit: number) =>
         catalog.agent(agent)?.fairness ? fair.find(tx, agent, limit) : null;
-      const ranksIn = (agent: string): Rank[] => ranksOf(catalog.agent(agent));
+      const ranksIn = (agent: string): Rank[] | null => ranksOf(catalog.agent(agent));
       return new RowClaims(queue, { ...rules, find, inputsOf }, ranksIn, clock, unitOfWork);
     };
     this.rows = rowsOf(EXECUTIONS, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
@@ -102,6 +102,9 @@ export class Claims {
   }
 }
 
-/** The ranks that the agent's executions can have. */
-const ranksOf = (agent: AgentDefinition | undefined): Rank[] =>
-  agent?.subscriptions.flatMap(({ priority }) => [0, 1].map((background) => ({ priority, background }))) ?? [];
+/** The ranks that the agent's executions can have. Null if expressions decide. */
+function ranksOf(agent: AgentDefinition | undefined): Rank[] | null {
+  const subscriptions = agent?.subscriptions ?? [];
+  if (subscriptions.some(({ priorityBy }) => priorityBy !== null)) return null;
+  return subscriptions.flatMap(({ priority }) => [0, 1].map((background) => ({ priority, background })));
+}

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { Queue, QueuedRow } from '../../queue/queue.js';
 import { readyRows } from '../../queue/ready-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
@@ -88,6 +88,34 @@ export async function deleteKeysWithoutWork(
     { agent },
     free.map(({ fair_key }) => fair_key),
   );
+}
+
+const counting = (isReady: boolean) =>
+  prepared<{ agent: string; key: string; most: number }, { count: number }>((db, place) =>
+    db
+      .selectFrom(
+        db
+          .selectFrom('executions')
+          .select('id')
+          .where('agent', '=', place('agent'))
+          .where('fair_key', '=', place('key'))
+          .where('fair_key', 'is not', null)
+          .where('state', '=', sql.lit('pending' as const))
+          .where('available_at', isReady ? 'is' : 'is not', null)
+          .limit(place('most'))
+          .as('waiting'),
+      )
+      .select(({ fn }) => fn.countAll<number>().as('count')),
+  );
+
+const countReady = counting(true);
+const countDelayed = counting(false);
+
+/** Counts the waiting executions of a key, also those that wait for a limit or a retry, up to `most` of each kind. */
+export async function countOfKey(db: Reader, key: { agent: string; key: string; most: number }): Promise<number> {
+  // Makes two queries, because each reads one partial index.
+  const [[ready], [delayed]] = await Promise.all([countReady(db, key), countDelayed(db, key)]);
+  return ready!.count + delayed!.count;
 }
 
 /** The key of executions that were queued without one: by another version or with an earlier configuration. */

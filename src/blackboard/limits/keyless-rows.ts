@@ -20,9 +20,9 @@ const withoutKeys = (db: Reader, id: string) =>
 export const findWithoutKeys = (
   db: Reader,
   id: string,
-): Promise<{ agent: string; correlation_id: string; batch: number; bytes: number } | undefined> =>
+): Promise<{ agent: string; subscription: number; correlation_id: string; batch: number; bytes: number } | undefined> =>
   withoutKeys(db, id)
-    .select(['agent', 'executions.correlation_id', 'batch'])
+    .select(['agent', 'subscription', 'executions.correlation_id', 'batch'])
     .select(({ selectFrom }) =>
       selectFrom('execution_inputs')
         .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
@@ -53,10 +53,14 @@ export const findInputArtifacts = (db: Reader, executionId: string): Promise<Art
     .execute();
 
 /** Makes the execution claimable. Returns its agent; undefined if it no longer waits for its keys. */
-export async function setQueueValues(tx: Transaction, id: string, values: QueueValues): Promise<string | undefined> {
+export async function setQueueValues(
+  tx: Transaction,
+  id: string,
+  { priority, ...columns }: QueueValues,
+): Promise<string | undefined> {
   const row = await tx.db
     .updateTable('executions')
-    .set({ ...values, available_at: null })
+    .set({ ...columns, ...(priority !== null && { priority }), available_at: null })
     .where('id', '=', id)
     .where(isInState('pending'))
     .where('available_at', '=', NEVER)

@@ -52,9 +52,9 @@ export class Matching {
     }
     const triggered = verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
     for (const each of triggered) {
-      const { agent, batch } = each.subscription;
-      if (batch || isJoin(each.subscription) || this.queueExpressions.withoutInputs(agent)) continue;
-      const found = await this.queueExpressions.of(agent, [matchable.artifact], false);
+      const { subscription } = each;
+      if (subscription.batch || isJoin(subscription) || this.queueExpressions.withoutInputs(subscription)) continue;
+      const found = await this.queueExpressions.of(subscription, [matchable.artifact], false);
       // If an expression fails, the execution is queued and fails with the reason.
       if ('values' in found) each.queueValues = found.values;
     }

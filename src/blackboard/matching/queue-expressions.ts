@@ -1,13 +1,13 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import type { Fairness } from '../../catalog/definitions.js';
+import { type Fairness, MOST_PRIORITY, type Subscription } from '../../catalog/definitions.js';
 import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { inputView } from './input-view.js';
 import { LimitKeys } from './limit-keys.js';
-import { findKeyProblem, type QueueProblem, type QueueValues } from './queue-values.js';
+import { findKeyProblem, NO_VALUES, type QueueProblem, type QueueValues } from './queue-values.js';
 
 /** Bounds of a weight. */
 const LEAST_WEIGHT = 0.001;
@@ -25,20 +25,36 @@ export class QueueExpressions {
   ) {}
 
   /** Undefined if the inputs decide them. */
-  withoutInputs(agent: string): QueueValues | undefined {
+  withoutInputs({ agent, priorityBy }: Subscription): QueueValues | undefined {
     const limit_keys = this.limitKeys.withoutInputs(agent);
-    if (limit_keys === undefined || this.fairnessOf(agent)) return undefined;
-    return { limit_keys, fair_key: null, fair_weight: null };
+    if (limit_keys === undefined || priorityBy !== null || this.fairnessOf(agent)) return undefined;
+    return { ...NO_VALUES, limit_keys };
   }
 
   /** `problem`: why the execution cannot run. Call it before a transaction: it may take a second. */
-  async of(agent: string, inputs: AgentArtifact[], batch: boolean): Promise<Found<{ values: QueueValues }>> {
+  async of(
+    { agent, priorityBy }: Pick<Subscription, 'agent' | 'priorityBy'>,
+    inputs: AgentArtifact[],
+    batch: boolean,
+  ): Promise<Found<{ values: QueueValues }>> {
     const limits = await this.limitKeys.of(agent, inputs, batch);
     if ('problem' in limits) return { problem: { type: 'limit_key', message: limits.problem } };
     const fairness = this.fairnessOf(agent);
     const variables = { payload: inputView(inputs, batch), artifact: inputs[0]!, inputs };
     const fair = fairness ? await this.fairKey(fairness, variables) : { fair_key: null, fair_weight: null };
-    return 'problem' in fair ? fair : { values: { limit_keys: limits.keys, ...fair } };
+    if ('problem' in fair) return fair;
+    const priority = priorityBy === null ? null : await this.priority(priorityBy, variables);
+    if (priority !== null && typeof priority !== 'number') return priority;
+    return { values: { limit_keys: limits.keys, ...fair, priority } };
+  }
+
+  private async priority(source: string, variables: ExpressionVariables): Promise<Found<number>> {
+    const result = await this.evaluator.evaluate(source, variables);
+    if (!result.ok) return { problem: { type: 'priority', message: `priority fails: ${result.error}` } };
+    const { value } = result;
+    if (typeof value === 'number' && Number.isInteger(value) && Math.abs(value) <= MOST_PRIORITY) return value;
+    const message = `priority must give a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}`;
+    return { problem: { type: 'priority', message } };
   }
 
   /** An execution with an assignee is claimed for the assignee, and takes no turns. */
@@ -65,7 +81,7 @@ export class QueueExpressions {
 
 const unfair = (message: string): { problem: QueueProblem } => ({ problem: { type: 'fair_key', message } });
 
-const TYPES: readonly (string | null)[] = ['limit_key', 'fair_key'] satisfies QueueProblem['type'][];
+const TYPES: readonly (string | null)[] = ['limit_key', 'fair_key', 'priority'] satisfies QueueProblem['type'][];
 
 /** Whether an execution that failed with this error type was never queued with its values. */
 export const isMissingValues = (errorType: string | null): boolean => TYPES.includes(errorType);

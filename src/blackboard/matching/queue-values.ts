@@ -5,13 +5,15 @@ export interface QueueValues {
   /** In the form of `executions.fair_key`. */
   fair_key: string | null;
   fair_weight: number | null;
+  /** Null: that of the subscription. */
+  priority: number | null;
 }
 
-export const NO_VALUES: QueueValues = { limit_keys: null, fair_key: null, fair_weight: null };
+export const NO_VALUES: QueueValues = { limit_keys: null, fair_key: null, fair_weight: null, priority: null };
 
 /** Why an execution cannot be queued. It fails with this error. */
 export interface QueueProblem {
-  type: 'limit_key' | 'fair_key';
+  type: 'limit_key' | 'fair_key' | 'priority';
   message: string;
 }
 

@@ -3,6 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { KeyShares } from '../fairness/key-shares.js';
+import type { Triggered } from '../matching/matcher.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';
 
@@ -15,6 +17,7 @@ export class Admission {
     private readonly lifecycle: Lifecycle,
     private readonly backlog: Backlog,
     private readonly pauses: AgentPauses,
+    private readonly keyShares: KeyShares,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -27,5 +30,13 @@ export class Admission {
     }
     // Executions of paused agents count too, so the refusal names these agents: resuming them makes room.
     if (this.backlog.isFull) this.backlog.refuse([...(await this.pauses.all(this.unitOfWork.reader)).keys()]);
+  }
+
+  /** Throws DomainError `unavailable` if one of the executions has a key that has its share of the waiting executions. */
+  async refuseExcessOfKeys(triggered: readonly Triggered[]): Promise<void> {
+    for (const { subscription, queueValues } of triggered) {
+      const key = queueValues?.fair_key ?? null;
+      if (key !== null) await this.keyShares.refuseExcess(subscription.agent, key, this.backlog.count);
+    }
   }
 }

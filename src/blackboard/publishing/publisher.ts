@@ -48,6 +48,7 @@ export class Publisher {
     // Checking and serializing a large payload takes time, and so does matching; other requests run between the two.
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.artifacts.match(draft);
+    await this.admission.refuseExcessOfKeys(matched.triggered);
     const cause = this.tracing.current();
     const names = [...this.artifacts.lockKeys([matched]), ...(companion?.names ?? [])];
     const isSimple = names.length === 0 && !companion && deadlineMs === null && matched.releaseAt === null;

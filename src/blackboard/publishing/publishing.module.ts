@@ -3,6 +3,7 @@ import { Module } from '@nestjs/common';
 import { DatabaseModule } from '../../database/database.module.js';
 import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { FairnessModule } from '../fairness/fairness.module.js';
 import { JoinsModule } from '../joins/joins.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
@@ -20,6 +21,7 @@ import { Triggering } from './triggering.js';
     ArtifactWritingModule,
     CorrelationStateModule,
     DatabaseModule,
+    FairnessModule,
     JoinsModule,
     MatchingModule,
     QueriesModule,

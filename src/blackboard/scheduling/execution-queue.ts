@@ -69,7 +69,12 @@ export class ExecutionQueue {
       await this.reportLimit(tx, changes, execution);
       return null;
     }
-    const row = { ...this.rowOf(execution, changes.now), ...(await this.placeOf(tx, execution)) };
+    const { priority, ...place } = await this.placeOf(tx, execution);
+    const row = {
+      ...this.rowOf(execution, changes.now),
+      ...place,
+      priority: priority ?? subscription.priority,
+    };
     const lacksKeys = row.available_at !== null && row.blocked_on === null;
     // Only a claim holds the locks of limits.
     const isLimited = row.limit_keys !== null || lacksKeys;
@@ -114,7 +119,7 @@ export class ExecutionQueue {
 
   /** An execution keeps the limits and the keys that it is queued with. */
   private async placeOf(tx: Transaction, { subscription, queueValues }: NewExecution): Promise<QueuePlace> {
-    const values = queueValues ?? this.queueExpressions.withoutInputs(subscription.agent);
+    const values = queueValues ?? this.queueExpressions.withoutInputs(subscription);
     if (!values) return { ...NO_VALUES, blocked_on: null, available_at: NEVER };
     if (values.limit_keys === null) return { ...values, blocked_on: null, available_at: null };
     // It waits behind those that wait already, and no claim reads it.
@@ -137,7 +142,6 @@ export class ExecutionQueue {
       replay: isReplay(correlation) ? 1 : 0,
       // The agent gets the inputs of a window as a list, even a single one.
       batch: subscription.batch ? 1 : 0,
-      priority: subscription.priority,
       background: correlation.background,
       attempt: 1,
       lost_leases: 0,

@@ -71,11 +71,14 @@ function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: 
     errors.add([...path, 'max_delay'], 'must not be shorter than delay (default 1s)');
 }
 
-function checkFairness({ fair_by, weight }: Remaining<AgentOptions>, path: Path, report: Report): void {
+function checkFairness(options: Remaining<AgentOptions>, path: Path, report: Report): void {
+  const { fair_by, weight, max_share } = options;
   checkSource(fair_by, [...path, 'fair_by'], report);
   checkSource(weight, [...path, 'weight'], report);
-  if (weight !== undefined && fair_by === undefined && !report.errors.touches([...path, 'fair_by']))
-    report.errors.add([...path, 'weight'], 'counts for the keys of fair_by only; add fair_by, or remove weight');
+  if (fair_by !== undefined || report.errors.touches([...path, 'fair_by'])) return;
+  for (const [name, value] of Object.entries({ weight, max_share }))
+    if (value !== undefined)
+      report.errors.add([...path, name], `counts for the keys of fair_by only; add fair_by, or remove ${name}`);
 }
 
 type Checked = Remaining<SubscriptionOptions>;
@@ -84,6 +87,7 @@ type Checked = Remaining<SubscriptionOptions>;
 function checkSubscription(subscription: Checked, path: Path, report: Report): void {
   const { errors } = report;
   checkSource(subscription.where, [...path, 'where'], report);
+  if (typeof subscription.priority === 'string') checkSource(subscription.priority, [...path, 'priority'], report);
   checkSource(subscription.join?.by, [...path, 'join', 'by'], report);
   checkDuration(subscription.join?.within, [...path, 'join', 'within'], errors);
   checkDuration(subscription.batch?.timeout, [...path, 'batch', 'timeout'], errors);

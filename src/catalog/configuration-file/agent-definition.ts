@@ -4,6 +4,7 @@ import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from
 import { defineBudget } from '../costs.js';
 import {
   type AgentDefinition,
+  type Fairness,
   MAX_BATCH_SIZE,
   type Output,
   type RetryPolicy,
@@ -15,6 +16,7 @@ import { PUBLIC } from '../visibility.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
 const DEFAULT_CONCURRENCY = 10;
+const DEFAULT_SHARE = 0.5;
 const DEFAULT_RETRY: RetryPolicy = { attempts: 3, delayMs: 1_000, maxDelayMs: 60_000 };
 
 /** Makes the agent definition with every default filled in (docs/agents.md, "The configuration file"). */
@@ -42,8 +44,12 @@ export function defineAgent(
     retry: defineRetry(options.retry ?? {}),
     budget: defineBudget(options.budget),
     limits: defineLimitUses(options.limits, limitKeys),
-    fairness: options.fair_by === undefined ? null : { by: options.fair_by, weight: options.weight ?? null },
+    fairness: defineFairness(options),
   };
+}
+
+function defineFairness({ fair_by, weight, max_share }: Remaining<AgentOptions>): Fairness | null {
+  return fair_by === undefined ? null : { by: fair_by, weight: weight ?? null, maxShare: max_share ?? DEFAULT_SHARE };
 }
 
 function defineSubscription(agent: string, index: number, options: Remaining<SubscriptionOptions>): Subscription {
@@ -61,7 +67,8 @@ function defineSubscription(agent: string, index: number, options: Remaining<Sub
     tags: present(options.tags),
     join: joins ? { by: join?.by ?? null, withinMs: milliseconds(join?.within) } : null,
     batch: batch ? { size: batch.size ?? MAX_BATCH_SIZE, timeoutMs: milliseconds(batch.timeout) } : null,
-    priority: options.priority ?? 0,
+    priority: typeof options.priority === 'number' ? options.priority : 0,
+    priorityBy: typeof options.priority === 'string' ? options.priority : null,
     allowSelf: options.allow_self ?? false,
   };
 }

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import { budgetSchema, modelsSchema } from '../costs.js';
-import { MAX_BATCH_SIZE } from '../definitions.js';
+import { MAX_BATCH_SIZE, MOST_PRIORITY } from '../definitions.js';
 import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
 import { limitSchema, limitUsesSchema } from './limit-schema.js';
@@ -69,10 +69,12 @@ const subscriptionSchema: JsonObject = {
       },
     },
     priority: {
-      description: 'Executions with a higher priority run first',
-      type: 'integer',
-      minimum: -1_000_000,
-      maximum: 1_000_000,
+      description:
+        'Executions with a higher priority run first; a whole number, or a CEL expression over payload, artifact and inputs',
+      type: ['integer', 'string'],
+      minimum: -MOST_PRIORITY,
+      maximum: MOST_PRIORITY,
+      minLength: 1,
       default: 0,
     },
     allow_self: { description: "Whether the agent's own outputs may trigger it", type: 'boolean', default: false },
@@ -156,6 +158,13 @@ function agentSchema(own: JsonObject): JsonObject {
       weight: expressionSchema(
         'CEL expression over payload, artifact and inputs: how many turns a key of fair_by has for each turn of others; default: 1',
       ),
+      max_share: {
+        description: 'Share of max_pending_executions that one key of fair_by may have waiting',
+        type: 'number',
+        exclusiveMinimum: 0,
+        maximum: 1,
+        default: 0.5,
+      },
       retry: retrySchema,
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',

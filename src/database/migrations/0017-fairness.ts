@@ -29,6 +29,12 @@ export const fairness: NumberedMigration = {
       .columns(['agent', 'fair_key', 'priority desc', 'background', 'seq'])
       .where(sql<boolean>`state = 'pending' and available_at is null and fair_key is not null`)
       .execute();
+    await db.schema
+      .createIndex('executions_fair_delayed')
+      .on('executions')
+      .columns(['agent', 'fair_key'])
+      .where(sql<boolean>`state = 'pending' and available_at is not null and fair_key is not null`)
+      .execute();
     await (dialect.name === 'sqlite' ? onSqlite(db) : onPostgres(db));
   },
 };

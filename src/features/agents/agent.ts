@@ -14,10 +14,10 @@ export const agentBody = (agent: AgentDefinition, now: Pick<AgentBody, 'paused' 
   options: optionsBody(agent),
 });
 
-const subscriptionBody = ({ types, mode, priority, batch }: Subscription): SubscriptionBody => ({
+const subscriptionBody = ({ types, mode, priority, priorityBy, batch }: Subscription): SubscriptionBody => ({
   types,
   mode,
-  priority,
+  priority: priorityBy === null ? priority : null,
   ...(batch && { window: { size: batch.size, timeout_ms: batch.timeoutMs } }),
 });
 

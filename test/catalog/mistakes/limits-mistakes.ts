@@ -18,6 +18,16 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'error line 2, column 44: agents.caller.weight: counts for the keys of fair_by only; add fair_by, or remove weight',
   ],
   [
+    'a share without keys',
+    agent('max_share: 0.2'),
+    'error line 2, column 44: agents.caller.max_share: counts for the keys of fair_by only; add fair_by, or remove max_share',
+  ],
+  [
+    'a share of everything and more',
+    agent('fair_by: payload.id, max_share: 2'),
+    'error line 2, column 65: agents.caller.max_share: must be <= 1',
+  ],
+  [
     'keys that take turns and are not CEL',
     agent("fair_by: 'payload.'"),
     'error line 2, column 61: agents.caller.fair_by: is not valid CEL at `.`',

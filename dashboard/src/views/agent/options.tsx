@@ -67,11 +67,14 @@ function retryText({ attempts, delay_ms, max_delay_ms }: Agent['options']['retry
 }
 
 /** One number if all subscriptions have the same. */
+const priorityOf = ({ priority }: Agent['subscriptions'][number]): string =>
+  priority === null ? 'by expression' : numberText(priority);
+
 function priorityText(subscriptions: Agent['subscriptions']): string | null {
   const [first, ...others] = subscriptions;
   if (first === undefined) return null;
-  if (others.every(({ priority }) => priority === first.priority)) return numberText(first.priority);
-  return subscriptions.map((one) => `${numberText(one.priority)} for ${subscriptionText(one)}`).join('; ');
+  if (others.every(({ priority }) => priority === first.priority)) return priorityOf(first);
+  return subscriptions.map((one) => `${priorityOf(one)} for ${subscriptionText(one)}`).join('; ');
 }
 
 function budgetText({ tokens, cost }: Agent['options']['budget'], usesModel: boolean): string | null {

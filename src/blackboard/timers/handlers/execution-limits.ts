@@ -36,10 +36,17 @@ export class ExecutionLimits implements TimerHandler {
     const { reader } = this.unitOfWork;
     const execution = await findWithoutKeys(reader, id);
     if (!execution) return NOTHING;
-    const { agent, correlation_id, batch, bytes } = execution;
-    if (!this.catalog.agent(agent)) return { needs: { agent, subscription: null } };
+    const { agent, subscription, correlation_id, batch, bytes } = execution;
+    const definition = this.catalog.agent(agent);
+    if (!definition) return { needs: { agent, subscription: null } };
+    // A newer configuration may not have the subscription.
+    const priorityBy = definition.subscriptions[subscription]?.priorityBy ?? null;
     const found = await this.memory.forPayloads(bytes, async () =>
-      this.queueExpressions.of(agent, (await findInputArtifacts(reader, id)).map(artifactFromRow), batch === 1),
+      this.queueExpressions.of(
+        { agent, priorityBy },
+        (await findInputArtifacts(reader, id)).map(artifactFromRow),
+        batch === 1,
+      ),
     );
     return {
       lockKeys: [],

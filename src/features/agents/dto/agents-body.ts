@@ -23,8 +23,12 @@ export class SubscriptionBody {
   })
   mode!: 'all' | 'any';
 
-  @ApiProperty({ type: 'integer', description: 'Executions with a higher priority run first' })
-  priority!: number;
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Executions with a higher priority run first. Null if an expression computes it for each execution',
+  })
+  priority!: number | null;
 
   @ApiPropertyOptional({ type: BatchWindowBody, description: 'Present if artifacts wait in batch windows' })
   window?: BatchWindowBody;

@@ -1,0 +1,59 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { DomainError } from '../../common/domain-error.js';
+import { scheduler } from '../../common/scheduler.js';
+import { Settings } from '../../config/settings.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { countOfKey } from './fair-key-rows.js';
+
+const RETRY_AFTER_SECONDS = 5;
+/** Counting thousands of executions at every publish would take too long. */
+const RECOUNT_MS = 1_000;
+const MOST_KEYS = 10_000;
+
+interface Count {
+  waiting: number;
+  until: number;
+}
+
+/** Keeps one key of an agent with `fair_by` from using up the executions that may wait. */
+@Injectable()
+export class KeyShares {
+  private readonly counts = new Map<string, Count>();
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /**
+   * Throws DomainError `unavailable` if the key has its share of the waiting executions. `waiting`: how many wait in
+   * all. As long as they are fewer than a share, the keys are not counted.
+   */
+  async refuseExcess(agent: string, key: string, waiting: number): Promise<void> {
+    const { maxShare } = this.catalog.agent(agent)!.fairness!;
+    const most = Math.max(1, Math.floor(maxShare * this.settings.maxPendingExecutions));
+    if (waiting < most) return;
+    const count = await this.count(agent, key, most);
+    if (count.waiting >= most)
+      throw new DomainError(
+        'unavailable',
+        `${most} executions of ${agent} are waiting for the key ${key}, which is the most for one key (max_share); try again later`,
+        { retryAfterSeconds: RETRY_AFTER_SECONDS },
+      );
+    count.waiting += 1;
+  }
+
+  private async count(agent: string, key: string, most: number): Promise<Count> {
+    const name = JSON.stringify([agent, key]);
+    const known = this.counts.get(name);
+    if (known && scheduler.elapsed() < known.until) return known;
+    const waiting = await countOfKey(this.unitOfWork.reader, { agent, key, most });
+    const count = { waiting, until: scheduler.elapsed() + RECOUNT_MS };
+    if (this.counts.size >= MOST_KEYS) this.counts.clear();
+    this.counts.set(name, count);
+    return count;
+  }
+}
