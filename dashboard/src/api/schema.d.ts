@@ -1422,7 +1422,7 @@ export interface components {
             correlation_id: string;
             origin?: string;
             /** @enum {string} */
-            replay_mode?: "full";
+            replay_mode?: "full" | "recorded" | "shadow";
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled";
             has_pending_work: boolean;
@@ -1453,7 +1453,7 @@ export interface components {
             correlation_id: string;
             origin?: string;
             /** @enum {string} */
-            replay_mode?: "full";
+            replay_mode?: "full" | "recorded" | "shadow";
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled" | "not_found";
             has_pending_work: boolean;
@@ -1613,14 +1613,14 @@ export interface components {
         };
         ReplayRequest: {
             /** @enum {string} */
-            mode: "full";
+            mode: "full" | "recorded";
         };
         ReplayBody: {
             /** Format: uuid */
             correlation_id: string;
             origin: string;
             /** @enum {string} */
-            mode: "full";
+            mode: "full" | "recorded";
             published: number;
         };
         BatchWindowBody: {
@@ -1789,6 +1789,8 @@ export interface components {
             state: "pending" | "running" | "completed" | "failed" | "cancelled";
             without_agent?: boolean;
             direct: boolean;
+            /** @enum {string} */
+            replay?: "run" | "recorded";
             attempt: number;
             round: number;
             /** Format: date-time */
@@ -1882,6 +1884,8 @@ export interface components {
             state: "pending" | "running" | "completed" | "failed" | "cancelled";
             without_agent?: boolean;
             direct: boolean;
+            /** @enum {string} */
+            replay?: "run" | "recorded";
             attempt: number;
             round: number;
             /** Format: date-time */

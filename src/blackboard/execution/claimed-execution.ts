@@ -55,7 +55,7 @@ export const claimedExecution = (
   correlationId: row.correlation_id,
   attempt: row.attempt,
   direct: row.direct === 1,
-  replay: row.replay === 1,
+  replay: row.replay > 0,
   batch: row.batch === 1,
   leaseToken: held.leaseToken,
   traceparent: row.traceparent,

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 
 import { failureGroupOf } from '../../common/failure-group.js';
-import { preparedInsert } from '../../database/prepared.js';
+import { preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable } from '../../database/schema.js';
 import { sharedInsert } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -11,18 +11,28 @@ import type { ReleasedExecution } from './lease-rows.js';
 /** Records which artifacts an execution has consumed, once per execution, even if it is retried. */
 export async function consume(
   tx: Transaction,
-  { id, agent, inputs }: EndingExecution,
+  { id, agent, inputs, correlationId, replay }: EndingExecution,
   { round }: ReleasedExecution,
   now: number,
 ): Promise<void> {
   // After a retry by a client, the first end has recorded them already.
   if (round > 0) return;
-  const distinct = new Set(inputs.map(({ seq }) => seq));
+  let distinct = new Set(inputs.map(({ seq }) => seq));
+  // A replay may read artifacts of other correlations from the record, and changes nothing about these.
+  if (replay) distinct = new Set((await findOwn(tx.db, { correlationId }, [...distinct])).map(({ seq }) => seq));
   await insertConsumptions(
     tx.db,
     [...distinct].map((artifact_seq) => ({ artifact_seq, execution_id: id, consumer: agent, consumed_at: now })),
   );
 }
+
+const findOwn = preparedWithList<{ correlationId: string }, number, { seq: number }>((db, place, seqs) =>
+  db
+    .selectFrom('artifacts')
+    .select('seq')
+    .where('seq', 'in', seqs)
+    .where('correlation_id', '=', place('correlationId')),
+);
 
 const insertConsumptions = sharedInsert('consumptions', ['artifact_seq', 'execution_id', 'consumer', 'consumed_at']);
 

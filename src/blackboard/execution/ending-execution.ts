@@ -42,7 +42,7 @@ export async function endingExecution(db: Reader, row: Ending, leaseToken: strin
     correlationId: row.correlation_id,
     attempt: row.attempt,
     direct: row.direct === 1,
-    replay: row.replay === 1,
+    replay: row.replay > 0,
     leaseToken,
     inputs: await findInputIds(db, row.id),
     span: NO_SPAN,

@@ -118,6 +118,7 @@ export async function beginRound(
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
   await changeState(tx.db, 'executions', ['failed'], 'pending')
     .set({ ended_at: null, blocked_on: null, ...again, ...(begun.assignee !== null && { fair_key: null }) })
+    .set(({ eb, lit }) => ({ replay: eb.case().when('replay', '>', 0).then(lit(1)).else(lit(0)).end() }))
     .where('id', '=', id)
     .execute();
 }

@@ -53,7 +53,7 @@ export class DueTimes {
       agent,
       assignee,
       correlation_id,
-      ...(replay === 1 && { replay: true }),
+      ...(replay > 0 && { replay: true }),
       timestamp: toTimestamp(now),
     });
   }

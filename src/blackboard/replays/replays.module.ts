@@ -1,17 +1,30 @@
 import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
+import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { MatchingModule } from '../matching/matching.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { Originals } from './originals.js';
+import { RecordedCopies } from './recorded-copies.js';
+import { RecordedReplays } from './recorded-replays.js';
+import { Records } from './records.js';
 import { RepeatedArtifacts } from './repeated-artifacts.js';
 import { Replays } from './replays.js';
 
 @Module({
-  imports: [CorrelationStateModule, DatabaseModule, PublishingModule, QueriesModule, SchedulingModule],
-  providers: [Originals, RepeatedArtifacts, Replays],
+  imports: [
+    ArtifactWritingModule,
+    CorrelationStateModule,
+    DatabaseModule,
+    MatchingModule,
+    PublishingModule,
+    QueriesModule,
+    SchedulingModule,
+  ],
+  providers: [Originals, RecordedCopies, RecordedReplays, Records, RepeatedArtifacts, Replays],
   exports: [Originals, Replays],
 })
 export class ReplaysModule {}

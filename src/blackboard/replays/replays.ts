@@ -3,12 +3,13 @@ import { Injectable } from '@nestjs/common';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { CorrelationTracker } from '../correlations/correlation-tracker.js';
-import { Admission } from '../publishing/admission.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
 import { type Original, Originals } from './originals.js';
+import { type PreparedReplay, RecordedReplays } from './recorded-replays.js';
 import { type RepeatedArtifact, RepeatedArtifacts } from './repeated-artifacts.js';
 
 export interface ReplayRequest {
@@ -18,12 +19,19 @@ export interface ReplayRequest {
   correlationId: string;
 }
 
+interface RepeatedWork {
+  original: Original;
+  artifacts: readonly RepeatedArtifact[];
+  /** That of the agent that a caller has named. */
+  subscription: Subscription | null;
+}
+
 /** Publishes the artifacts of clients again, in a new correlation that names its origin. */
 @Injectable()
 export class Replays {
   constructor(
     private readonly originals: Originals,
-    private readonly admission: Admission,
+    private readonly recorded: RecordedReplays,
     private readonly repeated: RepeatedArtifacts,
     private readonly artifacts: MatchedArtifacts,
     private readonly executions: ExecutionQueue,
@@ -35,29 +43,45 @@ export class Replays {
   /**
    * Stores the artifacts and everything that they trigger in one transaction; resolves after its commit. DomainError:
    * `conflict` (an artifact or a run does not fit the configuration any more, or the new correlation exists),
-   * `unavailable`.
+   * `unavailable`. The caller calls `Admission.refuseWhenBusy` first.
    */
   async begin(request: ReplayRequest): Promise<void> {
-    await this.admission.refuseWhenBusy();
-    const { original } = request;
+    const { original, mode, correlationId } = request;
+    if (mode === 'recorded')
+      return this.recorded.with(original, correlationId, (prepared) => this.storeNow(request, prepared));
     const subscription = this.originals.invokedSubscription(original);
-    await this.repeated.with(original, request.correlationId, (prepared) =>
-      this.unitOfWork.run((tx) => this.storeAll(tx, request, prepared, subscription)),
+    return this.repeated.with(original, correlationId, (artifacts) =>
+      this.storeNow(request, {
+        lockKeys: this.artifacts.lockKeys(artifacts),
+        store: (tx, changes, correlation) =>
+          this.repeat(tx, changes, correlation, { original, artifacts, subscription }),
+      }),
     );
   }
 
-  private async storeAll(
-    tx: Transaction,
+  private storeNow(
     { original, mode, correlationId }: ReplayRequest,
-    prepared: readonly RepeatedArtifact[],
-    subscription: Subscription | null,
+    { lockKeys, store }: PreparedReplay,
   ): Promise<void> {
-    await tx.lock(this.artifacts.lockKeys(prepared));
-    const changes = this.tracker.begin(tx);
-    const replay = { origin: original.id, replay_mode: mode, replay_options: null };
-    const correlation = await changes.create(correlationId, { background: true, hasRun: false, replay });
+    return this.unitOfWork.run(async (tx) => {
+      await tx.lock(lockKeys);
+      const changes = this.tracker.begin(tx);
+      const replay = { origin: original.id, replay_mode: mode, replay_options: null };
+      const correlation = await changes.create(correlationId, { background: true, hasRun: false, replay });
+      await store(tx, changes, correlation);
+      this.arrivals.refuseExcess(tx);
+      await changes.save();
+    });
+  }
+
+  private async repeat(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    { original, artifacts, subscription }: RepeatedWork,
+  ): Promise<void> {
     const positions = new Map<number, number>();
-    for (const artifact of prepared) {
+    for (const artifact of artifacts) {
       const seq = (await this.artifacts.insert(tx, artifact))!;
       positions.set(artifact.repeats, seq);
       await this.artifacts.trigger(tx, changes, correlation, seq, artifact);
@@ -65,7 +89,5 @@ export class Replays {
     const inputs = original.invokedInputs.map((seq) => positions.get(seq)!);
     const direct = original.invoked?.direct === 1;
     if (subscription) await this.executions.add(tx, changes, { subscription, correlation, inputs, direct });
-    this.arrivals.refuseExcess(tx);
-    await changes.save();
   }
 }

@@ -117,7 +117,7 @@ export interface CorrelationsTable extends UsageSums {
   origin: Generated<string | null>;
   /** Set for a replay only. */
   replay_mode: Generated<ReplayMode | null>;
-  /** JSON: what a replay does differently (src/blackboard/replays/replay-options.ts). Null if nothing. */
+  /** JSON: what a replay does differently from its origin. Null if nothing. */
   replay_options: Generated<string | null>;
   started_at: number;
   last_activity_at: number;

@@ -13,6 +13,9 @@ import { timeOfRetry } from '../../queue/queue.js';
 import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
+/** The value of `executions.replay` for an answer from the record. */
+const FROM_RECORD = 2;
+
 /** `lacking` lists the agents that no process has. */
 export const listedExecutionBody = (
   row: ExecutionRow,
@@ -25,6 +28,7 @@ export const listedExecutionBody = (
   state: row.state,
   ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
   direct: row.direct === 1,
+  ...(row.replay > 0 && { replay: row.replay === FROM_RECORD ? ('recorded' as const) : ('run' as const) }),
   attempt: row.attempt,
   round: row.round,
   created_at: toTimestamp(row.created_at),

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { findCorrelation } from '../../blackboard/correlations/correlation-rows.js';
+import { Admission } from '../../blackboard/publishing/admission.js';
 import { type Original, Originals } from '../../blackboard/replays/originals.js';
 import { Replays } from '../../blackboard/replays/replays.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -15,6 +16,7 @@ export class ReplaysService {
   constructor(
     private readonly originals: Originals,
     private readonly replays: Replays,
+    private readonly admission: Admission,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -31,8 +33,10 @@ export class ReplaysService {
 
   private async begin(original: Original, { mode }: ReplayRequest, { correlationId }: RequestIds): Promise<ReplayBody> {
     // A request that is repeated with its idempotency key after a crash finds the replay that it began.
-    if (!(await findCorrelation(this.unitOfWork.reader, correlationId)))
+    if (!(await findCorrelation(this.unitOfWork.reader, correlationId))) {
+      await this.admission.refuseWhenBusy();
       await this.replays.begin({ original, mode, correlationId });
+    }
     return { correlation_id: correlationId, origin: original.id, mode, published: original.artifacts.length };
   }
 }

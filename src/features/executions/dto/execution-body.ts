@@ -44,6 +44,14 @@ export class ListedExecutionBody {
   @ApiProperty({ description: 'Whether it is a direct run; agents do not react to the outputs of one' })
   direct!: boolean;
 
+  @ApiProperty({
+    required: false,
+    enum: ['run', 'recorded'],
+    description:
+      'Only in a replay: whether its agent ran, or its answer was taken from the record, which no engine was started for',
+  })
+  replay?: 'run' | 'recorded';
+
   @ApiProperty({ type: 'integer', description: 'Number of the current, next or last attempt, from 1 in each round' })
   attempt!: number;
 

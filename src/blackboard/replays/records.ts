@@ -1,0 +1,61 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { OUTSIDE } from '../../catalog/definitions.js';
+import { DomainError } from '../../common/domain-error.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { findCorrelation } from '../correlations/correlation-rows.js';
+import type { CorrelationRecord, CurrentAgents } from './answered-work.js';
+import type { Original } from './originals.js';
+import {
+  findFirstUses,
+  findRecordedArtifacts,
+  findRecordedExecutions,
+  findRecordedInputs,
+  findUsesElsewhere,
+} from './record-rows.js';
+
+/** Artifacts of one correlation that a replay takes from the record, in one transaction. */
+const MOST_RECORDED = 2_000;
+
+/** Reads the record of a correlation, and compares the agents with it. */
+@Injectable()
+export class Records {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** DomainError `conflict` if there is too much. */
+  async read({ id, invoked, artifacts: given }: Original): Promise<CorrelationRecord> {
+    const { reader } = this.unitOfWork;
+    const artifacts = await findRecordedArtifacts(reader, id, MOST_RECORDED + 1);
+    if (artifacts.length > MOST_RECORDED)
+      throw new DomainError(
+        'conflict',
+        `Correlation ${id} has more than ${MOST_RECORDED} artifacts, which are too many to answer from the record; replay it with mode full`,
+      );
+    const inputs = await findRecordedInputs(reader, id);
+    const replayed = new Set(given.map(({ seq }) => seq));
+    return {
+      id,
+      // A replay of one artifact leaves out the others of clients, and everything that follows from them.
+      artifacts: artifacts.filter(({ seq, produced_by }) => !OUTSIDE.includes(produced_by) || replayed.has(seq)),
+      executions: await findRecordedExecutions(reader, id),
+      inputs: Map.groupBy(inputs, ({ execution_id }) => execution_id),
+      usesElsewhere: await findUsesElsewhere(reader, id),
+      invokedId: invoked?.id ?? null,
+    };
+  }
+
+  async currentAgents(original: Original): Promise<CurrentAgents> {
+    const { reader } = this.unitOfWork;
+    const { definitions } = this.catalog;
+    const settledAt = (await findCorrelation(reader, original.id))?.settled_at ?? 0;
+    const digests = [...definitions.values()].map(({ digest }) => digest);
+    const uses = digests.length > 0 ? await findFirstUses(reader, {}, digests) : [];
+    const old = new Set(uses.filter(({ first_used_at }) => first_used_at <= settledAt).map(({ digest }) => digest));
+    const digestOf = (agent: string): string | null => definitions.get(agent)?.digest ?? null;
+    return { agents: this.catalog.agents, digestOf, isAsOld: (agent) => old.has(digestOf(agent) ?? '') };
+  }
+}

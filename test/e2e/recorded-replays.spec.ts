@@ -1,0 +1,80 @@
+// Replays from the record after an agent has changed. Uses the application over HTTP, stopped and started again with
+// another configuration on one database. The clock is moved by the test.
+import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { Board } from './board.js';
+
+const config = (greeting: string): string => `
+types: { Request: {}, Half: {} }
+agents:
+  reader:
+    consumes: [{ types: [Request] }]
+    publishes: [{ type: Reading }]
+    engine: { kind: expression, expression: '{"text": payload.text}' }
+  greeter:
+    consumes: [{ types: [Reading] }]
+    publishes: [{ type: Greeting }]
+    engine: { kind: expression, expression: '{"text": "${greeting} " + payload.text}' }
+  printer:
+    consumes: [{ types: [Greeting] }]
+    publishes: [{ type: Print }]
+    engine: { kind: expression, expression: '{"printed": payload.text}' }
+  joiner:
+    consumes: [{ types: [Reading, Half], mode: all, join: { by: payload.text } }]
+    publishes: [{ type: Whole }]
+    engine: { kind: expression, expression: '{"half": payload.Half.side}' }
+`;
+
+interface Listed {
+  agent: string;
+  replay: string;
+}
+
+describe('a replay from the record after a change', () => {
+  const folder = new ConfigurationFolder();
+  const clock = new ManualClock();
+  let board: Board;
+  const start = async (greeting: string): Promise<void> => {
+    board = await Board.start(config(greeting), { clock, folder: folder.path });
+  };
+  beforeAll(() => start('Hello'));
+  afterAll(async () => {
+    await board?.close();
+    await board?.app.database.drop();
+    folder.remove();
+  });
+
+  test('runs the changed agent and what is behind it, and takes the rest from the record', async () => {
+    await board.publish('Half', { text: 'Ann', side: 'left' }, { correlation: 'half-1' });
+    await board.publishSync('Request', { text: 'Ann' }, { correlation: 'request-1' });
+    expect((await board.types('request-1')).sort()).toEqual(['Greeting', 'Print', 'Reading', 'Request', 'Whole']);
+    await board.close();
+    clock.advance(60_000);
+    await start('Goodbye');
+    const half = (await board.artifacts('half-1', { embed_meta: true }))[0];
+    const { body } = await board.http
+      .post('/api/v1/correlations/request-1/replay')
+      .send({ mode: 'recorded' })
+      .expect(200);
+    const { correlation_id } = body as ReplayBody;
+    await eventually('the replay has ended', async () => (await board.status(correlation_id)).state === 'completed');
+    const payloads = (await board.artifacts(correlation_id)).map(({ type, payload }) => [type, payload]);
+    expect(payloads).toEqual(
+      expect.arrayContaining([
+        ['Request', { text: 'Ann' }],
+        ['Reading', { text: 'Ann' }],
+        ['Greeting', { text: 'Goodbye Ann' }],
+        ['Print', { printed: 'Goodbye Ann' }],
+        ['Whole', { half: 'left' }],
+      ]),
+    );
+    expect(payloads).toHaveLength(5);
+    const list = await board.http.get('/api/v1/executions').query({ correlation_id }).expect(200);
+    const ran = (list.body as { items: Listed[] }).items.map(({ agent, replay }) => `${agent} ${replay}`);
+    expect(ran.sort()).toEqual(['greeter run', 'joiner recorded', 'printer run', 'reader recorded']);
+    // The artifact of the other correlation is as it was.
+    expect((await board.artifacts('half-1', { embed_meta: true }))[0]).toEqual(half);
+  });
+});
