@@ -14,7 +14,6 @@ import type { Role } from './common/role.js';
 import { readEnvironment } from './config/environment.js';
 import { hasDashboard, type Settings } from './config/settings.js';
 import { readTracingSettings } from './config/tracing-settings.js';
-import { createApp } from './create-app.js';
 import type { AgentClass } from './engines/engine.js';
 import { recordImports } from './engines/function/imported-modules.js';
 import { createLogger } from './observability/logging/create-logger.js';
@@ -81,6 +80,8 @@ async function start(
   endOnBugs(logger);
   const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);
   const bindable = await withAddress(settings);
+  // Loading it takes most of the time until a service listens, and a wrong configuration never needs it.
+  const { createApp } = await import('./create-app.js');
   const app = await createApp({ settings: bindable, catalog, logger, role, agents, imports, tracing });
   stopOnSignals(app, settings.shutdownGraceMs, logger);
   const bound = await listen(app, bindable.host, settings);
