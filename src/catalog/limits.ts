@@ -56,13 +56,28 @@ export function defineLimit(name: string, { concurrency, rate, burst, units }: R
   };
 }
 
+/** The end of the name of a limit that is a pattern. */
+export const ANY = '*';
+
+/**
+ * Returns the limit of the file that a name in an agent means: the one with this name, else the longest pattern that
+ * matches it. Undefined if there is none.
+ */
+export function limitFor(name: string, known: Iterable<string>): string | undefined {
+  const names = [...known];
+  if (names.includes(name)) return name;
+  const matching = names.filter((one) => one.endsWith(ANY) && name.startsWith(one.slice(0, -ANY.length)));
+  return matching.sort((one, other) => other.length - one.length)[0];
+}
+
 /** `keys`: the keys of the limits themselves, which a use may replace. */
 export const defineLimitUses = (
   uses: Remaining<AgentOptions>['limits'],
   keys: ReadonlyMap<string, string | null>,
 ): LimitUse[] =>
   (uses ?? []).flatMap((use) => {
-    const { name, key } = typeof use === 'string' ? { name: use, key: undefined } : (use ?? {});
+    const { name: given, key } = typeof use === 'string' ? { name: use, key: undefined } : (use ?? {});
+    const name = given === undefined ? undefined : limitFor(given, keys.keys());
     return name === undefined ? [] : { name, key: key ?? keys.get(name) ?? null };
   });
 

@@ -10,7 +10,14 @@ limits:
   per_customer: { concurrency: 1, key: payload.customer }
   calls: { rate: 1/s, burst: 2 }
   tokens: { rate: 10/s, units: payload.size }
+  model/*: { concurrency: 2 }
+  model/big/*: { concurrency: 1 }
+  model/big/new: { concurrency: 1 }
 agents:
+  small: { consumes: [{ types: [Small] }], limits: [model/small], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  large: { consumes: [{ types: [Large] }], limits: [model/big/old], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  huge: { consumes: [{ types: [Huge] }], limits: [model/big/other], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  new: { consumes: [{ types: [New] }], limits: [model/big/new], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   one: { consumes: [{ types: [Pooled] }], limits: [pool], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h, retry: { attempts: 2, delay: 1m } }
   two: { consumes: [{ types: [AlsoPooled] }], limits: [pool], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   customer: { consumes: [{ types: [Order] }], limits: [per_customer], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
@@ -138,6 +145,28 @@ describe('limits', () => {
     for (const id of ['k2', 'k3', 'k5']) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
   });
 
+  it('are patterns, of which the most specific one counts for all names that it matches', async () => {
+    await publish('Large', 'm1');
+    await started('m1', 1);
+    await publish('Huge', 'm2');
+    await waitsFor('m2', 'limit model/big/*: 1 of 1 used, 1st of 1');
+    await publish('New', 'm3');
+    await publish('Small', 'm4');
+    await started('m3', 1);
+    await started('m4', 1);
+    expect((await board.http.get('/api/v1/limits/model%2Fbig%2F*').expect(200)).body).toMatchObject({
+      name: 'model/big/*',
+      agents: [{ agent: 'large' }, { agent: 'huge' }],
+      running: 1,
+      waiting: 1,
+    });
+    (await gate('m1')).open();
+    for (const id of ['m2', 'm3', 'm4']) {
+      (await gate(id)).open();
+      expect(await board.ended(id)).toMatchObject({ state: 'completed' });
+    }
+  });
+
   it('let an execution wait for one of its limits without holding another', async () => {
     await publish('Order', 'b1', { customer: 'x' });
     await started('b1', 1);
@@ -215,7 +244,10 @@ describe('limits', () => {
     expect((await put({}).expect(200)).body).toMatchObject({ concurrency: null, rate: null, file });
     await board.http.delete('/api/v1/limits/pool').expect(200);
     const list = (await board.http.get('/api/v1/limits').expect(200)).body as { items: { name: string }[] };
-    expect(list.items.map(({ name }) => name)).toEqual(['pool', 'per_customer', 'calls', 'tokens']);
+    expect(list.items.map(({ name }) => name)).toEqual([
+      ...['pool', 'per_customer', 'calls', 'tokens'],
+      ...['model/*', 'model/big/*', 'model/big/new'],
+    ]);
     for (const [body, detail] of [
       [{ concurrency: 0 }, 'concurrency: must not be less than 1'],
       [{ rate: '1/0s' }, 'rate: must be a rate such as 60/m or 5/10s'],

@@ -1,6 +1,6 @@
 import type { AgentOptions, ConfigurationOptions, LimitOptions, Remaining } from '../agent-options.js';
 import type { Path, Report } from '../diagnostics.js';
-import { defineLimit, type Limit, parseRate } from '../limits.js';
+import { ANY, defineLimit, type Limit, limitFor, type LimitUse, parseRate } from '../limits.js';
 import { meant } from '../unknown-names.js';
 import { checkSource } from './agent-checks.js';
 
@@ -12,7 +12,11 @@ export interface LimitsInFile {
 
 export function limitsInFile(configuration: Remaining<ConfigurationOptions>, report: Report): LimitsInFile {
   const named = Object.entries(configuration.limits ?? {}).map(([name, options = {}]) => ({ name, options }));
-  for (const { name, options } of named) checkLimit(options, ['limits', name], report);
+  for (const { name, options } of named) {
+    if (name.slice(0, -ANY.length).includes(ANY))
+      report.errors.add(['limits', name], `may have ${ANY} only at its end`);
+    checkLimit(options, ['limits', name], report);
+  }
   return {
     limits: new Map(named.map(({ name, options }) => [name, defineLimit(name, options)])),
     keys: new Map(named.map(({ name, options }) => [name, options.key ?? null])),
@@ -36,16 +40,33 @@ export function checkLimitUses(
   path: Path,
   report: Report,
 ): void {
-  const seen = new Set<string>();
+  /** The limit → the name by which the agent takes part in it. */
+  const seen = new Map<string, string>();
   const names = [...known.keys()].map((name) => ({ name }));
   for (const [index, use] of (uses ?? []).entries()) {
     const name = typeof use === 'string' ? use : use?.name;
     if (name === undefined) continue;
     const at = typeof use === 'string' ? [...path, index] : [...path, index, 'name'];
-    if (!known.has(name) && !report.errors.touches(['limits', name]))
+    const limit = limitFor(name, known.keys());
+    if (limit === undefined && !report.errors.touches(['limits', name]))
       report.errors.add(at, `limits has no ${name}${meant(name, names) ?? ''}`);
-    if (seen.has(name)) report.errors.add(at, `${name} is named twice; keep one`);
-    seen.add(name);
+    const earlier = seen.get(limit ?? name);
+    if (earlier === name) report.errors.add(at, `${name} is named twice; keep one`);
+    else if (earlier !== undefined)
+      report.errors.add(at, `${name} is the limit ${limit}, and so is ${earlier}; keep one`);
+    seen.set(limit ?? name, name);
     if (typeof use === 'object') checkSource(use.key, [...path, index, 'key'], report);
   }
+}
+
+/** Warns of limits that limit nothing, because no agent takes part in them. */
+export function warnOfUnusedLimits(
+  limits: ReadonlyMap<string, unknown>,
+  agents: readonly { limits: readonly LimitUse[] }[],
+  { warnings }: Report,
+): void {
+  const used = new Set(agents.flatMap(({ limits: uses }) => uses.map(({ name }) => name)));
+  for (const name of limits.keys())
+    if (!used.has(name))
+      warnings.add(['limits', name], 'no agent takes part in it; name it in the limits of an agent, or remove it');
 }

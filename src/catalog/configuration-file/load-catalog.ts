@@ -15,7 +15,7 @@ import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
 import { subscriptionFindings } from './expression-types.js';
-import { limitsInFile } from './limit-checks.js';
+import { limitsInFile, warnOfUnusedLimits } from './limit-checks.js';
 import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
 import { checkSchedules, schedulesInFile } from './parse-schedules.js';
@@ -64,6 +64,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const settings = sources.settings(server);
   const limits = limitsInFile(configuration, report);
   const agents = defineAgents(parsed, limits.keys, settings?.maxTtlMs ?? null, report);
+  warnOfUnusedLimits(limits.limits, agents, report);
   const digest = configurationDigest(
     source.spelled,
     (sources.classAgents ?? []).map(({ className, options }) => [className, options]),

@@ -67,4 +67,24 @@ export const LIMITS_MISTAKES: Mistake[] = [
     file('{ concurrency: 2 }', '[calls, { name: calls, key: payload.id }]'),
     'error line 4, column 62: agents.caller.limits[1].name: calls is named twice; keep one',
   ],
+  [
+    'a pattern with * in its middle',
+    file('{ concurrency: 2 }', "['x/*/y']").replace('  calls:', "  'x/*/y':"),
+    'error line 2, column 3: limits.x/*/y: may have * only at its end',
+  ],
+  [
+    'two names of one pattern',
+    file('{ concurrency: 2 }', '[calls/a, calls/b]').replace('  calls:', '  calls/*:'),
+    'error line 4, column 62: agents.caller.limits[1]: calls/b is the limit calls/*, and so is calls/a; keep one',
+  ],
+  [
+    'a name that no pattern matches',
+    file('{ concurrency: 2 }', '[call]').replace('  calls:', '  calls/*:'),
+    'error line 4, column 53: agents.caller.limits[0]: limits has no call',
+  ],
+  [
+    'a limit that no agent takes part in',
+    file('{ concurrency: 2 }', '[calls]').replace('agents:', '  other: { concurrency: 1 }\nagents:'),
+    'warning line 3, column 3: limits.other: no agent takes part in it; name it in the limits of an agent, or remove it',
+  ],
 ];
