@@ -167,7 +167,15 @@ describe('executions of an agent with fair_by', () => {
     const claim = async (agent: string) =>
       (await new Outside(board.http).claim({ agents: [agent], max: 5 })).map(({ inputs }) => inputs[0]!.payload.n);
     await publishAll('Request');
-    expect(await claim('clerk')).toEqual([1, 2, 0, 3]);
+    await board.publish('Request', { tenant: 'b', n: 4, urgent: 0 });
+    const lists = (await board.http.get('/api/v1/artifacts').query({ type: 'Request' }).expect(200)).body as {
+      items: { id: string }[];
+    };
+    const { body } = await board.http.get(`/api/v1/artifacts/${lists.items[3]!.id}/explain`).expect(200);
+    expect((body as { verdicts: { detail: string }[] }).verdicts.map(({ detail }) => detail)).toContain(
+      'It triggered the agent; the execution waits to be claimed: 3 of 4 executions with the key "a" start before it, and 2 keys take turns.',
+    );
+    expect(await claim('clerk')).toEqual([1, 4, 2, 0, 3]);
     await publishAll('Errand');
     expect(await claim('runner')).toEqual([1, 2, 0, 3]);
     for (const urgent of [1.5, 'x', 2_000_000]) {

@@ -1,6 +1,7 @@
 import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
+import { FairnessModule } from '../fairness/fairness.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
@@ -14,7 +15,15 @@ import { StoredFacts } from './stored-facts.js';
 import { Traces } from './traces.js';
 
 @Module({
-  imports: [DatabaseModule, LimitsModule, LiveProcessesModule, MatchingModule, QueriesModule, SchedulingModule],
+  imports: [
+    DatabaseModule,
+    FairnessModule,
+    LimitsModule,
+    LiveProcessesModule,
+    MatchingModule,
+    QueriesModule,
+    SchedulingModule,
+  ],
   providers: [Explanations, MatcherExplanations, Records, RefusingErrors, StoredFacts, Traces],
   exports: [Explanations, Traces],
 })

@@ -23,6 +23,7 @@ type ExecutionColumn =
   | 'background'
   | 'available_at'
   | 'blocked_on'
+  | 'fair_key'
   | 'ended_at'
   | 'error_message'
   | OutsideColumn;
@@ -146,6 +147,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.background',
       'executions.available_at',
       'executions.blocked_on',
+      'executions.fair_key',
       'executions.ended_at',
       'executions.error_message',
       'executions.assignee',

@@ -4,6 +4,7 @@ import type { Subscription } from '../../catalog/definitions.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { NEVER } from '../../queue/queue.js';
+import { TurnWaits } from '../fairness/turn-waits.js';
 import { isWindow } from '../joins/lock-keys.js';
 import { LimitWaits } from '../limits/limit-waits.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
@@ -21,12 +22,15 @@ export class StoredFacts {
     private readonly numbers: SubscriptionNumbers,
     private readonly processes: Processes,
     private readonly limitWaits: LimitWaits,
+    private readonly turnWaits: TurnWaits,
   ) {}
 
   /** Returns one fact for each execution and each waiting group. */
   async of({ executions, groups }: Recorded): Promise<Explanation[]> {
     const known = await this.processes.known();
-    const limits = await this.limitWaits.texts(executions.filter(({ state }) => state === 'pending'));
+    const pending = executions.filter(({ state }) => state === 'pending');
+    const limits = await this.limitWaits.texts(pending);
+    const turns = await this.turnWaits.texts(pending);
     const waiting = groups.map((group) => ({ group, configured: this.numbers.find(group) }));
     // Groups are read before executions, so a group may have become an execution meanwhile.
     const stillWaiting = waiting.filter(
@@ -34,23 +38,31 @@ export class StoredFacts {
         !executions.some(({ agent, subscription }) => agent === group.agent && subscription === configured?.index),
     );
     return [
-      ...executions.map((execution) => ofExecution(execution, known, limits.get(execution.id))),
+      ...executions.map((execution) =>
+        ofExecution(execution, known, { limit: limits.get(execution.id), turn: turns.get(execution.id) }),
+      ),
       ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known)),
     ];
   }
 }
 
-const ofExecution = (execution: ExecutionOfInput, known: KnownWork, limit: string | undefined): Explanation => ({
+/** The texts of what an execution waits for, if it does. */
+interface WaitTexts {
+  limit: string | undefined;
+  turn: string | undefined;
+}
+
+const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitTexts): Explanation => ({
   agent: execution.agent,
   subscription: execution.subscription,
   verdict: execution.invoked ? 'invoked' : 'triggered',
-  detail: `${execution.invoked ? 'A caller named the agent, and this is its input' : 'It triggered the agent'}; the execution ${howFar(execution, known, limit)}.`,
+  detail: `${execution.invoked ? 'A caller named the agent, and this is its input' : 'It triggered the agent'}; the execution ${howFar(execution, known, texts)}.`,
   execution_id: execution.id,
   execution_state: execution.state,
   execution_correlation_id: execution.correlation_id,
 });
 
-function howFar(execution: ExecutionOfInput, known: KnownWork, limit: string | undefined): string {
+function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
   const { agent, state, attempt, available_at, ended_at, error_message, paused, waitsForBudget, assignee, claimed_by } =
     execution;
   const until = heldUntil(execution);
@@ -62,7 +74,7 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, limit: string | u
       if (limit !== undefined) return `waits for ${limit}`;
       if (available_at === NEVER) return 'waits until the keys of its limits and turns are computed';
       return available_at === null
-        ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}`
+        ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}${turn === undefined ? '' : `: ${turn}`}`
         : `waits for attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;
     case 'running':
       return until === null

@@ -1,0 +1,86 @@
+import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
+
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+
+interface Waiting {
+  id: string;
+  agent: string;
+  priority: number;
+  background: number;
+  seq: number;
+  available_at: number | null;
+  fair_key: string | null;
+}
+
+/** Counts stop here, because a million may wait. */
+const MOST_COUNTED = 10_000;
+
+/** Says which place executions have among those that take turns. */
+@Injectable()
+export class TurnWaits {
+  constructor(private readonly unitOfWork: UnitOfWork) {}
+
+  /**
+   * Id of an execution → text such as `2 of 41 executions with the key "acme" start before it, and 12 keys take turns`.
+   */
+  async texts(pending: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
+    const { reader } = this.unitOfWork;
+    const texts = new Map<string, string>();
+    for (const row of pending) {
+      if (row.fair_key === null || row.available_at !== null) continue;
+      const { before, waiting } = await countsOfKey(reader, row);
+      const keys = await countKeys(reader, row.agent);
+      const turns = keys === 1 ? 'no other key waits' : `${counted(keys)} keys take turns`;
+      texts.set(
+        row.id,
+        `${counted(before)} of ${counted(waiting)} executions with the key ${row.fair_key} start before it, and ${turns}`,
+      );
+    }
+    return texts;
+  }
+}
+
+const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));
+
+async function countsOfKey(
+  db: Reader,
+  { agent, fair_key, priority, background, seq }: Waiting,
+): Promise<{ before: number; waiting: number }> {
+  const first = db
+    .selectFrom('executions')
+    .select(['priority', 'background', 'seq'])
+    .where('agent', '=', agent)
+    .where('fair_key', '=', fair_key)
+    .where('fair_key', 'is not', null)
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is', null)
+    .orderBy('priority', 'desc')
+    .orderBy('background')
+    .orderBy('seq')
+    .limit(MOST_COUNTED + 1);
+  const isBefore = sql`priority > ${priority} or priority = ${priority} and (background < ${background} or background = ${background} and seq < ${seq})`;
+  const { before, waiting } = await db
+    .selectFrom(first.as('first'))
+    .select(({ fn }) => [
+      fn.countAll<number>().as('waiting'),
+      sql<number>`coalesce(sum(case when ${isBefore} then 1 else 0 end), 0)`.as('before'),
+    ])
+    .executeTakeFirstOrThrow();
+  return { before: Number(before), waiting: Number(waiting) };
+}
+
+async function countKeys(db: Reader, agent: string): Promise<number> {
+  const { count } = await db
+    .selectFrom(
+      db
+        .selectFrom('fair_keys')
+        .select('fair_key')
+        .where('agent', '=', agent)
+        .limit(MOST_COUNTED + 1)
+        .as('keys'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
