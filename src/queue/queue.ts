@@ -59,6 +59,8 @@ export type Rank = Pick<QueuedRow, 'priority' | 'background'>;
 export const byRank = (one: Rank, other: Rank): number =>
   other.priority - one.priority || one.background - other.background;
 
+export const inOrder = (one: QueuedRow, other: QueuedRow): number => byRank(one, other) || one.seq - other.seq;
+
 /**
  * A table whose rows wait in named queues, are claimed by any process, and are leased until their outcome is committed.
  * A table whose rows are never claimed is something else, even if they have a lease (see Lease).

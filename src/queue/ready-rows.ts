@@ -2,9 +2,9 @@ import { type Expression, sql } from 'kysely';
 
 import type { Clock } from '../common/clock.js';
 import { scheduler } from '../common/scheduler.js';
-import { type Prepared, prepared } from '../database/prepared.js';
+import { memoize, type Prepared, prepared } from '../database/prepared.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { byRank, type Queue, type QueuedRow, type Rank } from './queue.js';
+import { byRank, inOrder, type Queue, type QueuedRow, type Rank } from './queue.js';
 
 export interface FoundRows<Row> {
   queue: string;
@@ -47,7 +47,7 @@ const MAX_QUEUES = 10_000;
  */
 export class ReadyRows<Row extends QueuedRow> {
   private readonly findAll: Prepared<{ queue: string; limit: number }, Row>;
-  private readonly findFrom: Prepared<Rank & { queue: string; from: number; limit: number }, Row>;
+  private readonly findBeyond: ReturnType<typeof findingBeyond<Row>>;
   private readonly frontiers = new Map<string, Frontier>();
   private final = 0;
   private finalAt = -Infinity;
@@ -63,7 +63,7 @@ export class ReadyRows<Row extends QueuedRow> {
     private readonly unitOfWork: UnitOfWork,
   ) {
     this.findAll = findingAll(queue);
-    this.findFrom = findingFrom(queue);
+    this.findBeyond = findingBeyond(queue);
   }
 
   /** Rows of the queue that are not new are ready again. The next search covers the whole queue. */
@@ -117,8 +117,8 @@ export class ReadyRows<Row extends QueuedRow> {
   }
 
   private async findBehind(tx: Transaction, queue: string, { ranks }: Frontier, limit: number): Promise<Row[]> {
-    const found = ranks.map(({ upTo, ...rank }) => this.findFrom(tx.db, { queue, ...rank, from: upTo, limit }));
-    return (await Promise.all(found)).flat().slice(0, limit);
+    const found = await this.findBeyond(tx.db, { queue, limit }, ranks);
+    return found.sort(inOrder).slice(0, limit);
   }
 
   /**
@@ -168,15 +168,38 @@ const findingAll = <Row extends QueuedRow>(queue: Queue<Row>) =>
       .limit(place('limit')),
   );
 
-const findingFrom = <Row extends QueuedRow>(queue: Queue<Row>) =>
-  prepared<Rank & { queue: string; from: number; limit: number }, Row>((db, place) =>
-    readyRows(db, queue, place('queue'))
-      .where('priority', '=', place('priority'))
-      .where('background', '=', place('background'))
-      .where('seq', '>', place('from'))
-      .orderBy('seq')
-      .limit(place('limit')),
+type RankValues = Record<`${'priority' | 'background' | 'upTo'}${number}`, number>;
+
+/** Finds the first rows of each rank beyond a position, in one query. */
+const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
+  const ofRanks = memoize((count: number) =>
+    prepared<RankValues & { queue: string; limit: number }, Row>((db, place) => {
+      const parts = Array.from({ length: count }, (_, index) => {
+        const part = readyRows(db, queue, place('queue'))
+          .where('priority', '=', place(`priority${index}`))
+          .where('background', '=', place(`background${index}`))
+          .where('seq', '>', place(`upTo${index}`))
+          .orderBy('seq')
+          .limit(place('limit'));
+        return db.selectFrom(part.as(`rank${index}`)).selectAll();
+      });
+      return parts.reduce((all, part) => all.unionAll(part)).$castTo<Row>();
+    }),
   );
+  return async (
+    db: Reader,
+    search: { queue: string; limit: number },
+    ranks: readonly (Rank & { upTo: number })[],
+  ): Promise<Row[]> => {
+    if (ranks.length === 0) return [];
+    const values = ranks.flatMap(({ priority, background, upTo }, index) => [
+      [`priority${index}`, priority],
+      [`background${index}`, background],
+      [`upTo${index}`, upTo],
+    ]);
+    return ofRanks(ranks.length)(db, { ...search, ...(Object.fromEntries(values) as RankValues) });
+  };
+};
 
 /** The rows of a queue that may be claimed. */
 export function readyRows<Row extends QueuedRow>(db: Reader, queue: Queue<Row>, queueName: Expression<string>) {

@@ -3,7 +3,7 @@ import { random } from '../common/random.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import type { Lease } from './lease.js';
 import { findNextRetry, releaseDueRetries, takingLeases } from './leased-rows.js';
-import { byRank, type Queue, type QueuedRow, type Rank } from './queue.js';
+import { inOrder, type Queue, type QueuedRow, type Rank } from './queue.js';
 import { type FoundRows, ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
 
@@ -150,8 +150,6 @@ export class RowClaims<Row extends QueuedRow, Input> {
     return { rows, notReady, leaseToken, inputs, missed: notReady.size < chosen.length };
   }
 }
-
-const inOrder = (one: QueuedRow, other: QueuedRow): number => byRank(one, other) || one.seq - other.seq;
 
 /** The first rows of several queues. Those of each queue keep their order. */
 function merged<Row extends QueuedRow>(queues: readonly Row[][], count: number): Row[] {

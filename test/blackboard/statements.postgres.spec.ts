@@ -10,13 +10,13 @@ import type { Transaction } from '../../src/database/unit-of-work.js';
 import { eventually } from '../support/eventually.js';
 import { agent, anyObject, type Core, startCore } from './core.js';
 
+const AGENTS = 3;
 /** Three executions, from the publish until the answer of the last one is stored. */
 const MOST_IN_CHAIN = 33;
 /** Two for the publish and for each outcome, one for the wait, and those of the process itself meanwhile. */
 const MOST_ROUND_TRIPS = 12;
 /** The same, while 32 chains run at the same time. */
 const MOST_IN_CROWD = 12;
-
 const insertRollup = preparedInsert('rollups', ['name', 'up_to_seq']);
 const insertTogether = sharedInsert('rollups', ['name', 'up_to_seq']);
 const insertLock = preparedInsert('scheduler_locks', ['name', 'due_at']);
@@ -208,6 +208,25 @@ describe('the statements of a transaction', () => {
     sent.splice(0);
     for (let round = 0; round < 3; round += 1) await runAll();
     expect(sent.length / chains / 3).toBeLessThan(MOST_IN_CROWD);
+  });
+
+  it('are the same few for each round of claims of several agents, while two processes share them', async () => {
+    const other = await start({ databaseUrl: core.databaseUrl, leaseMs: 60_000 });
+    try {
+      await runChain();
+      sent.splice(0);
+      await Promise.all(Array.from({ length: 8 }, () => runChain()));
+      const having = (...parts: string[]): number =>
+        sent.filter((text) => parts.every((part) => text.includes(part))).length;
+      const rounds = having('agent_pauses', 'select *');
+      expect(rounds).toBeGreaterThan(3);
+      expect(having('pg_advisory_xact_lock')).toBe(rounds);
+      expect(having(`"state" = 'running'`, '"claim" >')).toBe(rounds);
+      // One for each agent, for both ranks.
+      expect(having('"agent" as "queue"', 'order by')).toBeLessThanOrEqual(rounds * AGENTS);
+    } finally {
+      await other.close();
+    }
   });
 
   it('notify other processes only while there are any', async () => {

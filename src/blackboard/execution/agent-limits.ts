@@ -34,11 +34,11 @@ export class AgentLimits {
     const counted = this.processes.mayBeSeveral
       ? agents
       : agents.filter((agent) => mayRunOutside(this.catalog.agent(agent)));
-    const [, paused, isRegistered, ...counts] = await Promise.all([
+    const [, paused, isRegistered, counts] = await Promise.all([
       tx.lock(counted.map(claimLockKey)),
       this.pauses.all(tx.db),
       this.processes.isRegistered(tx.db),
-      ...counted.map((agent) => this.count(tx, agent)),
+      this.counts(tx, counted),
     ]);
     const free = counted.map(
       (agent, index) => [agent, Math.max((this.catalog.agent(agent)?.concurrency ?? 0) - counts[index]!, 0)] as const,
@@ -63,13 +63,13 @@ export class AgentLimits {
     return agents.filter((agent) => !mayRunOutside(this.catalog.agent(agent)));
   }
 
-  private async count(tx: Transaction, agent: string): Promise<number> {
+  private async counts(tx: Transaction, agents: readonly string[]): Promise<number[]> {
     if (this.processes.mayBeSeveral) {
       this.forgetAfterBeingAlone();
-      return this.running.count(tx, agent);
+      return this.running.count(tx, agents);
     }
-    const [running] = await countRunning(tx.db, { agent });
-    return running!.count;
+    const counts = await Promise.all(agents.map((agent) => countRunning(tx.db, { agent })));
+    return counts.map(([running]) => running!.count);
   }
 
   // Executions that started without a claim are missing in the counts of a process that was alone: they did not lock the

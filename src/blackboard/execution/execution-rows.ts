@@ -1,9 +1,9 @@
 import { type Selectable, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
-import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
+import { memoize, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { ExecutionsTable } from '../../database/schema.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
 import { NO_LEASE } from '../../queue/leased-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
@@ -21,23 +21,43 @@ export const countRunning = prepared<{ agent: string }, { count: number }>((db, 
 
 interface Running {
   id: string;
+  agent: string;
   claim: number;
 }
+
+/** An agent, and the number of a claim. */
+export type AgentClaim = Pick<Running, 'agent' | 'claim'>;
 
 /** Finds those of these executions that still run. */
 export const findStillRunning = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
   db.selectFrom('executions').select('id').where('id', 'in', ids).where(isInState('running')),
 );
 
-/** Finds the agent's running executions with a later claim than `claim`. */
-export const findClaimedSince = prepared<{ agent: string; claim: number }, Running>((db, place) =>
-  db
-    .selectFrom('executions')
-    .select(['id', 'claim'])
-    .where('state', '=', sql.lit('running' as const))
-    .where('agent', '=', place('agent'))
-    .where('claim', '>', place('claim'))
-    .$narrowType<{ claim: number }>(),
+/** Finds the running executions of each of these agents with a later claim than `claim`. */
+export async function findClaimedSince(db: Reader, since: readonly AgentClaim[]): Promise<Running[]> {
+  if (since.length === 0) return [];
+  const values = since.flatMap(({ agent, claim }, index) => [
+    [`agent${index}`, agent],
+    [`claim${index}`, claim],
+  ]);
+  return claimedSince(since.length)(db, Object.fromEntries(values) as AgentClaims);
+}
+
+type AgentClaims = Record<`agent${number}`, string> & Record<`claim${number}`, number>;
+
+const claimedSince = memoize((count: number) =>
+  prepared<AgentClaims, Running>((db, place) => {
+    const parts = Array.from({ length: count }, (_, index) =>
+      db
+        .selectFrom('executions')
+        .select(['id', 'agent', 'claim'])
+        .where('state', '=', sql.lit('running' as const))
+        .where('agent', '=', place(`agent${index}`))
+        .where('claim', '>', place(`claim${index}`))
+        .$narrowType<{ claim: number }>(),
+    );
+    return parts.reduce((all, part) => all.unionAll(part));
+  }),
 );
 
 type OpenExecution = Pick<StoredExecution, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;

@@ -23,16 +23,28 @@ export class RunningExecutions {
     this.known.clear();
   }
 
-  /** The caller has locked the agent (`claimLockKey`) and keeps the lock until its claims are committed. */
-  async count(tx: Transaction, agent: string): Promise<number> {
-    const { ids, claim } = this.known.get(agent) ?? { ids: [], claim: 0 };
+  /**
+   * Returns the count of each agent. The caller has locked the agents (`claimLockKey`) and keeps the locks until its
+   * claims are committed.
+   */
+  async count(tx: Transaction, agents: readonly string[]): Promise<number[]> {
+    const known = agents.map((agent) => ({ agent, ...(this.known.get(agent) ?? { ids: [], claim: 0 }) }));
     const [still, since] = await Promise.all([
-      findStillRunning(tx.db, {}, ids),
-      findClaimedSince(tx.db, { agent, claim }),
+      findStillRunning(
+        tx.db,
+        {},
+        known.flatMap(({ ids }) => ids),
+      ),
+      findClaimedSince(tx.db, known),
     ]);
-    // An execution that lost its lease and was claimed again is in both results.
-    const running = new Set([...still, ...since].map(({ id }) => id));
-    this.known.set(agent, { ids: [...running], claim: Math.max(claim, ...since.map((execution) => execution.claim)) });
-    return running.size;
+    const running = new Set(still.map(({ id }) => id));
+    const newByAgent = Map.groupBy(since, ({ agent }) => agent);
+    return known.map(({ agent, ids, claim }) => {
+      const claimed = newByAgent.get(agent) ?? [];
+      // An execution that lost its lease and was claimed again is in both results.
+      const all = new Set([...ids.filter((id) => running.has(id)), ...claimed.map(({ id }) => id)]);
+      this.known.set(agent, { ids: [...all], claim: Math.max(claim, ...claimed.map((execution) => execution.claim)) });
+      return all.size;
+    });
   }
 }

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 
-import { prepared } from '../prepared.js';
+import { preparedWithList } from '../prepared.js';
 import type { Schema } from '../schema.js';
 import type { Transaction } from '../unit-of-work.js';
 import type { TransactionConnection } from './postgres-connection.js';
@@ -78,12 +78,18 @@ export class Member<T> {
 
 // Names are sorted, so that two transactions never wait for each other's names.
 async function lock(db: Kysely<Schema>, names: readonly string[]): Promise<void> {
-  const locks = [...new Set(names)].sort().map((name) => takeLock(db, { name }));
-  await Promise.all(locks);
+  await takeLocks(db, {}, [...new Set(names)].sort());
 }
 
-const takeLock = prepared<{ name: string }, unknown>((db, place) =>
-  db.selectNoFrom(({ fn, lit }) =>
-    fn('pg_advisory_xact_lock', [fn('hashtextextended', [place('name'), lit(0)])]).as('locked'),
-  ),
+// Values are read in their order.
+const takeLocks = preparedWithList<object, string, unknown>((db, _place, names) =>
+  db
+    .selectFrom(
+      sql<{ name: string }>`(values ${sql.join(names.map((name) => sql`(cast(${name} as text))`))})`.as<'names'>(
+        sql`names (name)`,
+      ),
+    )
+    .select(({ fn, lit }) =>
+      fn('pg_advisory_xact_lock', [fn('hashtextextended', ['names.name', lit(0)])]).as('locked'),
+    ),
 );
