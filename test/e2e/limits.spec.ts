@@ -13,6 +13,7 @@ limits:
   model/*: { concurrency: 2 }
   model/big/*: { concurrency: 1 }
   model/big/new: { concurrency: 1 }
+  desk: { concurrency: 1 }
 agents:
   small: { consumes: [{ types: [Small] }], limits: [model/small], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   large: { consumes: [{ types: [Large] }], limits: [model/big/old], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
@@ -25,6 +26,7 @@ agents:
   joined: { consumes: [{ types: [Left, Right] }], limits: [{ name: per_customer, key: payload.Left.customer }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   window: { consumes: [{ types: [Row], batch: { size: 2 } }], limits: [{ name: per_customer, key: 'payload[0].customer' }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   caller: { consumes: [{ types: [Call] }], limits: [calls], publishes: [{ type: Called }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  person: { consumes: [{ types: [Question] }], limits: [desk], publishes: [{ type: Ended }], engine: { kind: external }, timeout: 1h }
   speaker: { consumes: [{ types: [Speech] }], limits: [tokens], publishes: [{ type: Spoken }], engine: { kind: expression, expression: '{"n": payload.size}' } }
 `;
 
@@ -246,7 +248,7 @@ describe('limits', () => {
     const list = (await board.http.get('/api/v1/limits').expect(200)).body as { items: { name: string }[] };
     expect(list.items.map(({ name }) => name)).toEqual([
       ...['pool', 'per_customer', 'calls', 'tokens'],
-      ...['model/*', 'model/big/*', 'model/big/new'],
+      ...['model/*', 'model/big/*', 'model/big/new', 'desk'],
     ]);
     for (const [body, detail] of [
       [{ concurrency: 0 }, 'concurrency: must not be less than 1'],
@@ -318,6 +320,30 @@ describe('limits', () => {
     expect(await board.ended('paced-3')).toMatchObject({ state: 'completed' });
     await board.http.get('/api/v1/limits/pol/keys').expect(404);
     await board.http.get('/api/v1/limits/pool/keys?after=2').expect(400);
+  });
+
+  it.each(['limit_key', 'fair_key', 'priority'])('let work run again that a client has failed as %s', async (type) => {
+    const claim = async (): Promise<{ execution_id: string; lease_token: string } | undefined> =>
+      (
+        await board.http
+          .post('/api/v1/executions/claim')
+          .send({ agents: ['person'] })
+          .expect(200)
+      ).body.executions[0];
+    await board.publish('Question', {}, { correlation: `failed-as-${type}` });
+    const { execution_id: id, lease_token } = (await claim())!;
+    await board.http
+      .post(`/api/v1/executions/${id}/fail`)
+      .send({ lease_token, error_type: type, error_message: 'it is wrong', final: true })
+      .expect(200);
+    await board.http.post(`/api/v1/executions/${id}/retry`).expect(200);
+    let again: Awaited<ReturnType<typeof claim>>;
+    await eventually('it is claimed again', async () => (again = await claim()) !== undefined);
+    expect(again!.execution_id).toBe(id);
+    await board.http
+      .post(`/api/v1/executions/${id}/complete`)
+      .send({ lease_token: again!.lease_token, outputs: [] })
+      .expect(200);
   });
 
   it('keep what waits, with its key, across a restart; a limit that is gone lets it go', async () => {

@@ -117,7 +117,8 @@ export class FailedExecutions {
     await recordFailedAttempt(tx, lastAttempt(failed));
     const work = externalWork(this.catalog.agent(failed.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
-    const lacksKeys = isMissingValues(failed.error_type);
+    // Agents and clients name errors as they like, so that the type alone does not say it.
+    const lacksKeys = isMissingValues(failed.error_type) && failed.limit_keys === null && failed.fair_key === null;
     await beginRound(tx, failed, {
       generation: correlation.generation,
       assignee: work ? work.assignee : failed.assignee,
