@@ -1,4 +1,5 @@
 // Replays over HTTP. Uses the application, its database and HTTP; time is moved by the test.
+import { MemoryBudget } from '../../src/common/memory-budget.js';
 import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
 import { SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
@@ -29,6 +30,36 @@ agents:
     engine: { kind: expression, expression: '{"of": payload.missing.field}' }
     retry: { attempts: 1 }
 `;
+
+describe('the memory of a replay', () => {
+  const KIB = 1_024;
+  let board: Board;
+  beforeAll(async () => {
+    board = await Board.start('types: { Note: {} }\nagents: {}\n', { settings: { memoryBudgetBytes: KIB ** 2 } });
+  });
+  afterAll(() => board?.close());
+
+  test.each(['full', 'recorded'])('with mode %s is reserved, or refused for good if it is too much', async (mode) => {
+    const post = (id: string) => board.http.post(`/api/v1/correlations/${id}/replay`).send({ mode });
+    const [small, large] = [`small-${mode}`, `large-${mode}`];
+    const text = 'x'.repeat(100 * KIB);
+    await board.publish('Note', { text }, { correlation: small });
+    for (let n = 0; n < 5; n++) await board.publish('Note', { text }, { correlation: large });
+    const refused = await post(large);
+    expect([refused.status, (refused.body as { detail: string }).detail]).toEqual([
+      409,
+      expect.stringMatching(
+        new RegExp(
+          `^Correlation ${large} is too large: its replay takes \\d+ bytes of memory, and memory_budget allows 917504 to one request; increase memory_budget$`,
+        ),
+      ),
+    ]);
+    const others = board.app.app.get(MemoryBudget, { strict: false }).hold(700 * KIB);
+    expect((await post(small)).status).toBe(503);
+    others.release();
+    expect((await post(small)).status).toBe(200);
+  });
+});
 
 describe('a replay', () => {
   const clock = new ManualClock();

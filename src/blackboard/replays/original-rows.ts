@@ -7,17 +7,30 @@ import type { ArtifactRow } from '../artifacts/artifact.js';
 /** An artifact that came from outside, without its payload. */
 export type ClientArtifact = Pick<ArtifactRow, 'seq' | 'id' | 'type'> & { payload_bytes: number };
 
+const PAYLOAD_BYTES = sql<number>`octet_length(payload)`.as('payload_bytes');
+
 /** Finds the first artifacts of a correlation that came from clients and schedules, in the order of publishing. */
 export const findClientArtifacts = (db: Reader, correlationId: string, limit: number): Promise<ClientArtifact[]> =>
   db
     .selectFrom('artifacts')
-    .select(['seq', 'id', 'type', sql<number>`octet_length(payload)`.as('payload_bytes')])
+    .select(['seq', 'id', 'type', PAYLOAD_BYTES])
     .where('correlation_id', '=', correlationId)
     .where('execution_id', 'is', null)
     .where('produced_by', 'in', OUTSIDE)
     .orderBy('seq')
     .limit(limit)
     .execute();
+
+/** Finds an artifact of anyone, without its payload. */
+export const findOrigin = (
+  db: Reader,
+  id: string,
+): Promise<(ClientArtifact & Pick<ArtifactRow, 'correlation_id' | 'execution_id' | 'produced_by'>) | undefined> =>
+  db
+    .selectFrom('artifacts')
+    .select(['seq', 'id', 'type', PAYLOAD_BYTES, 'correlation_id', 'execution_id', 'produced_by'])
+    .where('id', '=', id)
+    .executeTakeFirst();
 
 /** An execution whose agent a caller named. */
 export interface InvokedExecution {

@@ -13,6 +13,7 @@ import {
   findClientArtifacts,
   findInputSeqs,
   findInvoked,
+  findOrigin,
   findRunAgent,
   type InvokedExecution,
 } from './original-rows.js';
@@ -57,7 +58,7 @@ export class Originals {
   /** Only this artifact of its correlation. DomainError as in `ofCorrelation`. */
   async ofArtifact(artifactId: string): Promise<Original> {
     const { reader } = this.unitOfWork;
-    const row = await this.store.get(artifactId);
+    const row = await findOrigin(reader, artifactId);
     if (!row) throw new DomainError('not_found', `Artifact not found: ${artifactId}; retention may have deleted it`);
     if (row.execution_id !== null || !isFromOutside(row))
       throw new DomainError(
@@ -73,7 +74,7 @@ export class Originals {
           `Artifact ${artifactId} is one of ${invoked.invokedInputs.length} inputs of a run; replay its correlation ${row.correlation_id}`,
         );
     } else Object.assign(invoked, { invoked: null, invokedInputs: [] });
-    const artifact = { seq: row.seq, id: row.id, type: row.type, payload_bytes: Buffer.byteLength(row.payload) };
+    const artifact = { seq: row.seq, id: row.id, type: row.type, payload_bytes: row.payload_bytes };
     return { id: row.correlation_id, artifacts: [artifact], ...invoked };
   }
 
@@ -106,7 +107,7 @@ export class Originals {
   }
 }
 
-const isFromOutside = ({ produced_by }: ArtifactRow): boolean => OUTSIDE.includes(produced_by);
+const isFromOutside = ({ produced_by }: Pick<ArtifactRow, 'produced_by'>): boolean => OUTSIDE.includes(produced_by);
 
 async function refuseUnusable(db: Reader, id: string): Promise<void> {
   const correlation = await findCorrelation(db, id);

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { MemoryBudget } from '../../common/memory-budget.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
@@ -15,6 +14,7 @@ import type { Original } from './originals.js';
 import { findRecordedBytes } from './record-rows.js';
 import { RecordedCopies } from './recorded-copies.js';
 import { Records } from './records.js';
+import { ReplayMemory } from './replay-memory.js';
 
 /** How many times the texts of payloads are in memory: as rows, parsed, and as drafts. */
 const COPIES = 4;
@@ -40,14 +40,14 @@ export class RecordedReplays {
     private readonly matching: Matching,
     private readonly triggering: Triggering,
     private readonly executions: ExecutionQueue,
-    private readonly memory: MemoryBudget,
+    private readonly memory: ReplayMemory,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
   /** Holds the memory of the record during `work`. DomainError: `conflict` (there is too much), `unavailable`. */
   async with<T>(original: Original, correlationId: string, work: (prepared: PreparedReplay) => Promise<T>): Promise<T> {
     const bytes = await findRecordedBytes(this.unitOfWork.reader, original.id);
-    return this.memory.during(COPIES * bytes, async () => {
+    return this.memory.during(original.id, COPIES * bytes, async () => {
       const record = await this.records.read(original);
       const answered = new AnsweredWork(record, await this.records.currentAgents(original));
       const again: DecidedAgain[] = [];

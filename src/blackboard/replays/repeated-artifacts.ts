@@ -1,50 +1,63 @@
 import { Injectable } from '@nestjs/common';
 
+import type { GrowthLimit } from '../../catalog/growth-limit.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
-import { MemoryBudget } from '../../common/memory-budget.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { Drafts } from '../publishing/drafts.js';
 import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { type Original, Originals } from './originals.js';
+import { ReplayMemory } from './replay-memory.js';
 
 export interface RepeatedArtifact extends MatchedArtifact {
   /** The position of the artifact that it repeats. */
   repeats: number;
 }
 
+/** How many times the text of a payload is in memory: as a row, and as a draft. */
+const TEXTS = 2;
+
 /** Makes the artifacts of clients ready to be stored again, in a replay. */
 @Injectable()
 export class RepeatedArtifacts {
   constructor(
     private readonly originals: Originals,
-    private readonly memory: MemoryBudget,
+    private readonly memory: ReplayMemory,
     private readonly drafts: Drafts,
     private readonly artifacts: MatchedArtifacts,
   ) {}
 
   /**
    * Prepares all artifacts of the original, and holds their memory during `work`. DomainError: `conflict` (one does not
-   * fit the configuration any more, or was deleted), `unavailable` (there is no memory).
+   * fit the configuration any more, or was deleted, or all together are too large), `unavailable` (there is no memory now).
    */
   async with<T>(
     original: Original,
     correlationId: string,
     work: (prepared: readonly RepeatedArtifact[]) => Promise<T>,
   ): Promise<T> {
-    const rows = await this.originals.read(original);
-    const bytes = rows.reduce((sum, { payload }) => sum + parsedSize(Buffer.from(payload)), 0);
-    return this.memory.during(bytes, async () => {
+    const textBytes = original.artifacts.reduce((sum, { payload_bytes }) => sum + payload_bytes, 0);
+    return this.memory.during(original.id, TEXTS * textBytes, async (hold) => {
+      const rows = await this.originals.read(original);
+      const bytes = rows.reduce((sum, { payload }) => sum + parsedSize(Buffer.from(payload)), textBytes);
+      hold(bytes);
+      const growth = this.drafts.growthLimit();
       const prepared: RepeatedArtifact[] = [];
-      for (const row of rows) prepared.push(await this.prepare(original, row, correlationId));
+      for (const row of rows) prepared.push(await this.prepare(original, row, correlationId, growth));
+      hold(bytes + growth.memoryBytes);
       return work(prepared);
     });
   }
 
-  private async prepare(original: Original, row: ArtifactRow, correlationId: string): Promise<RepeatedArtifact> {
+  private async prepare(
+    original: Original,
+    row: ArtifactRow,
+    correlationId: string,
+    growth: GrowthLimit,
+  ): Promise<RepeatedArtifact> {
     const given = {
       artifactId: newId(),
       correlationId,
@@ -57,7 +70,7 @@ export class RepeatedArtifacts {
       replay: true,
     };
     try {
-      const draft = this.drafts.check(given, this.drafts.growthLimit());
+      const draft = this.drafts.check(given, growth);
       // The inputs of a run trigger nothing but its agent.
       const isInput = original.invokedInputs.includes(row.seq);
       const matched = isInput ? { draft, releaseAt: null, triggered: [] } : await this.artifacts.match(draft);

@@ -12,6 +12,7 @@ import { RecordedCopies } from './recorded-copies.js';
 import { RecordedReplays } from './recorded-replays.js';
 import { Records } from './records.js';
 import { RepeatedArtifacts } from './repeated-artifacts.js';
+import { ReplayMemory } from './replay-memory.js';
 import { Replays } from './replays.js';
 
 @Module({
@@ -24,7 +25,7 @@ import { Replays } from './replays.js';
     QueriesModule,
     SchedulingModule,
   ],
-  providers: [Originals, RecordedCopies, RecordedReplays, Records, RepeatedArtifacts, Replays],
+  providers: [Originals, RecordedCopies, RecordedReplays, Records, RepeatedArtifacts, ReplayMemory, Replays],
   exports: [Originals, Replays],
 })
 export class ReplaysModule {}
