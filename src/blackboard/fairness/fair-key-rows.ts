@@ -13,7 +13,7 @@ export interface FairKeyRow {
   weight: number;
 }
 
-/** The keys of the agent that come next. */
+/** The keys of the agent that come next. A key may have several rows. */
 export const findNextKeys = prepared<{ agent: string; limit: number }, FairKeyRow>((db, place) =>
   db
     .selectFrom('fair_keys')
@@ -45,19 +45,18 @@ export const moveTurn = prepared<{ agent: string; key: string; by: number; weigh
     .where('fair_key', '=', place('key')),
 );
 
-const lockKeys = preparedWithList<{ agent: string }, string, { fair_key: string }>((db, place, keys) =>
+const lockKeys = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
   locking(
     db,
-    db.selectFrom('fair_keys').select('fair_key').where('agent', '=', place('agent')).where('fair_key', 'in', keys),
+    db.selectFrom('fair_keys').select('seq').where('agent', '=', place('agent')).where('fair_key', 'in', keys),
     { wait: false },
   ),
 );
 
-const deleteUnused = preparedWithList<{ agent: string }, string, unknown>((db, place, keys) =>
+const deleteUnused = preparedWithList<object, number, unknown>((db, _, rows) =>
   db
     .deleteFrom('fair_keys')
-    .where('agent', '=', place('agent'))
-    .where('fair_key', 'in', keys)
+    .where('seq', 'in', rows)
     .where(({ not, exists, selectFrom }) =>
       not(
         exists(
@@ -75,7 +74,8 @@ const deleteUnused = preparedWithList<{ agent: string }, string, unknown>((db, p
 
 /**
  * Deletes those of the keys that have no ready execution. The lock comes first: a transaction that adds an execution
- * holds its key until the commit, so that the deletion sees the execution. Keys that are held stay.
+ * holds its key until the commit, or has inserted a row that this one does not see. So the deletion sees the execution
+ * or leaves it a row. Rows that are held stay.
  */
 export async function deleteKeysWithoutWork(
   { db }: Transaction,
@@ -85,8 +85,8 @@ export async function deleteKeysWithoutWork(
   const free = await lockKeys(db, { agent }, keys);
   await deleteUnused(
     db,
-    { agent },
-    free.map(({ fair_key }) => fair_key),
+    {},
+    free.map(({ seq }) => seq),
   );
 }
 

@@ -40,7 +40,7 @@ export class FairRows<Row extends Fair> {
 
   async find(tx: Transaction, agent: string, limit: number): Promise<FoundRows<Row>> {
     const keys = await findNextKeys(tx.db, { agent, limit });
-    const { ready, ofKeys } = await this.inTurns(tx, agent, keys, limit);
+    const { ready, ofKeys } = await this.inTurns(tx, agent, withoutRepeats(keys), limit);
     const adopted = ready.length < limit || this.isDue(agent) ? await this.adopt(tx, agent) : 0;
     return {
       queue: agent,
@@ -99,6 +99,10 @@ export class FairRows<Row extends Fair> {
     return this.clock.now() >= (this.adoptAt.get(agent) ?? 0);
   }
 }
+
+/** Keeps the first row of each key. */
+const withoutRepeats = (rows: readonly FairKeyRow[]): FairKeyRow[] =>
+  [...Map.groupBy(rows, ({ fair_key }) => fair_key).values()].map(([first]) => first!);
 
 const mostOf = (known: OfKey<unknown> | undefined): number => (known?.isAll ? known.rows.length : Infinity);
 

@@ -76,6 +76,7 @@ async function countKeys(db: Reader, agent: string): Promise<number> {
       db
         .selectFrom('fair_keys')
         .select('fair_key')
+        .distinct()
         .where('agent', '=', agent)
         .limit(MOST_COUNTED + 1)
         .as('keys'),

@@ -1,11 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 
 import type { NumberedMigration } from './migration.js';
-import { prepareForChurn, required } from './table-parts.js';
+import { positionedTable, prepareForChurn, required } from './table-parts.js';
 
 /**
  * The keys by which executions take turns, and the keys that have executions which may start. Triggers keep the latter,
- * because executions become ready in many places, and one without its key would never be claimed.
+ * because executions become ready in many places, and one without its key would never be claimed. On Postgres,
+ * transactions that add the same new key at the same time each insert a row: with a unique index they would wait for
+ * each other's commit, and those that add several keys in different orders would deadlock.
  */
 export const fairness: NumberedMigration = {
   name: '0017-fairness',
@@ -13,15 +15,14 @@ export const fairness: NumberedMigration = {
   async up(db, dialect) {
     await db.schema.alterTable('executions').addColumn('fair_key', 'text').execute();
     await db.schema.alterTable('executions').addColumn('fair_weight', 'double precision').execute();
-    await db.schema
-      .createTable('fair_keys')
+    await positionedTable(db, dialect, 'fair_keys')
       .addColumn('agent', 'text', required)
       .addColumn('fair_key', 'text', required)
       .addColumn('turn', 'double precision', required)
       .addColumn('weight', 'double precision', required)
-      .addPrimaryKeyConstraint('fair_keys_key', ['agent', 'fair_key'])
       .execute();
     await prepareForChurn(db, dialect, 'fair_keys');
+    await db.schema.createIndex('fair_keys_key').on('fair_keys').columns(['agent', 'fair_key']).execute();
     await db.schema.createIndex('fair_keys_turn').on('fair_keys').columns(['agent', 'turn', 'fair_key']).execute();
     await db.schema
       .createIndex('executions_fair')
@@ -48,7 +49,9 @@ const INSERT = `insert into fair_keys (agent, fair_key, turn, weight)
     new.fair_key,
     coalesce((select min(turn) from fair_keys where agent = new.agent), 0) + 1 / new.fair_weight,
     new.fair_weight
-  )`;
+  );`;
+
+const IS_NEW = 'not exists (select 1 from fair_keys where agent = new.agent and fair_key = new.fair_key)';
 
 const EVENTS = { insert: 'insert', update: 'update of state, available_at, fair_key' };
 
@@ -56,17 +59,14 @@ async function onSqlite(db: Kysely<unknown>): Promise<void> {
   for (const [name, event] of Object.entries(EVENTS))
     await sql
       .raw(
-        `create trigger executions_fair_${name} after ${event} on executions when ${READY} begin
-        ${INSERT} on conflict (agent, fair_key) do nothing;
+        `create trigger executions_fair_${name} after ${event} on executions when ${READY} and ${IS_NEW} begin
+        ${INSERT}
         end`,
       )
       .execute(db);
 }
 
-/**
- * The lock lets other transactions add executions of the key and change its turn, but not delete it. An insert that
- * meets another one locks the row too.
- */
+/** The lock lets other transactions add executions of the key and change its turn, but not delete it. */
 async function onPostgres(db: Kysely<unknown>): Promise<void> {
   await sql
     .raw(
@@ -74,7 +74,7 @@ async function onPostgres(db: Kysely<unknown>): Promise<void> {
       begin
         perform 1 from fair_keys where agent = new.agent and fair_key = new.fair_key for key share;
         if not found then
-          ${INSERT} on conflict (agent, fair_key) do update set weight = excluded.weight;
+          ${INSERT}
         end if;
         return null;
       end $$`,

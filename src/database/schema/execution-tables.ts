@@ -97,9 +97,10 @@ export interface ExecutionsTable {
 
 /**
  * The keys that have executions which may start now. Triggers on `executions` insert them, and claims delete those that
- * have no execution left.
+ * have no execution left. On Postgres a key has several rows if transactions that ran at the same time inserted it.
  */
 export interface FairKeysTable {
+  seq: Generated<number>;
   agent: string;
   /** The value of `executions.fair_key`. */
   fair_key: string;

@@ -1,0 +1,47 @@
+import { eventually } from '../support/eventually.js';
+import { connected } from '../support/postgres-cluster.js';
+import { Board } from './board.js';
+import { Outside } from './outside.js';
+
+const CONFIG = `
+agents:
+  person: { consumes: [{ types: [Question] }], engine: { kind: external }, fair_by: payload.tenant, concurrency: 100 }
+`;
+
+/** Uses the whole app over HTTP on Postgres, and two connections that write like other processes. */
+describe('transactions that add the same new keys at the same time', () => {
+  let board: Board;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG);
+  });
+
+  afterAll(() => board.close());
+
+  it('do not wait for each other, and the keys take turns as if one had added them', async () => {
+    const { url, rows } = board.app.database;
+    for (const n of [0, 1, 2, 3]) await board.publish('Question', { tenant: 'none', n });
+    const executions = await rows<{ seq: number }>('select seq from executions order by seq');
+    const outcomes = await connected(url, (one) =>
+      connected(url, async (other) => {
+        const add = (client: typeof one, n: number, key: string) =>
+          client.query('update executions set fair_key = $1 where seq = $2', [JSON.stringify(key), executions[n]!.seq]);
+        for (const client of [one, other]) await client.query("begin; set local lock_timeout to '3s'");
+        await add(one, 0, 'a');
+        await add(other, 1, 'b');
+        const added = await Promise.allSettled([add(one, 2, 'b'), add(other, 3, 'a')]);
+        if (added.every(({ status }) => status === 'fulfilled')) await board.publish('Question', { tenant: 'a', n: 4 });
+        for (const client of [one, other]) await client.query('commit');
+        return added;
+      }),
+    );
+    expect(outcomes).toMatchObject([{ status: 'fulfilled' }, { status: 'fulfilled' }]);
+    const [first] = await rows<{ id: string }>('select id from artifacts order by seq');
+    const { body } = await board.http.get(`/api/v1/artifacts/${first!.id}/explain`).expect(200);
+    expect(JSON.stringify(body)).toContain('3 executions with the key \\"a\\" start before it, and 3 keys take turns');
+
+    const held = await new Outside(board.http).claim({ agents: ['person'], max: 10 });
+    expect(held.map(({ inputs }) => inputs[0]!.payload.n)).toEqual([0, 1, 3, 2, 4]);
+    await eventually('no key has a row', async () => (await rows('select * from fair_keys')).length === 0);
+  });
+});
