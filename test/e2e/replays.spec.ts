@@ -1,6 +1,7 @@
 // Replays over HTTP. Uses the application, its database and HTTP; time is moved by the test.
 import { MemoryBudget } from '../../src/common/memory-budget.js';
 import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
+import { CleanedBoard } from '../retention/cleaned-board.js';
 import { SseReader, WebSocketReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -58,6 +59,49 @@ describe('the memory of a replay', () => {
     expect((await post(small)).status).toBe(503);
     others.release();
     expect((await post(small)).status).toBe(200);
+  });
+});
+
+describe('a replay of a run', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  beforeAll(async () => {
+    board = await Board.start(`server: { retain_executions: 10d, retain_runs: 10d }\n${CONFIG}`, { clock });
+  });
+  afterAll(() => board?.close());
+
+  test('is refused if it is not known any more which agent it was run with', async () => {
+    const replay = async (id: string): Promise<[number, Partial<ReplayBody> & { detail?: string }]> => {
+      const { status, body } = await board.http.post(`/api/v1/correlations/${id}/replay`).send({ mode: 'full' });
+      return [status, body as ReplayBody];
+    };
+    const body = { agent_name: 'splitter', inputs: { lines: ['lamp'] } };
+    const run = ((await board.http.post('/run/flock').send(body).expect(200)).body as { run_id: string }).run_id;
+    const inputs = [{ type: 'Order', payload: { lines: ['sofa'] } }];
+    await board.http.post('/api/v1/agents/splitter/run').send({ inputs }).expect(200);
+    const executions = await board.http.get('/api/v1/executions').query({ agent: 'splitter' }).expect(200);
+    const direct = (executions.body as { items: { correlation_id: string; direct: boolean }[] }).items.find(
+      (execution) => execution.direct,
+    )!.correlation_id;
+    await board.publishSync('Order', { lines: ['desk'] }, { correlation: 'published' });
+    const [[, ofRun], [, ofDirect]] = [await replay(run), await replay(direct)];
+    for (const { correlation_id } of [ofRun, ofDirect]) await board.ended(correlation_id!);
+    expect(await replay(ofRun.correlation_id!)).toEqual([
+      409,
+      { detail: `Correlation ${ofRun.correlation_id} repeats a run of one agent; replay the original ${run} instead` },
+    ]);
+    const cleaned = new CleanedBoard(board, clock);
+    // Executions of a run are deleted after the run.
+    await cleaned.cleanUpAfter(11);
+    await cleaned.cleanUpAfter(11);
+    expect(await cleaned.count('executions')).toBe(0);
+    for (const id of [run, direct])
+      expect(await replay(id)).toEqual([
+        409,
+        { detail: `Retention has deleted which agent correlation ${id} was run with, so it cannot be replayed` },
+      ]);
+    expect((await replay(ofDirect.correlation_id!))[0]).toBe(409);
+    expect((await replay('published'))[0]).toBe(200);
   });
 });
 

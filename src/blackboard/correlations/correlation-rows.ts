@@ -62,6 +62,9 @@ export type ReplayColumns = Pick<CorrelationRow, 'origin' | 'replay_mode' | 'rep
 /** Their values in every other correlation. */
 export const NO_REPLAY: ReplayColumns = { origin: null, replay_mode: null, replay_options: null };
 
+/** How a correlation begins, with its value of `has_run`. Most begin with a published artifact. */
+export const HAS_RUN = { published: 0, run: 1, invoked: 2 } as const;
+
 interface Opened {
   id: string;
   traceparent: string | null;
@@ -97,7 +100,7 @@ export const insertOrTouchCorrelation = sharing(
       .values({
         id: place('id'),
         ...NEW_CORRELATION,
-        has_run: 0,
+        has_run: HAS_RUN.published,
         traceparent: place('traceparent'),
         started_at: place('now'),
         last_activity_at: place('now'),
@@ -106,7 +109,7 @@ export const insertOrTouchCorrelation = sharing(
       .returningAll(),
   ),
   newCorrelations<Opened>(
-    ({ id, traceparent, now }) => ({ id, traceparent, has_run: 0, now }),
+    ({ id, traceparent, now }) => ({ id, traceparent, has_run: HAS_RUN.published, now }),
     (insert) =>
       insert
         .onConflict((conflict) =>

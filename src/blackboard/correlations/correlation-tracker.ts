@@ -11,6 +11,7 @@ import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
 import {
+  HAS_RUN,
   insertCorrelation,
   insertOrTouchCorrelation,
   lockCorrelation,
@@ -50,6 +51,12 @@ export class CorrelationTracker {
   }
 }
 
+interface Creation {
+  background: boolean;
+  beginning?: keyof typeof HAS_RUN;
+  replay?: ReplayColumns;
+}
+
 /**
  * The correlations that one transaction changes. `pending` counts what keeps a correlation active: executions that have
  * not ended, timers, joins whose `where` has not been evaluated, and waiting groups with a time limit. `save` settles
@@ -75,12 +82,12 @@ export class CorrelationChanges {
   /** Creates a correlation. DomainError `conflict` if the id is in use. */
   async create(
     id: string,
-    { background, hasRun, replay = NO_REPLAY }: { background: boolean; hasRun: boolean; replay?: ReplayColumns },
+    { background, beginning = 'published', replay = NO_REPLAY }: Creation,
   ): Promise<TrackedCorrelation> {
     const [row] = await insertCorrelation(this.tx.db, {
       id,
       background: background ? 1 : 0,
-      hasRun: hasRun ? 1 : 0,
+      hasRun: HAS_RUN[beginning],
       ...replay,
       traceparent: this.cause.traceparent ?? this.beginTrace(id),
       now: this.now,
@@ -153,7 +160,7 @@ export class CorrelationChanges {
    * again.
    */
   async createFailed(id: string): Promise<void> {
-    Object.assign(await this.create(id, { background: true, hasRun: true }), {
+    Object.assign(await this.create(id, { background: true, beginning: 'run' }), {
       state: 'failed',
       closed: 1,
       settled_at: this.now,

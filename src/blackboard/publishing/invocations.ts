@@ -82,7 +82,7 @@ export class Invocations {
   async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
     const { subscription, correlationId, background, deadlineMs, direct } = invocation;
     const changes = this.tracker.begin(tx, invocation.cause);
-    const correlation = await changes.create(correlationId, { background, hasRun: !direct });
+    const correlation = await changes.create(correlationId, { background, beginning: direct ? 'invoked' : 'run' });
     if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
     const inputs: number[] = [];
     const known: ExecutionInput[] = [];

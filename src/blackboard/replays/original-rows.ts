@@ -56,10 +56,6 @@ export const findInvoked = (db: Reader, correlationId: string): Promise<InvokedE
     .limit(1)
     .executeTakeFirst();
 
-/** The agent of the run that has the id of the correlation. */
-export const findRunAgent = async (db: Reader, id: string): Promise<string | undefined> =>
-  (await db.selectFrom('runs').select('agent').where('id', '=', id).executeTakeFirst())?.agent;
-
 /** The positions of the inputs of an execution, in the order in which its agent sees them. */
 export const findInputSeqs = async (db: Reader, executionId: string): Promise<number[]> =>
   (

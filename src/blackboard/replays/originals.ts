@@ -5,7 +5,8 @@ import { OUTSIDE, type Subscription } from '../../catalog/definitions.js';
 import { DomainError } from '../../common/domain-error.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
-import { findCorrelation } from '../correlations/correlation-rows.js';
+import { findCorrelation, HAS_RUN } from '../correlations/correlation-rows.js';
+import type { CorrelationRow } from '../correlations/tracked-correlation.js';
 import { fittingSubscription } from '../publishing/input-fit.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
 import {
@@ -14,7 +15,6 @@ import {
   findInputSeqs,
   findInvoked,
   findOrigin,
-  findRunAgent,
   type InvokedExecution,
 } from './original-rows.js';
 
@@ -43,7 +43,7 @@ export class Originals {
   /** DomainError: `not_found`, `conflict` (it has not ended, or something that it needs was deleted). */
   async ofCorrelation(id: string): Promise<Original> {
     const { reader } = this.unitOfWork;
-    await refuseUnusable(reader, id);
+    const correlation = await findUsable(reader, id);
     const artifacts = await findClientArtifacts(reader, id, MOST_REPLAYED + 1);
     if (artifacts.length > MOST_REPLAYED)
       throw new DomainError(
@@ -52,7 +52,7 @@ export class Originals {
       );
     if (artifacts.length === 0)
       throw new DomainError('conflict', `Correlation ${id} has no artifact of a client, so there is nothing to replay`);
-    return { id, artifacts, ...(await invokedIn(reader, id)) };
+    return { id, artifacts, ...(await invokedIn(reader, correlation)) };
   }
 
   /** Only this artifact of its correlation. DomainError as in `ofCorrelation`. */
@@ -65,8 +65,7 @@ export class Originals {
         'conflict',
         `Artifact ${artifactId} was published by ${row.produced_by}; replay its correlation ${row.correlation_id}, or an artifact of a client`,
       );
-    await refuseUnusable(reader, row.correlation_id);
-    const invoked = await invokedIn(reader, row.correlation_id);
+    const invoked = await invokedIn(reader, await findUsable(reader, row.correlation_id));
     if (invoked.invokedInputs.includes(row.seq)) {
       if (invoked.invokedInputs.length > 1)
         throw new DomainError(
@@ -109,7 +108,7 @@ export class Originals {
 
 const isFromOutside = ({ produced_by }: Pick<ArtifactRow, 'produced_by'>): boolean => OUTSIDE.includes(produced_by);
 
-async function refuseUnusable(db: Reader, id: string): Promise<void> {
+async function findUsable(db: Reader, id: string): Promise<CorrelationRow> {
   const correlation = await findCorrelation(db, id);
   if (!correlation) throw new DomainError('not_found', `Correlation not found: ${id}; retention may have deleted it`);
   if (correlation.state === 'active')
@@ -122,16 +121,21 @@ async function refuseUnusable(db: Reader, id: string): Promise<void> {
       'conflict',
       `Retention has deleted ${correlation.deleted_artifacts} of the ${correlation.artifact_count} artifacts of correlation ${id}, so it cannot be replayed`,
     );
+  return correlation;
 }
 
-async function invokedIn(db: Reader, id: string): Promise<Pick<Original, 'invoked' | 'invokedInputs'>> {
+async function invokedIn(
+  db: Reader,
+  { id, has_run, origin }: CorrelationRow,
+): Promise<Pick<Original, 'invoked' | 'invokedInputs'>> {
   const invoked = await findInvoked(db, id);
   if (invoked) return { invoked, invokedInputs: await findInputSeqs(db, invoked.id) };
-  const agent = await findRunAgent(db, id);
-  if (agent !== undefined)
-    throw new DomainError(
-      'conflict',
-      `Retention has deleted the execution of ${agent} with which correlation ${id} began, so it cannot be replayed`,
-    );
-  return { invoked: null, invokedInputs: [] };
+  if (has_run === HAS_RUN.published) return { invoked: null, invokedInputs: [] };
+  // Its inputs must trigger this agent and no other.
+  throw new DomainError(
+    'conflict',
+    origin === null
+      ? `Retention has deleted which agent correlation ${id} was run with, so it cannot be replayed`
+      : `Correlation ${id} repeats a run of one agent; replay the original ${origin} instead`,
+  );
 }

@@ -66,8 +66,9 @@ export class Replays {
     return this.unitOfWork.run(async (tx) => {
       await tx.lock(lockKeys);
       const changes = this.tracker.begin(tx);
+      const beginning = original.invoked ? 'invoked' : 'published';
       const replay = { origin: original.id, replay_mode: mode, replay_options: null };
-      const correlation = await changes.create(correlationId, { background: true, hasRun: false, replay });
+      const correlation = await changes.create(correlationId, { background: true, beginning, replay });
       await store(tx, changes, correlation);
       this.arrivals.refuseExcess(tx);
       await changes.save();

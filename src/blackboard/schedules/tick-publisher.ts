@@ -101,7 +101,7 @@ export class TickPublisher {
     const seq = await this.artifacts.insert(tx, matched);
     // An artifact that a client published under this id.
     if (seq === null) throw new Error(`artifact ${tick.artifact_id} of schedule ${tick.schedule} exists already`);
-    const correlation = await changes.create(tick.correlation_id!, { background: false, hasRun: false });
+    const correlation = await changes.create(tick.correlation_id!, { background: false });
     await this.artifacts.trigger(tx, changes, correlation, seq, matched);
     return true;
   }

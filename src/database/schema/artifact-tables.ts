@@ -84,7 +84,7 @@ export interface CorrelationsTable extends UsageSums {
   closed: number;
   /** 1 if no client waits for it: its executions come after others of equal priority. */
   background: Generated<number>;
-  /** 0 if it belongs to no run. */
+  /** 1 if it may belong to a run. 2 if it belongs to none, but began with an agent that a caller named. Otherwise 0. */
   has_run: Generated<number>;
   /** Starts at 1. Publishing into a settled correlation begins the next generation; each settles once. */
   generation: number;

@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import type { Selectable } from 'kysely';
 
+import { HAS_RUN } from '../../blackboard/correlations/correlation-rows.js';
 import { CorrelationSettled } from '../../blackboard/correlations/correlation-settled.js';
 import type { RunsTable, UsageSums } from '../../database/schema.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -36,7 +37,7 @@ export class RunEndings implements OnModuleInit {
 
   onModuleInit(): void {
     this.settled.add(async (tx, correlation, now, reason) => {
-      if (correlation.has_run === 0) return;
+      if (correlation.has_run !== HAS_RUN.run) return;
       const failure = correlation.error_count > 0 ? await this.runs.firstFailure(tx, correlation.id) : undefined;
       const status = correlation.state === 'cancelled' ? 'cancelled' : failure ? 'failed' : 'completed';
       const failed =
