@@ -9,7 +9,7 @@ agents:
 `;
 
 /** Uses the whole app over HTTP on Postgres, and two connections that write like other processes. */
-describe('transactions that add the same new keys at the same time', () => {
+describe('transactions that use the same keys at the same time', () => {
   let board: Board;
 
   beforeAll(async () => {
@@ -18,7 +18,7 @@ describe('transactions that add the same new keys at the same time', () => {
 
   afterAll(() => board.close());
 
-  it('do not wait for each other, and the keys take turns as if one had added them', async () => {
+  it('do not wait for each other if the keys are new, and the keys take turns as if one had added them', async () => {
     const { url, rows } = board.app.database;
     for (const n of [0, 1, 2, 3]) await board.publish('Question', { tenant: 'none', n });
     const executions = await rows<{ seq: number }>('select seq from executions order by seq');
@@ -43,5 +43,16 @@ describe('transactions that add the same new keys at the same time', () => {
     const held = await new Outside(board.http).claim({ agents: ['person'], max: 10 });
     expect(held.map(({ inputs }) => inputs[0]!.payload.n)).toEqual([0, 1, 3, 2, 4]);
     await eventually('no key has a row', async () => (await rows('select * from fair_keys')).length === 0);
+  });
+
+  it('do not keep the executions of other keys from their turn while they hold a key without any', async () => {
+    const correlation = await board.publish('Question', { tenant: 'a' });
+    await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
+    const held = await connected(board.app.database.url, async (client) => {
+      await client.query('begin; select 1 from fair_keys for key share');
+      await board.publish('Question', { tenant: 'b' });
+      return new Outside(board.http).claim({ agents: ['person'], max: 1 });
+    });
+    expect(held.map(({ inputs }) => inputs[0]!.payload)).toEqual([{ tenant: 'b' }]);
   });
 });

@@ -5,6 +5,7 @@ import { Outside } from './outside.js';
 const CONFIG = `
 agents:
   spread: { consumes: [{ types: [Bulk] }], publishes: [{ type: Item }], engine: { kind: expression, expression: payload.items } }
+  asker: { consumes: [{ types: [Survey] }], publishes: [{ type: Question }], engine: { kind: expression, expression: payload.items } }
   worker:
     consumes: [{ types: [Item] }, { types: [Left, Right] }]
     engine: { kind: function, module: ./worker.js }
@@ -123,6 +124,21 @@ describe('executions of an agent with fair_by', () => {
     expect(await claim(2)).toEqual(['a0', 'b3']);
     expect(await claim(5)).toEqual(['a1', 'a2']);
     await noKeys();
+  });
+
+  it('start behind any number of keys whose executions were cancelled', async () => {
+    const tenants = Array.from({ length: 1_500 }, (_, n) => ({ tenant: `cancelled${n}` }));
+    const ids = [0, 1_000].map((from) => board.publish('Survey', { items: tenants.slice(from, from + 1_000) }));
+    await waitFor(1_500);
+    for (const id of ids) await board.http.post(`/api/v1/correlations/${await id}/cancel`).expect(200);
+    await waitFor(0);
+    expect(await keys()).toHaveLength(1_500);
+    await board.publish('Question', { tenant: 'new' });
+    const claim = async () =>
+      (await new Outside(board.http).claim({ agents: ['person'], max: 1 })).map(({ inputs }) => inputs[0]!.payload);
+    expect(await claim()).toEqual([{ tenant: 'new' }]);
+    expect(await claim()).toEqual([]);
+    expect(await keys()).toEqual([]);
   });
 
   it.each([

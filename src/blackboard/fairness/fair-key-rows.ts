@@ -13,16 +13,30 @@ export interface FairKeyRow {
   weight: number;
 }
 
-/** The keys of the agent that come next. A key may have several rows. */
-export const findNextKeys = prepared<{ agent: string; limit: number }, FairKeyRow>((db, place) =>
-  db
-    .selectFrom('fair_keys')
-    .select(['fair_key', 'turn', 'weight'])
-    .where('agent', '=', place('agent'))
-    .orderBy('turn')
-    .orderBy('fair_key')
-    .limit(place('limit')),
-);
+/**
+ * Makes a query for the keys after a place in their order, and whether executions of them are ready. A key may have
+ * several rows.
+ */
+export const findingKeys = <Row extends QueuedRow>(queue: Queue<Row>) =>
+  prepared<{ agent: string; turn: number; key: string; limit: number }, FairKeyRow & { ready: number | null }>(
+    (db, place) => {
+      const first = readyRows(db, queue, place('agent'))
+        .where('fair_key' as never, '=', sql.ref('fair_keys.fair_key') as never)
+        .where('fair_key' as never, 'is not', null)
+        .orderBy('priority', 'desc')
+        .orderBy('background')
+        .orderBy('seq')
+        .limit(sql.lit(1));
+      return db
+        .selectFrom('fair_keys')
+        .select(['fair_key', 'turn', 'weight', sql<number | null>`(select seq from ${first} as ready)`.as('ready')])
+        .where('agent', '=', place('agent'))
+        .where(sql<boolean>`(turn, fair_key) > (${place('turn')}, ${place('key')})`)
+        .orderBy('turn')
+        .orderBy('fair_key')
+        .limit(place('limit'));
+    },
+  );
 
 /** Makes a query for the first ready executions of a key, by priority and then by the order in which they were made. */
 export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
@@ -45,32 +59,30 @@ export const moveTurn = prepared<{ agent: string; key: string; by: number; weigh
     .where('fair_key', '=', place('key')),
 );
 
-const lockKeys = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
+const isUnused = sql<boolean>`not exists (
+  select 1 from executions
+  where executions.agent = fair_keys.agent and executions.fair_key = fair_keys.fair_key
+    and executions.fair_key is not null and state = 'pending' and available_at is null
+)`;
+
+const lockUnused = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
   locking(
     db,
-    db.selectFrom('fair_keys').select('seq').where('agent', '=', place('agent')).where('fair_key', 'in', keys),
+    db
+      .selectFrom('fair_keys')
+      .select('seq')
+      .where('agent', '=', place('agent'))
+      .where('fair_key', 'in', keys)
+      .where(isUnused),
     { wait: false },
   ),
 );
 
 const deleteUnused = preparedWithList<object, number, unknown>((db, _, rows) =>
-  db
-    .deleteFrom('fair_keys')
-    .where('seq', 'in', rows)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('executions')
-            .select('id')
-            .whereRef('executions.agent', '=', 'fair_keys.agent')
-            .whereRef('executions.fair_key', '=', 'fair_keys.fair_key')
-            .where('executions.fair_key', 'is not', null)
-            .where('state', '=', sql.lit('pending' as const))
-            .where('available_at', 'is', null),
-        ),
-      ),
-    ),
+  db.deleteFrom('fair_keys').where('seq', 'in', rows).where(isUnused),
 );
+
+const DELETED_TOGETHER = 1_000;
 
 /**
  * Deletes those of the keys that have no ready execution. The lock comes first: a transaction that adds an execution
@@ -82,12 +94,14 @@ export async function deleteKeysWithoutWork(
   agent: string,
   keys: readonly string[],
 ): Promise<void> {
-  const free = await lockKeys(db, { agent }, keys);
-  await deleteUnused(
-    db,
-    {},
-    free.map(({ seq }) => seq),
-  );
+  for (let from = 0; from < keys.length; from += DELETED_TOGETHER) {
+    const free = await lockUnused(db, { agent }, keys.slice(from, from + DELETED_TOGETHER));
+    await deleteUnused(
+      db,
+      {},
+      free.map(({ seq }) => seq),
+    );
+  }
 }
 
 const counting = (isReady: boolean) =>

@@ -6,8 +6,8 @@ import {
   adoptWithoutKey,
   deleteKeysWithoutWork,
   type FairKeyRow,
+  findingKeys,
   findingOfKey,
-  findNextKeys,
   moveTurn,
 } from './fair-key-rows.js';
 import { lengthOfTurn, nextTurns } from './turn-order.js';
@@ -20,14 +20,25 @@ interface OfKey<Row> {
   isAll: boolean;
 }
 
+/** The keys that come next. `idle`: those before and among them that have no ready execution. */
+interface NextKeys {
+  keys: FairKeyRow[];
+  idle: ReadonlySet<string>;
+  /** Whether there are no others. */
+  isAll: boolean;
+}
+
+/** How many keys are read at once if some of the first have no ready execution. */
+const FURTHER_KEYS = 1_000;
 const ADOPT_EVERY_MS = 30_000;
 
 /**
  * Finds the rows of a queue that are to be claimed next if its keys take turns. Reads as many keys as rows are asked
- * for, and of each key only the rows that its turns allow, however many wait. The claim moves the turns of what it
+ * for, more only to pass keys without ready rows, and of each key only the rows that its turns allow, however many wait. The claim moves the turns of what it
  * takes, under the lock that keeps other claims of the queue away.
  */
 export class FairRows<Row extends Fair> {
+  private readonly findKeys: ReturnType<typeof findingKeys<Row>>;
   private readonly findOfKey: ReturnType<typeof findingOfKey<Row>>;
   private readonly adoptAt = new Map<string, number>();
 
@@ -35,20 +46,40 @@ export class FairRows<Row extends Fair> {
     private readonly queue: Queue<Row>,
     private readonly clock: Clock,
   ) {
+    this.findKeys = findingKeys(queue);
     this.findOfKey = findingOfKey(queue);
   }
 
   async find(tx: Transaction, agent: string, limit: number): Promise<FoundRows<Row>> {
-    const keys = await findNextKeys(tx.db, { agent, limit });
-    const { ready, ofKeys } = await this.inTurns(tx, agent, withoutRepeats(keys), limit);
+    const { keys, idle, isAll } = await this.nextKeys(tx, agent, limit);
+    const { ready, ofKeys } = await this.inTurns(tx, agent, keys, limit);
     const adopted = ready.length < limit || this.isDue(agent) ? await this.adopt(tx, agent) : 0;
     return {
       queue: agent,
       ready,
-      isAll: ready.length < limit && keys.length < limit && adopted === 0,
+      isAll: ready.length < limit && isAll && adopted === 0,
       take: () => undefined,
-      settle: (taken) => this.settle(tx, agent, taken, ofKeys),
+      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle }),
     };
+  }
+
+  /** Passes keys that have no ready execution: all were cancelled, or are assigned to others. */
+  private async nextKeys(tx: Transaction, agent: string, limit: number): Promise<NextKeys> {
+    const keys = new Map<string, FairKeyRow>();
+    const idle = new Set<string>();
+    let place = { turn: -1, key: '' };
+    let isAll = false;
+    for (let count = limit; keys.size < limit && !isAll; count = FURTHER_KEYS) {
+      const rows = await this.findKeys(tx.db, { agent, ...place, limit: count });
+      for (const row of rows) {
+        if (keys.size === limit) break;
+        place = { turn: row.turn, key: row.fair_key };
+        if (row.ready === null) idle.add(row.fair_key);
+        else if (!keys.has(row.fair_key)) keys.set(row.fair_key, row);
+      }
+      isAll = rows.length < count;
+    }
+    return { keys: [...keys.values()], idle, isAll };
   }
 
   /** Asks for more rows of a key only if the turns of others that have fewer rows fall to it. */
@@ -80,14 +111,14 @@ export class FairRows<Row extends Fair> {
     tx: Transaction,
     agent: string,
     taken: readonly Row[],
-    ofKeys: ReadonlyMap<string, OfKey<Row>>,
+    { ofKeys, idle }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string> },
   ): Promise<void> {
     for (const [key, rows] of Map.groupBy(taken, ({ fair_key }) => fair_key!)) {
       const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
       await moveTurn(tx.db, { agent, key, by, weight: rows.at(-1)!.fair_weight! });
     }
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
-    await deleteKeysWithoutWork(tx, agent, ended);
+    await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
   }
 
   private async adopt(tx: Transaction, agent: string): Promise<number> {
@@ -99,10 +130,6 @@ export class FairRows<Row extends Fair> {
     return this.clock.now() >= (this.adoptAt.get(agent) ?? 0);
   }
 }
-
-/** Keeps the first row of each key. */
-const withoutRepeats = (rows: readonly FairKeyRow[]): FairKeyRow[] =>
-  [...Map.groupBy(rows, ({ fair_key }) => fair_key).values()].map(([first]) => first!);
 
 const mostOf = (known: OfKey<unknown> | undefined): number => (known?.isAll ? known.rows.length : Infinity);
 
