@@ -4,7 +4,7 @@ import type { Subscription } from '../../catalog/definitions.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { NEVER } from '../../queue/queue.js';
-import { TurnWaits } from '../fairness/turn-waits.js';
+import { TurnWaits } from '../fairness/turn-waits.repository.js';
 import { isWindow } from '../joins/lock-keys.js';
 import { LimitWaits } from '../limits/limit-waits.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';

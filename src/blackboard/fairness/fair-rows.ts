@@ -28,7 +28,7 @@ interface NextKeys {
   isAll: boolean;
 }
 
-/** How many keys are read at once if some of the first have no ready execution. */
+/** How many keys each query reads if some of the first have no ready execution. */
 const FURTHER_KEYS = 1_000;
 const ADOPT_EVERY_MS = 30_000;
 

@@ -2,7 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { KeyShares } from './key-shares.js';
-import { TurnWaits } from './turn-waits.js';
+import { TurnWaits } from './turn-waits.repository.js';
 
 @Module({ imports: [DatabaseModule], providers: [KeyShares, TurnWaits], exports: [KeyShares, TurnWaits] })
 export class FairnessModule {}
