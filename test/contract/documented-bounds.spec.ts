@@ -221,7 +221,7 @@ describe('the bounds that the document states', () => {
     for (const { route, schema, isForm } of routesOf(document).flatMap(bodiesOf)) {
       const target = route.path
         .replace('{agent_name}', 'router')
-        .replace('{execution_id}', '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80');
+        .replace(/\{(?:execution|artifact)_id\}/, '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80');
       const request = (body: JsonValue): Valid => ({ target, headers: {}, body, isForm });
       const { status, text } = await send(route, await withLease(request(invalid.valid(schema))));
       if (status >= 400 && status !== 404 && status !== 409)

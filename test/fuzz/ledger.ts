@@ -10,6 +10,8 @@ export interface Holdings {
    * published into.
    */
   published: ReadonlyMap<string, number>;
+  /** Artifacts published into each replay. */
+  replays: ReadonlyMap<string, number>;
   directRuns: number;
   /** The inputs of direct runs; each has a separate correlation. */
   directInputs: number;
@@ -23,6 +25,7 @@ export interface Holdings {
 /** The rows that accepted requests must have left in the database. Any other row comes from a refused request. */
 export class Ledger {
   private readonly published = new Map<string, number>();
+  private readonly replays = new Map<string, number>();
   private directRuns = 0;
   private directInputs = 0;
   private readonly runs = new Set<string>();
@@ -43,6 +46,12 @@ export class Ledger {
       if (key !== undefined) this.keys.add(`POST /api/v1/artifacts${isSync ? '/sync' : ''} ${key}`);
       if (answered['x-idempotency-replayed'] !== undefined) return;
       count(this.published, answered['x-correlation-id'] as string);
+    } else if ('origin' in answer && 'mode' in answer) {
+      const { correlation_id, published } = answer as unknown as { correlation_id: string; published: number };
+      const route = /\/artifacts\//i.test(target) ? 'artifacts/:artifact_id' : 'correlations/:correlation_id';
+      const key = headers['X-Idempotency-Key'];
+      if (key !== undefined) this.keys.add(`POST /api/v1/${route}/replay ${key}`);
+      this.replays.set(correlation_id, published);
     } else if ('run_id' in answer) {
       this.runs.add(answer.run_id as string);
       if (headers['X-Idempotency-Key'] !== undefined) this.keys.add(`POST /run/flock ${headers['X-Idempotency-Key']}`);
@@ -61,11 +70,12 @@ export class Ledger {
   }
 
   get holdings(): Holdings {
-    const { published, directRuns, directInputs, runs, batches, operations, keys } = this;
+    const { published, replays, directRuns, directInputs, runs, batches, operations, keys } = this;
     const sorted = (ids: Set<string>): string[] => [...ids].sort();
     const outsideRuns = new Map([...published].filter(([correlation]) => !runs.has(correlation)));
     return {
       published: outsideRuns,
+      replays,
       directRuns,
       directInputs,
       runs: sorted(runs),
@@ -83,16 +93,21 @@ const count = (counts: Map<string, number>, id: string): void => void counts.set
 export async function storedIn(database: TestDatabase): Promise<Holdings> {
   const texts = async (query: string): Promise<string[]> =>
     (await database.rows<{ value: string }>(query)).map(({ value }) => value).sort();
-  const directly = `select distinct correlation_id as value from executions where direct = 1`;
+  const ofReplays = `select id from correlations where origin is not null`;
+  const directly = `select distinct correlation_id as value from executions where direct = 1 and correlation_id not in (${ofReplays})`;
   const ofRuns = `select id as value from runs`;
-  const published = new Map<string, number>();
   const external = `select correlation_id as value from artifacts where produced_by = 'external'`;
-  for (const id of await texts(
-    `${external} and correlation_id not in (${directly}) and correlation_id not in (${ofRuns})`,
-  ))
-    count(published, id);
+  const counted = async (query: string): Promise<Map<string, number>> => {
+    const counts = new Map<string, number>();
+    for (const id of await texts(query)) count(counts, id);
+    return counts;
+  };
   return {
-    published,
+    published: await counted(
+      `${external} and correlation_id not in (${directly}) and correlation_id not in (${ofRuns})` +
+        ` and correlation_id not in (${ofReplays})`,
+    ),
+    replays: await counted(`${external} and correlation_id in (${ofReplays})`),
     directRuns: (await texts(directly)).length,
     directInputs: (await texts(`${external} and correlation_id in (${directly})`)).length,
     runs: await texts(`select id as value from runs where batch_id is null`),
