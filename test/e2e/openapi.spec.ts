@@ -33,6 +33,8 @@ agents:
 `;
 
 let app: TestApp;
+const UNKNOWN = '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80';
+
 let document: OpenAPIObject;
 let operations: Documented[];
 beforeAll(async () => {
@@ -134,10 +136,14 @@ it('gives every body an example, which the service accepts as it is', async () =
     expect([name, examples.length > 0]).toEqual([name, true]);
     for (const { value } of examples) {
       const [method, path] = name.split(' ') as ['post' | 'put', string];
-      const answer = await app.http[method](path.replace('{agent_name}', 'classifier')).send(value);
+      const answer = await app.http[method](
+        path.replace('{agent_name}', 'classifier').replace('{artifact_id}', UNKNOWN),
+      ).send(value);
       // An example about a stored row, or about an agent's work, gets an answer that there is none.
       const status =
-        /\{((execution|correlation|delivery|operation)_id|(schedule|limit)_name)\}|\/executions\/fail$/.test(name)
+        /\{((artifact|execution|correlation|delivery|operation)_id|(schedule|limit)_name)\}|\/executions\/fail$/.test(
+          name,
+        )
           ? 404
           : 200;
       expect([name, answer.status, answer.body]).toEqual([name, status, expect.anything()]);
