@@ -1,5 +1,6 @@
 // Replays over HTTP. Uses the application, its database and HTTP; time is moved by the test.
 import { MemoryBudget } from '../../src/common/memory-budget.js';
+import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
 import { CleanedBoard } from '../retention/cleaned-board.js';
 import { SseReader, WebSocketReader } from '../support/changelog-readers.js';
@@ -285,6 +286,26 @@ describe('a replay', () => {
       409,
       { detail: `Correlation ${correlation_id} is a replay of bad-1 and takes no artifacts; publish into another one` },
     ]);
+  });
+
+  test('that an earlier request with the key began is the answer, even if the original has not ended now', async () => {
+    await board.publish('Parcel', { name: 'one' }, { correlation: 'parcel-4' });
+    clock.advance(10_000);
+    await board.ended('parcel-4');
+    const keyed = () => post('correlations/parcel-4').set('X-Idempotency-Key', 'once');
+    const first = await keyed();
+    expect([first.status, first.body]).toMatchObject([200, { origin: 'parcel-4', mode: 'full', published: 1 }]);
+    // The process has stored the replay, and stops before it stores the answer.
+    const lost = { response: null, pieces: null, owner: 'gone', lease_until: 0 };
+    await board.app.app
+      .get(UnitOfWork, { strict: false })
+      .run((tx) => tx.db.updateTable('idempotency_keys').set(lost).where('key', '=', 'once').execute());
+    await board.publish('Parcel', { name: 'two' }, { correlation: 'parcel-4' });
+    await refused('correlations/parcel-4', 409, expect.stringContaining('has not ended') as string);
+    const again = await keyed();
+    expect([again.status, again.body]).toEqual([200, first.body]);
+    clock.advance(10_000);
+    await board.ended('parcel-4');
   });
 
   test('is refused with the reason', async () => {

@@ -21,6 +21,18 @@ export const findClientArtifacts = (db: Reader, correlationId: string, limit: nu
     .limit(limit)
     .execute();
 
+/** Counts the artifacts of a correlation that came from clients and schedules. */
+export async function countClientArtifacts(db: Reader, correlationId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('artifacts')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('correlation_id', '=', correlationId)
+    .where('execution_id', 'is', null)
+    .where('produced_by', 'in', OUTSIDE)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
 /** Finds an artifact of anyone, without its payload. */
 export const findOrigin = (
   db: Reader,

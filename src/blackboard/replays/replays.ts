@@ -3,11 +3,13 @@ import { Injectable } from '@nestjs/common';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { findCorrelation } from '../correlations/correlation-rows.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
+import { countClientArtifacts } from './original-rows.js';
 import { type Original, Originals } from './originals.js';
 import { type PreparedReplay, RecordedReplays } from './recorded-replays.js';
 import { type RepeatedArtifact, RepeatedArtifacts } from './repeated-artifacts.js';
@@ -17,6 +19,13 @@ export interface ReplayRequest {
   mode: ReplayMode;
   /** The id of the new correlation, a UUID. */
   correlationId: string;
+}
+
+export interface BegunReplay {
+  origin: string;
+  mode: ReplayMode;
+  /** How many artifacts of clients it has. */
+  published: number;
 }
 
 interface RepeatedWork {
@@ -39,6 +48,15 @@ export class Replays {
     private readonly tracker: CorrelationTracker,
     private readonly unitOfWork: UnitOfWork,
   ) {}
+
+  /** Finds the replay that is stored in this correlation. */
+  async find(correlationId: string): Promise<BegunReplay | undefined> {
+    const { reader } = this.unitOfWork;
+    const correlation = await findCorrelation(reader, correlationId);
+    if (!correlation || correlation.origin === null) return undefined;
+    const published = await countClientArtifacts(reader, correlationId);
+    return { origin: correlation.origin, mode: correlation.replay_mode!, published };
+  }
 
   /**
    * Stores the artifacts and everything that they trigger in one transaction; resolves after its commit. DomainError:

@@ -1,12 +1,10 @@
 import { Injectable } from '@nestjs/common';
 
-import { findCorrelation } from '../../blackboard/correlations/correlation-rows.js';
 import { Admission } from '../../blackboard/publishing/admission.js';
 import { type Original, Originals } from '../../blackboard/replays/originals.js';
 import { Replays } from '../../blackboard/replays/replays.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import type { ReplayBody } from './dto/replay-body.js';
 import type { ReplayRequest } from './dto/replay-request.js';
@@ -17,26 +15,31 @@ export class ReplaysService {
     private readonly originals: Originals,
     private readonly replays: Replays,
     private readonly admission: Admission,
-    private readonly unitOfWork: UnitOfWork,
   ) {}
 
   /** Throws DomainError `not_found`, `conflict`, `unavailable`. */
   async ofCorrelation(id: string, request: ReplayRequest, ids: RequestIds): Promise<ReplayBody> {
-    return this.begin(await this.originals.ofCorrelation(id), request, ids);
+    return this.once(() => this.originals.ofCorrelation(id), request, ids);
   }
 
   /** Throws DomainError `invalid`, `not_found`, `conflict`, `unavailable`. */
   async ofArtifact(id: string, request: ReplayRequest, ids: RequestIds): Promise<ReplayBody> {
     if (!isUuid(id)) throw new DomainError('invalid', `artifact_id: must be a UUID (got ${JSON.stringify(id)})`);
-    return this.begin(await this.originals.ofArtifact(id.toLowerCase()), request, ids);
+    return this.once(() => this.originals.ofArtifact(id.toLowerCase()), request, ids);
   }
 
-  private async begin(original: Original, { mode }: ReplayRequest, { correlationId }: RequestIds): Promise<ReplayBody> {
-    // A request that is repeated with its idempotency key after a crash finds the replay that it began.
-    if (!(await findCorrelation(this.unitOfWork.reader, correlationId))) {
-      await this.admission.refuseWhenBusy();
-      await this.replays.begin({ original, mode, correlationId });
-    }
+  private async once(
+    read: () => Promise<Original>,
+    { mode }: ReplayRequest,
+    { correlationId }: RequestIds,
+  ): Promise<ReplayBody> {
+    // A request that is repeated with its idempotency key after a crash finds the replay that it began, even if the
+    // original could not be replayed now.
+    const begun = await this.replays.find(correlationId);
+    if (begun) return { correlation_id: correlationId, ...begun };
+    const original = await read();
+    await this.admission.refuseWhenBusy();
+    await this.replays.begin({ original, mode, correlationId });
     return { correlation_id: correlationId, origin: original.id, mode, published: original.artifacts.length };
   }
 }

@@ -1,5 +1,6 @@
+import type { ReplayMode } from '../../../database/schema.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
-import { MODES, type ReplayRequest } from './replay-request.js';
+import { MODES } from './replay-request.js';
 
 export class ReplayBody {
   @ApiProperty({ format: 'uuid', description: 'The new correlation' })
@@ -9,7 +10,7 @@ export class ReplayBody {
   origin!: string;
 
   @ApiProperty({ enum: MODES })
-  mode!: ReplayRequest['mode'];
+  mode!: ReplayMode;
 
   @ApiProperty({ type: 'integer', description: 'How many artifacts of clients were published again' })
   published!: number;
