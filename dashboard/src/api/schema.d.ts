@@ -1422,7 +1422,7 @@ export interface components {
             correlation_id: string;
             origin?: string;
             /** @enum {string} */
-            replay_mode?: "full" | "recorded" | "shadow";
+            replay_mode?: "full" | "recorded";
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled";
             has_pending_work: boolean;
@@ -1453,7 +1453,7 @@ export interface components {
             correlation_id: string;
             origin?: string;
             /** @enum {string} */
-            replay_mode?: "full" | "recorded" | "shadow";
+            replay_mode?: "full" | "recorded";
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled" | "not_found";
             has_pending_work: boolean;

@@ -4,7 +4,7 @@ import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 const STATES = ['active', 'completed', 'failed', 'cancelled', 'not_found'] as const;
 
-export const REPLAY_MODES = ['full', 'recorded', 'shadow'] as const satisfies ReplayMode[];
+export const REPLAY_MODES = ['full', 'recorded'] as const satisfies ReplayMode[];
 
 export class CorrelationStatusBody {
   @ApiProperty()
