@@ -5,7 +5,7 @@ import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 
-import { isLive, queryClient } from './api/queries';
+import { isLive, outdateAnswers, queryClient } from './api/queries';
 import { router } from './app/router';
 import { applyChoices } from './app/theme';
 import { onLive, startLive } from './live/use-live';
@@ -15,6 +15,9 @@ for (const icon of document.querySelectorAll<HTMLLinkElement>('link[rel=icon]'))
 
 applyChoices();
 onLive((message) => {
+  if (message.kind === 'state') return;
+  if (message.kind === 'resync' || message.events.some(({ event_type }) => event_type !== 'execution_output'))
+    outdateAnswers();
   if (message.kind !== 'resync') return;
   const { all } = message;
   void queryClient.invalidateQueries({

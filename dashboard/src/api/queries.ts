@@ -35,6 +35,16 @@ export const LIVE = { isLive: true };
 export const isLive = ({ observers }: Query): boolean =>
   observers.length === 0 || observers.some(({ options }) => options.meta === LIVE);
 
+/**
+ * Call this after live events. The views that are shown decide themselves when to ask again; a view that is left and opened
+ * again asks immediately. Within `staleTime` it would otherwise show what was true before the events.
+ */
+export function outdateAnswers(): void {
+  // An answer that is on its way, and that no view follows, may be older than the events.
+  void queryClient.cancelQueries({ type: 'inactive' });
+  void queryClient.invalidateQueries({ refetchType: 'none' });
+}
+
 /** Whether a live event may change the answer. */
 export type Concerns = (event: LiveEvent) => boolean;
 

@@ -153,6 +153,34 @@ describeDashboard('actions of the web app', { config: CONFIG }, (dashboard) => {
     await page.getByText('4 artifacts', { exact: true }).waitFor();
   });
 
+  it('shows in a view that is opened again what happened while another one was open', async () => {
+    const publishAndWait = (correlation: string): Promise<unknown> =>
+      dashboard.app.http
+        .post('/api/v1/artifacts/sync')
+        .set('X-Correlation-ID', correlation)
+        .send({ type: 'Order', payload: { n: 1 } })
+        .expect(200);
+    await publishAndWait('left-and-opened');
+    const { page } = await dashboard.open({ width: 1_600 });
+    // However long the test takes, no answer becomes stale by its age.
+    await page.clock.setFixedTime(new Date());
+    await go(page, '/correlations/left-and-opened', 'left-and-opened');
+    await page.getByText('2 artifacts', { exact: true }).waitFor();
+    await page.getByText('Live', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Artifacts', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Artifacts' }).waitFor();
+    await publishAndWait('left-and-opened');
+    // Events come in order: once this one is shown, no event of the other is on its way.
+    await publishAndWait('afterwards');
+    await page
+      .getByRole('row')
+      .filter({ has: page.getByTitle('afterwards') })
+      .first()
+      .waitFor();
+    await page.goBack();
+    await page.getByText('4 artifacts', { exact: true }).waitFor();
+  });
+
   it('pauses and resumes an agent in its view', async () => {
     const isPaused = async (): Promise<boolean> => {
       const { body } = await dashboard.app.http.get('/api/v1/agents').expect(200);
