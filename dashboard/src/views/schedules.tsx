@@ -148,7 +148,7 @@ function ScheduleFilterBar({ filters: { value, set, clear, isAny } }: { filters:
 function NoSchedules({ filters: { isAny, clear } }: { filters: ScheduleFilters }): ReactNode {
   if (isAny) return <NoMatch icon="schedule" of="schedule" clear={clear} />;
   return (
-    <Empty icon="schedule" title="There is no schedule">
+    <Empty icon="schedule" title="No schedules yet">
       Declare one under <code className="font-mono">schedules</code> in the configuration, or create one with{' '}
       <code className="font-mono">POST /api/v1/schedules</code>.
     </Empty>

@@ -60,7 +60,7 @@ const insertFailure = preparedInsert('failure_changes', [
 export const recordFailedAttempt = (tx: Transaction, attempt: Selectable<ExecutionAttemptsTable>): Promise<void> =>
   insertAttempts(tx.db, [attempt]);
 
-const insertAttempts = preparedInsert('execution_attempts', [
+export const insertAttempts = preparedInsert('execution_attempts', [
   'execution_id',
   'round',
   'attempt',

@@ -24,7 +24,7 @@ interface OfKey<Row> {
 interface NextKeys {
   keys: FairKeyRow[];
   idle: ReadonlySet<string>;
-  /** Whether there are no others. */
+  /** Whether there are no further keys. */
   isAll: boolean;
 }
 

@@ -3,8 +3,8 @@ import type { Reader } from '../../database/unit-of-work.js';
 import type { ArtifactFilter } from './artifact-filter.js';
 
 /**
- * Drops the condition that leaves replays out if there is no replay: indexes alone can then answer what would otherwise
- * read each artifact.
+ * Removes the condition on replays from the filter while no replay is stored. Queries can then use indexes alone
+ * instead of reading each artifact.
  */
 export async function withoutNeedlessCondition(db: Reader, filter: ArtifactFilter): Promise<ArtifactFilter> {
   if (filter.replays || (await findReplayed(db, {})).length > 0) return filter;

@@ -74,18 +74,6 @@ export const findRecordedAttempts = preparedWithList<object, string, Selectable<
   (db, _place, ids) => db.selectFrom('execution_attempts').selectAll().where('execution_id', 'in', ids),
 );
 
-export const insertRecordedAttempts = preparedInsert('execution_attempts', [
-  'execution_id',
-  'round',
-  'attempt',
-  'started_at',
-  'ended_at',
-  'error_type',
-  'error_message',
-  'error_cause',
-  'error_stack',
-]);
-
 export const insertRecordedExecutions = preparedInsert('executions', [
   'id',
   'agent',

@@ -9,10 +9,10 @@ import type { ArtifactRow } from '../artifacts/artifact.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { insertAttempts } from '../execution/ended-rows.js';
 import type { AnsweredWork, CorrelationRecord } from './answered-work.js';
 import {
   findRecordedAttempts,
-  insertRecordedAttempts,
   insertRecordedExecutions,
   insertRecordedInputs,
   insertRecordedUses,
@@ -54,7 +54,7 @@ export class RecordedCopies {
     for (const execution of answered.executions)
       await this.writeInputs(tx, execution, executionIds.get(execution.id)!, record, positions, changes.now);
     const attempts = await findRecordedAttempts(tx.db, {}, [...executionIds.keys()]);
-    await insertRecordedAttempts(
+    await insertAttempts(
       tx.db,
       attempts.map((attempt) => ({ ...attempt, execution_id: executionIds.get(attempt.execution_id)! })),
     );

@@ -31,8 +31,9 @@ export class RepeatedArtifacts {
   ) {}
 
   /**
-   * Prepares all artifacts of the original, and holds their memory during `work`. DomainError: `conflict` (one does not
-   * fit the configuration any more, or was deleted, or all together are too large), `unavailable` (there is no memory now).
+   * Prepares all artifacts of the original, and holds their memory during `work`. DomainError: `conflict` (an
+   * artifact was deleted or no longer fits the configuration, or they need too much memory), `unavailable` (not enough
+   * memory is free now).
    */
   async with<T>(
     original: Original,

@@ -21,7 +21,7 @@ const EMPTY: { path: string; text: string; link?: string }[] = [
   { path: '/executions?view=failures', text: 'No execution has failed' },
   { path: '/waiting', text: 'No join and no batch window waits', link: 'Publish an example' },
   { path: '/limits', text: 'No limit is configured' },
-  { path: '/schedules', text: 'There is no schedule' },
+  { path: '/schedules', text: 'No schedules yet' },
   { path: '/inbox', text: 'Nothing waits for you' },
   { path: '/batches', text: 'No batch has been started yet', link: 'Start one' },
   { path: '/deliveries', text: 'No webhook has been sent yet' },
