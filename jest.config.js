@@ -53,14 +53,15 @@ const SPECS = {
 };
 
 /**
- * Long suites have separate commands: `npm run test:dashboard`, `npm run test:faults`, `npm run test:clients`, and
- * `npm run test:attack`, which needs the machine for itself.
+ * Long suites have separate commands, such as `npm run test:dashboard`, `npm run test:docs` and `npm run test:attack`,
+ * which needs the machine for itself.
  */
 const APART = [
   'attack/**',
   'clients/**',
   'dashboard/views/**',
   'dashboard/whole-app/**',
+  'docs/pages.spec.ts',
   'faults/**',
   'first-hour/**',
   'install/**',
