@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 
 import { answered, api, ApiError } from '../../api/client';
 
@@ -30,25 +30,36 @@ const LEAST_MS = 1_000;
 /** The lease of this tab on an execution. It is renewed after a third of its time as long as the execution is open. */
 export function useHeldLease(id: string): [Lease | undefined, (lease: Lease | undefined) => void] {
   const [lease, setLease] = useState(() => storedLease(id));
-  const keep = (next: Lease | undefined): void => {
-    if (next === undefined) sessionStorage.removeItem(leaseKey(id));
-    else sessionStorage.setItem(leaseKey(id), JSON.stringify(next));
-    setLease(next);
-  };
+  const keep = useCallback(
+    (next: Lease | undefined): void => {
+      if (next === undefined) sessionStorage.removeItem(leaseKey(id));
+      else sessionStorage.setItem(leaseKey(id), JSON.stringify(next));
+      setLease(next);
+    },
+    [id],
+  );
+  // The timer must not begin again with each drawing, which may be more frequent than the heartbeats.
   useEffect(() => {
     if (lease === undefined) return;
+    let isReplaced = false;
+    const renewed = (next: Lease | undefined): void => {
+      if (!isReplaced) keep(next);
+    };
     const inMs = Math.max(LEAST_MS, (Date.parse(lease.until) - Date.now()) / 3);
     const timer = setTimeout(() => {
       const body = { lease_token: lease.token };
       answered(
         api.POST('/api/v1/executions/{execution_id}/heartbeat', { params: { path: { execution_id: id } }, body }),
       ).then(
-        ({ lease_until }) => keep({ ...lease, until: lease_until }),
-        // The lease has ended. Without an answer it may still hold, and the next action says so.
-        (error: unknown) => error instanceof ApiError && error.status === 409 && keep(undefined),
+        ({ lease_until }) => renewed({ ...lease, until: lease_until }),
+        // The lease has ended. Without an answer it may still hold, so it is asked for again.
+        (error: unknown) => renewed(error instanceof ApiError && error.status === 409 ? undefined : { ...lease }),
       );
     }, inMs);
-    return () => clearTimeout(timer);
-  });
+    return () => {
+      isReplaced = true;
+      clearTimeout(timer);
+    };
+  }, [id, lease, keep]);
   return [lease, keep];
 }
