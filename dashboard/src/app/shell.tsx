@@ -1,5 +1,5 @@
 import { Outlet, useRouterState } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 import { Announcer } from '../components/announcer';
 import { AwayBar } from './away-bar';
@@ -13,7 +13,8 @@ export function Shell(): ReactNode {
   const [isPaletteOpen, setIsPaletteOpen] = useState(false);
   const path = useRouterState({ select: ({ location }) => location.pathname });
   const main = useRef<HTMLElement>(null);
-  useEffect(() => {
+  // A key may be pressed as soon as the app is drawn.
+  useLayoutEffect(() => {
     const keyDown = (event: KeyboardEvent): void => {
       if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== 'k') return;
       event.preventDefault();

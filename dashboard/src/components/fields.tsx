@@ -1,4 +1,4 @@
-import { Children, type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
+import { Children, type KeyboardEvent, type ReactNode, useId, useRef, useState } from 'react';
 
 import { Icon } from './icon';
 import { useWidth } from './use-width';
@@ -19,7 +19,12 @@ export interface TextFieldProps extends FieldProps {
 /** A filter of one text, which is applied with Enter or when the field is left. */
 export function TextField({ label, value, onChange, placeholder, type = 'text', hint }: TextFieldProps): ReactNode {
   const [draft, setDraft] = useState(value);
-  useEffect(() => setDraft(value), [value]);
+  const [applied, setApplied] = useState(value);
+  // An effect would come after the field is drawn, and could replace what was typed meanwhile.
+  if (applied !== value) {
+    setApplied(value);
+    setDraft(value);
+  }
   const apply = (): void => {
     if (draft.trim() !== value) onChange(draft.trim());
   };

@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
 import { nextByOffset, usePages } from '../api/queries';
 import type { GetQuery, Schemas } from '../api/requests';
@@ -156,10 +156,11 @@ function InboxFilterBar({ filters: { value, set, clear, isAny } }: { filters: In
 function Shortcuts({ step }: { step: (by: number) => void }): ReactNode {
   const [isOn, setIsOn] = useState(areShortcutsOn);
   const latest = useRef(step);
-  useEffect(() => {
+  // A key may be pressed as soon as the rows are drawn, and then it means these.
+  useLayoutEffect(() => {
     latest.current = step;
   });
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isOn) return;
     const keyDown = (event: KeyboardEvent): void => {
       const target = event.target as HTMLElement;
