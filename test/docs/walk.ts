@@ -10,12 +10,13 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 import { PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { type Step, stepsOf } from './page.js';
 import { holds, type Known, withKnown } from './shown-answer.js';
 
@@ -241,7 +242,7 @@ export class Walk {
         await this.again?.();
         return false;
       },
-      this.again || this.running.length > 0 ? 20_000 : 1_000,
+      this.again || this.running.length > 0 ? 90_000 : 1_000,
     ).catch(() => {
       throw new Error(`the answer is another one:\n${this.answer()}`);
     });
@@ -277,7 +278,7 @@ export class Walk {
   }
 
   private async portFor(port: string): Promise<string> {
-    if (!this.ports.has(port)) this.ports.set(port, await freePort());
+    if (!this.ports.has(port)) this.ports.set(port, String(await freePort()));
     return this.ports.get(port)!;
   }
 }
@@ -305,14 +306,6 @@ async function isOpen(port: number): Promise<boolean> {
   } finally {
     socket.destroy();
   }
-}
-
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  await new Promise((closed) => server.close(closed));
-  return String(port);
 }
 
 /** A line is incomplete while a quotation is open, or if it ends in a backslash or an operator. */

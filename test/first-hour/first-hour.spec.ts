@@ -1,11 +1,11 @@
 // Plays a user's first hour with the packed package, in an empty folder, and compares it with the page about it, which it writes with
 // UPDATE=1. It installs from npm; with STARLING_FIRST_HOUR=short, the dependencies are links to those of this checkout.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 
 import { builtProgram } from '../support/built-program.js';
+import { freePort } from '../support/free-port.js';
 import { normalised } from './normalise.js';
 import { ARCHIVE, linkDependencies, unpackInto } from './packed-package.js';
 import { Player } from './player.js';
@@ -19,14 +19,6 @@ const OWN = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(npm_|STARLING_)|^NODE_OPTIONS$/.test(name)),
 );
 
-async function freePort(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return String(port);
-}
-
 describe('the first hour', () => {
   const folder = mkdtempSync(join(tmpdir(), 'starling-first-hour-'));
   let port: string;
@@ -34,7 +26,7 @@ describe('the first hour', () => {
 
   beforeAll(async () => {
     await builtProgram();
-    port = await freePort();
+    port = String(await freePort());
     user = new Player(folder, port, {
       ...OWN,
       // The Node.js of the tests, without the programs of this checkout.

@@ -1,10 +1,10 @@
 // Runs as a separate process that PostgresCluster starts: one Postgres server on a new data folder. It follows its
 // parent's messages, and when the parent has exited in any way, it stops the server and deletes the folder.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { freePort } from './free-port.ts';
 import { reachableBinaries } from './postgres-binaries.ts';
 
 export type Request = { do: 'start' } | { do: 'stop'; how: 'fast' | 'immediate' };
@@ -43,14 +43,6 @@ let isRunning = false;
 function keep(message: string): void {
   said.push(message.trimEnd());
   if (said.length > 50) said.shift();
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer();
-  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
-  const { port } = probe.address() as { port: number };
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }
 
 async function start(): Promise<void> {

@@ -3,12 +3,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 
 import { Board } from '../../e2e/board.js';
 import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { eventually } from '../../support/eventually.js';
+import { freePort } from '../../support/free-port.js';
 import { type ModelAnswer, ModelServer } from '../../support/model-server.js';
 import { engine, errorOf, KEYS, MODELS, responder, setKeys, TYPES } from './llm-board.js';
 
@@ -320,12 +320,3 @@ describe('tools of an MCP server', () => {
     await end(next);
   });
 });
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  server.close();
-  await once(server, 'close');
-  return port;
-}
