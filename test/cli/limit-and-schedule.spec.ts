@@ -12,7 +12,7 @@ types: { ReportDue: {} }
 limits:
   desks: { concurrency: 1, rate: 60/m, burst: 10 }
 agents:
-  clerk: { consumes: [{ types: [Letter] }], publishes: [{ type: Answer }], limits: [desks], engine: { kind: external } }
+  clerk: { consumes: [{ types: [Letter] }], publishes: [{ type: Answer }], limits: [desks], timeout: 1h, engine: { kind: external } }
 schedules:
   daily: { cron: 0 7 * * *, time_zone: Europe/Berlin, publishes: { type: ReportDue } }
   over: { at: 2020-06-30T18:00Z, publishes: { type: ReportDue } }

@@ -45,7 +45,7 @@ agents:
     consumes: [{ types: [Intent] }]
     publishes: [{ type: Approval }]
     engine: { kind: external }
-    timeout: 2s
+    timeout: 6s
     retry: { attempts: 1 }
 `;
 

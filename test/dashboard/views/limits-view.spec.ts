@@ -13,12 +13,14 @@ agents:
     consumes: [{ types: [Letter] }]
     limits: [desks]
     publishes: [{ type: Answer }]
+    timeout: 1h
     engine: { kind: external }
   caller:
     consumes: [{ types: [Call] }]
     limits: [per_customer]
     concurrency: 1000
     publishes: [{ type: Note }]
+    timeout: 1h
     engine: { kind: external }
 `;
 

@@ -31,6 +31,7 @@ agents:
   inspector:
     consumes: [{ types: [Product], where: int(payload.key) % 3 == 0 }]
     publishes: [{ type: Report }]
+    timeout: 1h
     engine: { kind: external }
   watcher:
     consumes: [{ types: [WorkflowError] }]
