@@ -83,7 +83,9 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     expect(await details.getByText('Error: the printer is on fire', { exact: true }).count()).toBe(3);
 
     await details.getByRole('button', { name: 'Retry' }).click();
-    await details.getByText('after retry 1').first().waitFor();
+    await details.getByText('after retry 1').nth(1).waitFor();
+    // Both attempts have failed when it can be retried again. Before, the question would count no failed execution.
+    await details.getByRole('button', { name: 'Retry' }).waitFor();
     await page.getByRole('button', { name: 'Retry failed' }).click();
     await page.getByRole('dialog').getByText('All failed executions of this correlation run again').waitFor();
     await page.getByRole('button', { name: 'Retry 1 execution', exact: true }).click();
@@ -162,7 +164,9 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await graph.getByRole('button', { name: 'pending approver' }).waitFor();
     const names = await graph.getByRole('button').evaluateAll((nodes) => nodes.map((node) => node.title));
     expect(names).toEqual(['Order', 'echo', 'Echo', 'approver']);
-    expect(await graph.getByRole('img', { name: /^\w+ to \w+$/ }).count()).toBe(3);
+    // Lines are drawn after the nodes that they join are measured.
+    const lines = graph.getByRole('img', { name: /^\w+ to \w+$/ });
+    await eventually('there are three lines', async () => (await lines.count()) === 3);
 
     const details = page.getByRole('complementary', { name: 'Selection' });
     await graph.getByRole('button', { name: 'completed echo' }).click();
@@ -199,8 +203,7 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
   it('reads only the pages of a long trace again that change', async () => {
     await publish('long-live', 7);
     for (let n = 1_000; n < 1_250; n += 1) await publish('long-live', n);
-    const artifacts = (count: number): Promise<void> =>
-      page.getByText(`${count} artifacts`, { exact: true }).waitFor({ timeout: 20_000 });
+    const artifacts = (count: number): Promise<void> => page.getByText(`${count} artifacts`, { exact: true }).waitFor();
     const page = await open('long-live');
     await artifacts(502);
     let read: string[] = [];

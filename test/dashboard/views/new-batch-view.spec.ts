@@ -41,7 +41,7 @@ describeDashboard('the view Start a batch', { config: CONFIG }, (dashboard) => {
   const start = async (page: Page): Promise<Batch> => {
     await page.getByRole('button', { name: 'Start the batch' }).click();
     await page.waitForURL(/batches\/[\da-f-]{36}$/);
-    await page.getByText('completed').first().waitFor({ timeout: 60_000 });
+    await page.getByText('completed').first().waitFor({ timeout: 240_000 });
     const { body } = await dashboard.app.http.get(`/batch/${page.url().split('/').at(-1)}?results_limit=1`).expect(200);
     return body as Batch;
   };
@@ -63,7 +63,7 @@ describeDashboard('the view Start a batch', { config: CONFIG }, (dashboard) => {
     expect(batch.results[0]!.result).toEqual({ text: 'How do I locate my card?', keys: 1 });
     await page.getByText('3,080 of 3,080 items').waitFor();
     expect(complaints).toEqual([]);
-  }, 120_000);
+  });
 
   it('reads quoted cells, finds the delimiter, and gives a column another name', async () => {
     const { page } = await dashboard.open();

@@ -1,5 +1,5 @@
 // Opens the web app of the application in a real browser, and does in its views what the specs of each view leave out.
-import type { Page } from 'playwright-core';
+import type { Page, Response } from 'playwright-core';
 
 import { eventually } from '../../support/eventually.js';
 import { describeDashboard } from '../../support/page-checks.js';
@@ -15,7 +15,7 @@ agents:
   approver:
     consumes: [{ types: [Request] }]
     publishes: [{ type: Approval }]
-    timeout: 3s
+    timeout: 9s
     engine: { kind: external }
 `;
 
@@ -239,15 +239,17 @@ describeDashboard('actions of the web app', { config: CONFIG }, (dashboard) => {
     const [{ id }] = (body as { items: [{ id: string }] }).items;
     const { page } = await dashboard.open();
     await go(page, `/inbox?task=${id}`, 'Inbox');
-    const renewed = page.waitForResponse((response) => response.url().endsWith(`/executions/${id}/heartbeat`));
+    const answerTo = (action: string): Promise<Response> =>
+      page.waitForResponse((response) => response.url().endsWith(`/executions/${id}/${action}`));
+    const [claimed, renewed] = [answerTo('claim'), answerTo('heartbeat')];
     await page.getByRole('button', { name: 'Claim' }).click();
     await page.getByRole('dialog').getByRole('textbox').fill('Ada');
     await page.keyboard.press('Enter');
     const claimedUntil = async (): Promise<number> =>
       Date.parse((await dashboard.app.http.get(`/api/v1/executions/${id}`).expect(200)).body.lease_until);
     await page.getByRole('button', { name: 'Complete' }).waitFor();
-    const first = await claimedUntil();
+    const { lease_until: first } = (await (await claimed).json()) as { lease_until: string };
     expect((await renewed).status()).toBe(200);
-    expect(await claimedUntil()).toBeGreaterThan(first);
+    expect(await claimedUntil()).toBeGreaterThan(Date.parse(first));
   });
 });

@@ -85,14 +85,10 @@ describeFilledDashboard('Copy as curl', (dashboard) => {
     await showsContent(page, view);
     const texts = SHOWN[name]!(JSON.parse(await runCommand(page)) as Row);
     expect(texts.length).toBeGreaterThan(0);
-    await eventually(
-      `${name} shows ${texts.join(', ')}`,
-      async () => {
-        const shown = await allTexts(page);
-        return texts.every((one) => shown.includes(String(one)));
-      },
-      10_000,
-    );
+    await eventually(`${name} shows ${texts.join(', ')}`, async () => {
+      const shown = await allTexts(page);
+      return texts.every((one) => shown.includes(String(one)));
+    });
   });
 
   it('is in every view, also before it has its data and when it cannot read it', async () => {

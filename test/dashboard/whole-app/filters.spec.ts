@@ -264,7 +264,7 @@ describeFilledDashboard('the filters of a view', (dashboard) => {
       const areShown = async (): Promise<void> => {
         await hasQuery(page, wanted);
         for (const { key, value, isShown } of filters)
-          await eventually(`the control shows ${key}=${value}`, () => isShown(page), 10_000);
+          await eventually(`the control shows ${key}=${value}`, () => isShown(page));
       };
       await areShown();
 
@@ -291,14 +291,10 @@ describeFilledDashboard('the filters of a view', (dashboard) => {
 const sorted = (query: URLSearchParams): string[] => [...query].map(([key, value]) => `${key}=${value}`).sort();
 
 const hasQuery = (page: Page, wanted: URLSearchParams): Promise<void> =>
-  eventually(
-    `the URL has ${sorted(wanted).join(' ')}`,
-    () => {
-      expect(sorted(new URL(page.url()).searchParams)).toEqual(expect.arrayContaining(sorted(wanted)));
-      return true;
-    },
-    10_000,
-  );
+  eventually(`the URL has ${sorted(wanted).join(' ')}`, () => {
+    expect(sorted(new URL(page.url()).searchParams)).toEqual(expect.arrayContaining(sorted(wanted)));
+    return true;
+  });
 
 /** The query of a view may also say which of its parts is shown, and this does not filter the list. */
 function isAskedFor({ pathname, searchParams }: URL, path: string, wanted: URLSearchParams): boolean {

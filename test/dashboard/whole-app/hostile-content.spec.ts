@@ -151,7 +151,7 @@ describeDashboard(
       const height = await page.evaluate<number>(`document.querySelector('main').scrollHeight`);
       expect(height).toBeLessThan(MOST_HEIGHT_PX);
       await page.setViewportSize({ width: 320, height: 800 });
-      await eventually('the view fits into 320 px', async () => !(await scrollsSideways(page)), 10_000);
+      await eventually('the view fits into 320 px', async () => !(await scrollsSideways(page)));
       // The page still answers to a person.
       await page.keyboard.press('Control+k');
       await page.getByRole('dialog', { name: 'Search' }).waitFor();
@@ -255,4 +255,4 @@ describeDashboard(
 );
 
 const shows = (page: Page, text: string): Promise<void> =>
-  page.locator('main').getByText(text).filter({ visible: true }).first().waitFor({ timeout: 10_000 });
+  page.locator('main').getByText(text).filter({ visible: true }).first().waitFor();

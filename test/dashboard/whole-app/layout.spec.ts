@@ -72,12 +72,12 @@ describeDashboard('the layout of the web app', { config: CONFIG }, (dashboard) =
     };
     expect(await rows()).toEqual([36, 36]);
     await change('Make rows of lists dense');
-    await eventually('rows are dense', async () => (await rows()).join() === '28,28', 10_000);
+    await eventually('rows are dense', async () => (await rows()).join() === '28,28');
     await page.reload();
     await page.locator(row).nth(1).waitFor();
     expect(await rows()).toEqual([28, 28]);
     await change('Make rows of lists higher');
-    await eventually('rows are higher', async () => (await rows()).join() === '36,36', 10_000);
+    await eventually('rows are higher', async () => (await rows()).join() === '36,36');
   });
 
   it('gives lists the whole width, and forms at most 880 px', async () => {

@@ -34,7 +34,7 @@ describeFilledDashboard('a view that loads', (dashboard) => {
     isHeld = false;
     await Promise.all(held.map((route) => route.continue()));
     await showsContent(page, view);
-    await eventually('nothing loads', async () => (await page.locator('[data-loading]').count()) === 0, 30_000);
+    await eventually('nothing loads', async () => (await page.locator('[data-loading]').count()) === 0);
 
     const after = await places(page);
     for (const [name, place] of Object.entries(before)) expect([name, after[name]]).toEqual([name, place]);

@@ -2,8 +2,6 @@ import type { Page } from 'playwright-core';
 
 import { eventually } from '../../support/eventually.js';
 
-const WITHIN_MS = 20_000;
-
 /** The rows of a view's list, each by the titles of its columns. An id is the whole one. */
 export const rowsShown = (page: Page): Promise<Record<string, string>[]> =>
   page.evaluate(`(() => {
@@ -99,12 +97,8 @@ export async function agree<T>(
   page: Page,
   said: () => Promise<NoInfer<{ [K in keyof T]?: unknown }>>,
 ): Promise<void> {
-  await eventually(
-    `${what} are what the API says`,
-    async () => {
-      expect(await read(page)).toMatchObject(await said());
-      return true;
-    },
-    WITHIN_MS,
-  );
+  await eventually(`${what} are what the API says`, async () => {
+    expect(await read(page)).toMatchObject(await said());
+    return true;
+  });
 }

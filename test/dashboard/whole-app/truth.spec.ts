@@ -276,7 +276,7 @@ describeDashboard('what the views show after random work', WORK, (dashboard) => 
         .sort(([one], [other]) => other.localeCompare(one))
         .map(([, { executions: all, failures }]) => [expect.any(String) as string, ...endsText(all, failures)]);
     });
-  }, 120_000);
+  });
 });
 
 const endsText = (all: number, failed: number): string[] => [
