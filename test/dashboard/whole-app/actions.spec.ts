@@ -162,8 +162,7 @@ describeDashboard('actions of the web app', { config: CONFIG }, (dashboard) => {
         .expect(200);
     await publishAndWait('left-and-opened');
     const { page } = await dashboard.open({ width: 1_600 });
-    // However long the test takes, no answer becomes stale by its age.
-    await page.clock.setFixedTime(new Date());
+    const begunAt = new Date();
     await go(page, '/correlations/left-and-opened', 'left-and-opened');
     await page.getByText('2 artifacts', { exact: true }).waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
@@ -177,6 +176,8 @@ describeDashboard('actions of the web app', { config: CONFIG }, (dashboard) => {
       .filter({ has: page.getByTitle('afterwards') })
       .first()
       .waitFor();
+    // However long it took until here, no answer is stale by its age.
+    await page.clock.setFixedTime(begunAt);
     await page.goBack();
     await page.getByText('4 artifacts', { exact: true }).waitFor();
   });
