@@ -1,7 +1,7 @@
 import { createServer } from 'node:net';
 
-/** Systems give higher ports to programs that ask for any port. */
-const FIRST = 10_000;
+/** Systems give higher ports to programs that ask for any port. Browsers and `fetch` refuse some lower ones. */
+const FIRST = 20_000;
 const LAST = 32_000;
 
 /** Returns a port on which nothing listens. No other program gets it by chance until the caller listens on it. */
