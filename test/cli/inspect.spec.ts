@@ -388,7 +388,8 @@ test('a server behind a proxy with a path prefix', async () => {
 });
 
 test('--help has examples, which are commands of the program', async () => {
-  for (const name of ['agents', 'artifacts', 'executions', 'trace', 'explain', 'waiting', 'tail', 'retry', 'cancel'])
+  const names = 'agents artifacts executions trace compare explain waiting tail retry replay cancel';
+  for (const name of names.split(' '))
     expect((await clients.run(name, '--help')).stdout).toMatch(new RegExp(`\nExamples:\n  starling ${name}`));
 });
 

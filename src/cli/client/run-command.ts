@@ -1,14 +1,9 @@
-import { setTimeout } from 'node:timers/promises';
-
 import type { RunBody } from '../../http/dto/run-body.js';
 import { abortOnSigint, INTERRUPTED } from './abort-on-sigint.js';
 import { readJsonArgument } from './argument-values.js';
 import { Output } from './printing/output.js';
-import { retryWhileUnavailable } from './retry-while-unavailable.js';
-import { type Server, serverAt } from './server.js';
-
-const FIRST_LOOK_MS = 20;
-const LOOK_MS = 1_000;
+import { serverAt } from './server.js';
+import { untilEnded } from './until-ended.js';
 
 /**
  * Starts a run and prints it when it has ended, or immediately prints its id. The run always starts in the background,
@@ -30,7 +25,7 @@ export async function run(
   console.error(`Run ${started.run_id}`);
   let ended: RunBody;
   try {
-    ended = await endOf(server, started, signal);
+    ended = await untilEnded<RunBody>(server, `/run/${started.run_id}`, isOpen, signal);
   } catch (error) {
     if (!signal.aborted) throw error;
     console.error(`The run continues. To see its result: curl ${server.url}/run/${started.run_id}`);
@@ -41,19 +36,4 @@ export async function run(
   process.exitCode = ended.status === 'completed' ? 0 : 1;
 }
 
-async function endOf(server: Server, started: RunBody, signal: AbortSignal): Promise<RunBody> {
-  let current = started;
-  for (
-    let pause = FIRST_LOOK_MS;
-    current.status === 'starting' || current.status === 'running';
-    pause = Math.min(2 * pause, LOOK_MS)
-  ) {
-    await setTimeout(pause, undefined, { signal });
-    current = await retryWhileUnavailable(
-      () => server.get<RunBody>(`/run/${started.run_id}`, signal),
-      console.error,
-      signal,
-    );
-  }
-  return current;
-}
+const isOpen = ({ status }: RunBody): boolean => status === 'starting' || status === 'running';

@@ -33,4 +33,19 @@ export function addControlCommands(program: Command): void {
       .action(failing(async (id: string, options: object) => (await import('./cancel.js')).cancel(id, options))),
     ['cancel order-4711', 'no further execution of this correlation starts'],
   );
+
+  withExamples(
+    forPeople(program.command('replay'))
+      .description('publish what clients published in a correlation again, in a new correlation apart from live work')
+      .argument('<id>', 'id of a correlation, or of an artifact of a client')
+      .requiredOption('--mode <mode>', '`full` runs every agent, `recorded` only those that have changed')
+      .option('--wait', 'wait until the whole cascade has ended; exit code 1 if it did not complete')
+      .action(
+        failing(async (id: string, options: { mode: string; wait?: true }) =>
+          (await import('./replay.js')).replay(id, options),
+        ),
+      ),
+    ['replay order-4711 --mode recorded --wait', 'run what has changed since, and wait for it'],
+    ['replay 01a1ffed-b5d2-738c-bee6-f296bd753c2a --mode full', 'run everything that follows from one artifact'],
+  );
 }
