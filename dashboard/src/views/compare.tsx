@@ -8,6 +8,7 @@ import { Page } from '../components/page';
 import { Section } from '../components/section';
 import { Segments } from '../components/segments';
 import { Empty, Failure, LoadingRows } from '../components/states';
+import { useRepeated } from '../components/use-repeated';
 import { countText, numberText } from '../formats';
 import type { LiveEvent } from '../live/messages';
 import { useLiveRefresh } from '../live/use-live';
@@ -75,6 +76,8 @@ function Compared({ query, show }: ComparedProps): ReactNode {
   const concerns = (event: LiveEvent): boolean =>
     'correlation_id' in event && ids!.includes(event.correlation_id as string);
   useLiveRefresh(() => void pages.refresh(), isActive ? concerns : undefined, EVERY_MS);
+  // The live connection leaves replays out, and does not say which of the two is one.
+  useRepeated(() => void pages.refresh(), isActive ? EVERY_MS : undefined);
   if (error && !first) return <Failure error={error} retry={() => void pages.refresh()} />;
   if (!first) return <LoadingRows />;
   return (

@@ -14,6 +14,7 @@ import { StateBadge } from '../components/state-badge';
 import { Empty, Failure, LoadingRows } from '../components/states';
 import { Ago, Duration, Time } from '../components/time';
 import { useNow } from '../components/use-now';
+import { useRepeated } from '../components/use-repeated';
 import { costText, countText, numberText } from '../formats';
 import type { LiveEvent } from '../live/messages';
 import { useLiveEvents, useLiveRefresh } from '../live/use-live';
@@ -30,6 +31,10 @@ const TRACE = '/api/v1/correlations/{correlation_id}/trace';
 const STATUS = '/api/v1/correlations/{correlation_id}/status';
 
 const SHOWN = ['timeline', 'graph', 'both', 'table'] as const;
+
+/** How often a replay is read again, because the live connection leaves replays out. */
+const ACTIVE_REPLAY_MS = 2_000;
+const ENDED_REPLAY_MS = 10_000;
 
 const READERS = { selected: text, show: choice(...SHOWN), operation: text };
 
@@ -64,10 +69,19 @@ export default function Correlation(): ReactNode {
     if (pages.hasMore) pages.loadMore();
   });
   const trace = pages.pages.at(-1);
+  const { origin } = status.data ?? {};
+  useRepeated(
+    () => {
+      changed.missed();
+      void refresh();
+      void status.refetch();
+    },
+    origin === undefined ? undefined : trace?.state === 'active' ? ACTIVE_REPLAY_MS : ENDED_REPLAY_MS,
+  );
   return (
     <Page
       title={<Title id={id} state={trace?.state} />}
-      about={trace ? <About trace={trace} usage={status.data?.usage} /> : 'What happened, and what it waits for'}
+      about={trace ? <About trace={trace} status={status.data} /> : 'What happened, and what it waits for'}
       actions={
         <>
           <Segments
@@ -85,6 +99,7 @@ export default function Correlation(): ReactNode {
             <Actions
               id={id}
               state={trace.state}
+              origin={origin}
               hasFailed={pages.rows.some((one) => one.state === 'failed' && one.correlation_id === id)}
               onOperation={(operation) => set({ operation })}
             />
@@ -113,12 +128,19 @@ function Title({ id, state }: { id: string; state: string | undefined }): ReactN
 
 interface AboutProps {
   trace: Trace;
-  usage: { input_tokens: number; output_tokens: number; cost?: number } | undefined;
+  status: Answer<typeof STATUS> | undefined;
 }
 
-function About({ trace, usage }: AboutProps): ReactNode {
+function About({ trace, status }: AboutProps): ReactNode {
   const { started_at, settled_at, artifact_count, error_count, generation } = trace;
+  const { usage, origin, replay_mode } = status ?? {};
   const facts = [
+    origin !== undefined && (
+      <>
+        {replay_mode} replay of{' '}
+        <IdChip id={origin} what="correlation" to={{ to: '/correlations/$id', params: { id: origin } }} />
+      </>
+    ),
     <>
       began <Ago at={started_at} />
     </>,

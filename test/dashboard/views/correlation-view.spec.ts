@@ -114,6 +114,53 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await page.context().close();
   });
 
+  /** Opens a correlation that has ended, and replays it in its view. Returns the id of the replay. */
+  const replay = async (page: Page, correlation: string, mode: string, about: string): Promise<string> => {
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay this correlation?' });
+    await dialog.getByRole('combobox', { name: 'Mode' }).selectOption(mode);
+    await dialog.getByText(about).waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Start the replay' }).click();
+    await page.waitForURL(({ pathname }) => !pathname.endsWith(`/${correlation}`));
+    await page.getByText(`${mode} replay of`).getByRole('link', { name: correlation }).waitFor();
+    return new URL(page.url()).pathname.split('/').at(-1)!;
+  };
+
+  it.each([
+    ['recorded', 'Agents whose definition has not changed answer from the record'],
+    ['full', 'models are called and cost money'],
+  ])('replays it with the mode %s, goes to the replay, and compares both', async (mode, about) => {
+    const original = `order-${mode}`;
+    await publish(original, 1);
+    await eventually('it has ended', async () => (await stateOf(original)) === 'completed');
+    const page = await open(original);
+    const id = await replay(page, original, mode, about);
+    await page.getByRole('heading', { level: 1 }).getByText('completed').waitFor();
+    expect(await page.getByRole('link', { name: 'Publish into it' }).count()).toBe(0);
+    const { body } = await dashboard.app.http.get(`/api/v1/correlations/${id}/status`).expect(200);
+    expect(body).toMatchObject({ origin: original, replay_mode: mode, artifact_count: 2 });
+
+    await page.getByRole('link', { name: 'Compare' }).click();
+    await page.getByText('2 pairs, 0 only left, 0 only right').waitFor();
+    await page.getByText('All artifacts are equal').waitFor();
+    await page.context().close();
+  });
+
+  it('follows a replay, which the live connection leaves out', async () => {
+    await publish('order-to-follow', 7);
+    await dashboard.app.http.post('/api/v1/correlations/order-to-follow/cancel').expect(200);
+    const page = await open('order-to-follow');
+    const id = await replay(page, 'order-to-follow', 'full', 'models are called and cost money');
+    const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem');
+    await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'pending' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Replay', exact: true }).count()).toBe(0);
+    await dashboard.app.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
+    await page.getByRole('heading', { level: 1 }).getByText('cancelled').waitFor();
+    await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'cancelled' }).waitFor();
+    await page.context().close();
+  });
+
   it('reads all pages of a long trace, and has few rows at any time', async () => {
     for (let n = 100; n < 360; n += 1) await publish('long', n);
     const page = await open('long');

@@ -10,26 +10,33 @@ import { Place } from '../../components/place';
 import { useQuestion } from '../../components/use-question';
 import { countText } from '../../formats';
 import { isRegistered } from '../../views';
+import { Replay } from './replay';
 
 const WAITING = '/api/v1/correlations/{correlation_id}/waiting';
 
 export interface ActionsProps {
   id: string;
   state: string;
+  /** The correlation that it replays. */
+  origin: string | undefined;
   hasFailed: boolean;
   onOperation: (operationId: string) => void;
 }
 
-export function Actions({ id, state, hasFailed, onOperation }: ActionsProps): ReactNode {
+export function Actions({ id, state, origin, hasFailed, onOperation }: ActionsProps): ReactNode {
   return (
     <>
-      {isRegistered('/publish') && (
+      {isRegistered('/publish') && origin === undefined && (
         <Place to="/publish" search={{ correlation_id: id }} className="button">
           <Icon name="publish" />
           Publish into it
         </Place>
       )}
-      <Place to="/compare" search={{ left: id }} className="button">
+      <Place
+        to="/compare"
+        search={origin === undefined ? { left: id } : { left: origin, right: id }}
+        className="button"
+      >
         <Icon name="compare" />
         Compare
       </Place>
@@ -38,7 +45,7 @@ export function Actions({ id, state, hasFailed, onOperation }: ActionsProps): Re
           All failed executions of this correlation run again on the same inputs, with all attempts of their agents.
         </OperationButton>
       )}
-      {state === 'active' && <Cancel id={id} />}
+      {state === 'active' ? <Cancel id={id} /> : <Replay id={id} />}
     </>
   );
 }

@@ -19,6 +19,8 @@ type Execution = Schemas['ExecutionBody'];
 
 const PATH = '/api/v1/executions/{execution_id}';
 
+const REPLAY_MS = 2_000;
+
 /** Shows what one execution did: its attempts, its inputs and outputs, and the text and cost of its model. */
 export function ExecutionDetails({ id }: { id: string }): ReactNode {
   const { data, error, refetch } = useApi(
@@ -26,6 +28,8 @@ export function ExecutionDetails({ id }: { id: string }): ReactNode {
     { path: { execution_id: id } },
     {
       live: (event) => event.event_type !== 'execution_output' && 'execution_id' in event && event.execution_id === id,
+      // The live connection leaves replays out.
+      pollMs: (execution) => execution?.replay !== undefined && execution.ended_at === null && REPLAY_MS,
     },
   );
   if (error) return <Failure error={error} retry={() => void refetch()} />;
