@@ -29,6 +29,8 @@ export interface AgentOptions {
   weight?: string;
   /** For `fair_by`: the share of `max_pending_executions` that one key may have waiting. Default 0.5. */
   max_share?: number;
+  /** Cancels its executions whose `key`, CEL over their inputs, equals that of an artifact of one of these types. */
+  cancel_on?: { types: string[]; key: string };
 }
 
 /** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */

@@ -21,6 +21,7 @@ export class Catalog {
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
   private readonly subscriptionsByType = new Map<string, Subscription[]>();
+  private readonly cancelledByType: ReadonlyMap<string, AgentDefinition[]>;
 
   constructor(
     readonly types: readonly ArtifactType[],
@@ -51,6 +52,7 @@ export class Catalog {
     this.definitions = definitions;
     this.typesByName = new Map(types.map((type) => [type.name, type]));
     this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));
+    this.cancelledByType = byType(agents);
     for (const subscription of agents.flatMap((agent) => agent.subscriptions)) {
       for (const type of subscription.types) {
         const known = this.subscriptionsByType.get(type);
@@ -72,4 +74,16 @@ export class Catalog {
   subscriptionsTo(type: string): readonly Subscription[] {
     return this.subscriptionsByType.get(type) ?? [];
   }
+
+  /** Returns the agents whose executions an artifact of this type may cancel, in the order of the configuration. */
+  cancelledBy(type: string): readonly AgentDefinition[] {
+    return this.cancelledByType.get(type) ?? [];
+  }
+}
+
+function byType(agents: readonly AgentDefinition[]): Map<string, AgentDefinition[]> {
+  const pairs = agents.flatMap((agent) => (agent.cancelOn?.types ?? []).map((type) => ({ type, agent })));
+  return new Map(
+    [...Map.groupBy(pairs, ({ type }) => type)].map(([type, some]) => [type, some.map(({ agent }) => agent)]),
+  );
 }

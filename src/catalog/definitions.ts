@@ -81,6 +81,14 @@ export interface AgentDefinition {
   limits: LimitUse[];
   /** Null: executions start by priority and age. */
   fairness: Fairness | null;
+  cancelOn: CancelRule | null;
+}
+
+/** Which artifacts cancel executions of an agent. */
+export interface CancelRule {
+  types: string[];
+  /** CEL over the inputs of an execution, or over the artifact alone. Equal keys cancel. */
+  key: string;
 }
 
 /** How the executions of an agent take turns by a key. */

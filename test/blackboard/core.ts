@@ -75,6 +75,7 @@ export const agent = (
   budget: null,
   limits: [],
   fairness: null,
+  cancelOn: null,
   ...parts,
 });
 

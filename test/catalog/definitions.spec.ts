@@ -92,6 +92,7 @@ describe('the catalog of a configuration', () => {
       budget: { tokens: 1_000, cost: null },
       limits: [],
       fairness: null,
+      cancelOn: null,
     });
   });
 

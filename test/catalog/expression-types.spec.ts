@@ -55,6 +55,18 @@ agents:
         ${expression}
 `;
 
+const withCancelKey = (key: string, types = 'Invoice', consumes = 'types: [Order]'): string => `${TYPES}
+agents:
+  a:
+    consumes: [{ ${consumes} }]
+    publishes: [{ type: Other }]
+    cancel_on:
+      types: [${types}]
+      key: |
+        ${key}
+    engine: { kind: expression, expression: '{"a": 1}' }
+`;
+
 const WHERE = 'agents.a.consumes[0].where';
 const ANSWER = 'agents.a.engine.expression';
 
@@ -291,6 +303,45 @@ agents:
     expect((await findingsIn(folded))[0]).toMatch(/^error at ▸ /);
     const plain = `${TYPES}\nagents:\n  a:\n    consumes: [{ types: [Order], from_agents: ["\${WHO:-external}"], where: ▸payload.totl > 1.0 }]\n    engine: { kind: expression, expression: 'null' }\n`;
     expect((await findingsIn(plain))[0]).toMatch(/^error at ▸ /);
+  });
+});
+
+describe('the key of cancel_on', () => {
+  test.each([
+    [
+      'a field that what cancels does not have',
+      withCancelKey('▸payload.number'),
+      'names the unknown field payload.number; payload has only total, state and lines',
+    ],
+    [
+      'a field that the inputs do not have',
+      withCancelKey('▸payload.state'),
+      'names the unknown field payload.state; payload has only number, total, note, priority, customer and items',
+    ],
+    [
+      'a field that is misspelt in both',
+      withCancelKey('▸payload.totl', 'Order'),
+      'names the unknown field payload.totl; did you mean payload.total?',
+    ],
+    [
+      'a field that neither has',
+      withCancelKey("▸payload.nothing == 'x' ? 'a' : payload.number"),
+      'names the unknown field payload.nothing; payload has only number, total, note, priority, customer, items, state and lines',
+    ],
+  ])('is checked: %s', async (_, text, message) => {
+    expect(await findingsIn(text)).toEqual([`error at ▸ agents.a.cancel_on.key: ${message}`]);
+  });
+
+  test.each([
+    ['a field of both', withCancelKey('payload.total')],
+    ['a choice', withCancelKey('has(payload.number) ? payload.number : payload.state')],
+    [
+      'of a join',
+      withCancelKey('has(payload.Order) ? payload.Order.total : payload.total', 'Invoice', 'types: [Order, Message]'),
+    ],
+    ['of a batch window', withCancelKey('artifact.payload.total', 'Invoice', 'types: [Order], batch: { size: 2 }')],
+  ])('is accepted: %s', async (_, text) => {
+    expect(await findingsIn(text)).toEqual([]);
   });
 });
 

@@ -1513,6 +1513,8 @@ export interface components {
             error_message: string | null;
             cause?: string;
             stack?: string;
+            /** Format: uuid */
+            cancelled_by?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1805,6 +1807,8 @@ export interface components {
             error_message: string | null;
             cause?: string;
             stack?: string;
+            /** Format: uuid */
+            cancelled_by?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;
@@ -1900,6 +1904,8 @@ export interface components {
             error_message: string | null;
             cause?: string;
             stack?: string;
+            /** Format: uuid */
+            cancelled_by?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;

@@ -9,6 +9,7 @@ import { Budgets } from './budgets.js';
 import {
   deleteAllOf,
   deleteOfExecution,
+  deleteOfExecutions,
   deleteOfLease,
   findCalls,
   findCallsOfLostLeases,
@@ -109,6 +110,17 @@ export class BudgetReservations {
     { itsOwn = false } = {},
   ): Promise<void> {
     await (itsOwn ? deleteOfLease(tx.db, { id, leaseToken }) : deleteOfExecution(tx.db, { id }));
+    await this.waiters.wake(tx, changes, correlationId);
+  }
+
+  /** These executions of the correlation no longer make calls or wait for room. */
+  async drop(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlationId: string,
+    executionIds: readonly string[],
+  ): Promise<void> {
+    await deleteOfExecutions(tx.db, {}, executionIds);
     await this.waiters.wake(tx, changes, correlationId);
   }
 

@@ -118,6 +118,27 @@ export class Usages {
     }
   }
 
+  /**
+   * These executions of a correlation have ended without an outcome. Counts the calls that they were making as their
+   * whole reservations, as `settleLost` does, and no longer lets them wait for room. The caller has locked the
+   * correlation.
+   */
+  async abandon(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlationId: string,
+    executions: readonly Pick<Spender, 'id' | 'agent'>[],
+  ): Promise<void> {
+    if (!executions.some(({ agent }) => this.budgets.holdFor(agent))) return;
+    await this.settleLost(tx, changes, correlationId);
+    await this.reservations.drop(
+      tx,
+      changes,
+      correlationId,
+      executions.map(({ id }) => id),
+    );
+  }
+
   /** Counts a call as its whole reservation. */
   private async countReserved(
     tx: Transaction,

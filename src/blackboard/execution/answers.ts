@@ -8,6 +8,7 @@ import { newId } from '../../common/ids.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
+import { NO_REACTIONS } from '../matching/matching.js';
 import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import { OutputMemory } from './output-memory.js';
@@ -95,7 +96,7 @@ export class Answers {
    * a second call continues where the first one stopped.
    */
   async match({ direct }: AnsweredExecution, drafts: ArtifactDraft[], matched: MatchedArtifact[]): Promise<void> {
-    const silent = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, triggered: [] });
+    const silent = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, ...NO_REACTIONS });
     while (matched.length < drafts.length) {
       const next = drafts.slice(matched.length, matched.length + MATCHED_AT_ONCE);
       matched.push(...(await Promise.all(next.map((draft) => (direct ? silent(draft) : this.artifacts.match(draft))))));

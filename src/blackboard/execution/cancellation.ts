@@ -10,10 +10,8 @@ import type { TrackedCorrelation } from '../correlations/tracked-correlation.js'
 import { JoinRemoval } from '../joins/join-removal.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
+import { abortEngines } from './abort-signals.js';
 import { endOpen, holdOpen } from './execution-rows.js';
-
-/** Ids in one message between processes, which can have 7,500 bytes. */
-const IDS_IN_A_SIGNAL = 100;
 
 /**
  * Cancels correlations. One transaction ends pending executions, revokes leases, removes timers and waiting artifacts,
@@ -121,15 +119,10 @@ export class Cancellation {
       .filter(({ state, lease_owner }) => state === 'running' && lease_owner === null)
       .map(({ agent }) => agent);
     tx.afterCommit(() => {
-      this.abortEngines(running);
+      abortEngines(this.signals, running);
       // Clients held these executions, so no process notices by itself that their places are free.
       new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));
     });
-  }
-
-  private abortEngines(ids: readonly string[]): void {
-    for (let sent = 0; sent < ids.length; sent += IDS_IN_A_SIGNAL)
-      this.signals.executionsCancelled.publishEverywhere(ids.slice(sent, sent + IDS_IN_A_SIGNAL));
   }
 }
 

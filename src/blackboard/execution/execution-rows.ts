@@ -1,8 +1,8 @@
-import { type Selectable, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
 import { memoize, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
-import type { ExecutionsTable } from '../../database/schema.js';
+import type { ExecutionsTable, Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
 import { NO_LEASE } from '../../queue/leased-rows.js';
@@ -75,15 +75,38 @@ export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenEx
   return locking(tx.db, open, { wait: true }).execute();
 }
 
-/** Cancels the executions of a correlation that have not ended. */
-export const endOpen = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
+const cancelling = (db: Kysely<Schema>, now: RawBuilder<number>) =>
   changeState(db, 'executions', ['pending', 'running'], 'cancelled')
-    .set({ ...NO_LEASE, ended_at: place('now'), available_at: null, blocked_on: null })
+    .set({ ...NO_LEASE, ended_at: now, available_at: null, blocked_on: null })
     // Kept for an attempt that is cancelled while it runs; an execution that waits has no current attempt.
     .set(({ eb }) => ({
       attempt_started_at: eb.case().when('state', '=', 'running').then(eb.ref('attempt_started_at')).end(),
-    }))
-    .where('correlation_id', '=', place('correlationId')),
+    }));
+
+/** Cancels the executions of a correlation that have not ended. */
+export const endOpen = prepared<{ correlationId: string; now: number }, unknown>((db, place) =>
+  cancelling(db, place('now')).where('correlation_id', '=', place('correlationId')),
+);
+
+/** Finds those of these executions that have not ended. Locks them in the order of their ids. */
+export function holdOpenAmong(
+  tx: Transaction,
+  ids: readonly string[],
+): Promise<(OpenExecution & Pick<StoredExecution, 'correlation_id'>)[]> {
+  const open = tx.db
+    .selectFrom('executions')
+    .select(['id', 'agent', 'correlation_id', 'state', 'lease_owner', 'due_at'])
+    .where('id', 'in', ids)
+    .where('ended_at', 'is', null)
+    .orderBy('id');
+  return locking(tx.db, open, { wait: true }).execute();
+}
+
+/** Cancels these executions, which have not ended and are locked. */
+export const endAmong = preparedWithList<{ now: number; artifactId: string }, string, unknown>((db, place, ids) =>
+  cancelling(db, place('now'))
+    .set({ cancelled_by: place('artifactId') })
+    .where('id', 'in', ids),
 );
 
 export async function findCorrelationOf({ db }: Transaction, id: string): Promise<string | undefined> {

@@ -18,6 +18,7 @@ import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
 import { Cancellation } from './cancellation.js';
+import { CancelledExecutions } from './cancelled-executions.js';
 import { Claims } from './claims.js';
 import { EndedExecutions } from './ended-executions.js';
 import { EngineContexts } from './engine-contexts.js';
@@ -57,6 +58,7 @@ import { StartedExecutions } from './started-executions.js';
     AttemptReports,
     BudgetOutcomes,
     Cancellation,
+    CancelledExecutions,
     Claims,
     EndedExecutions,
     EngineContexts,
@@ -79,6 +81,7 @@ import { StartedExecutions } from './started-executions.js';
     Answers,
     AttemptReports,
     Cancellation,
+    CancelledExecutions,
     Claims,
     ExecutionSlots,
     Executor,

@@ -26,6 +26,7 @@ type ExecutionColumn =
   | 'fair_key'
   | 'ended_at'
   | 'error_message'
+  | 'cancelled_by'
   | OutsideColumn;
 /** The columns that say who must do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
@@ -150,6 +151,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.fair_key',
       'executions.ended_at',
       'executions.error_message',
+      'executions.cancelled_by',
       'executions.assignee',
       'executions.claimed_by',
       'executions.lease_owner',

@@ -63,8 +63,8 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
 });
 
 function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
-  const { agent, state, attempt, available_at, ended_at, error_message, paused, waitsForBudget, assignee, claimed_by } =
-    execution;
+  const { agent, state, attempt, available_at, ended_at, error_message, cancelled_by } = execution;
+  const { paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
   switch (state) {
     case 'pending':
@@ -85,7 +85,7 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
     case 'failed':
       return `failed permanently at ${toTimestamp(ended_at!)}, in attempt ${attempt}: ${error_message}`;
     case 'cancelled':
-      return `was cancelled at ${toTimestamp(ended_at!)}`;
+      return `was cancelled at ${toTimestamp(ended_at!)}${cancelled_by === null ? '' : ` by the artifact ${cancelled_by}, which has the same key of cancel_on`}`;
   }
 }
 

@@ -72,6 +72,7 @@ const OF_EXECUTION = [
   'lease_owner',
   'lease_until',
   'due_at',
+  'cancelled_by',
 ] as const;
 
 export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & {

@@ -53,6 +53,8 @@ export interface TracedExecution {
   /** See TracedAttempt. */
   cause?: string;
   stack?: string;
+  /** The artifact that cancelled it by a key. Absent if none did. */
+  cancelled_by?: string;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;
   /** The name that the last claimant gave. */

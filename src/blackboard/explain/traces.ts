@@ -182,6 +182,7 @@ const executionOf = (
   error_type: row.error_type,
   error_message: row.error_message,
   ...shownDetails(settings, row),
+  ...(row.cancelled_by !== null && { cancelled_by: row.cancelled_by }),
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOrNull(heldUntil(row)),

@@ -172,7 +172,7 @@ const isLease = (lease: string | null, executionId: string, leaseToken: string):
   lease !== null && outsideToken(lease, executionId) === leaseToken;
 
 /** The error for a lease that no longer holds, with the reason. */
-function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased): DomainError {
+function notHeld({ id, state, ended_at, error_message, correlation_id, cancelled_by }: Leased): DomainError {
   switch (state) {
     case 'completed':
       return new DomainError(
@@ -187,7 +187,7 @@ function notHeld({ id, state, ended_at, error_message, correlation_id }: Leased)
     case 'cancelled':
       return new DomainError(
         'conflict',
-        `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, with its correlation ${correlation_id}, and accepts no more requests`,
+        `Execution ${id} was cancelled at ${toTimestamp(ended_at!)}, ${cancelled_by === null ? `with its correlation ${correlation_id}` : `by the artifact ${cancelled_by}`}, and accepts no more requests`,
       );
     default:
       return new DomainError(

@@ -113,6 +113,7 @@ const LEASED = [
   'ended_at',
   'error_message',
   'traceparent',
+  'cancelled_by',
 ] as const;
 
 /** The fields of an execution that decide what a lease token allows. */

@@ -4,8 +4,9 @@ import { places, prepared } from '../../database/prepared.js';
 import type { JoinArrivalsTable, JoinGroupsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
+import { OF_REPLAY } from '../matching/replay-keys.js';
 import { isAmong, type SubscriptionPlace } from '../matching/subscription-rows.js';
-import { type GroupKey, OF_REPLAY } from './lock-keys.js';
+import type { GroupKey } from './lock-keys.js';
 
 /** A join group or a batch window. */
 export type WaitingGroup = Selectable<JoinGroupsTable>;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { isJoin, type Triggered } from '../matching/matcher.js';
+import { keyIn, type KeyOwner, keyWithoutReplay } from '../matching/replay-keys.js';
 import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 
@@ -15,22 +16,7 @@ export interface GroupKey extends SubscriptionPlace {
  */
 export const WINDOW_KEY = '';
 
-export const isWindow = ({ key }: Pick<GroupKey, 'key'>): boolean => joinKeyOf(key) === WINDOW_KEY;
-
-/** Begins what `keyIn` adds. A join's key is JSON or a digest, so it does not begin with it. */
-export const OF_REPLAY = '#';
-
-/** Artifacts of a replay wait apart from all others, under separate keys. `key`: a bounded key, or `WINDOW_KEY`. */
-export const keyIn = ({ id, isReplay }: KeyOwner, key: string): string => (isReplay ? key + OF_REPLAY + id : key);
-
-/** The correlation of an artifact that arrives. */
-export interface KeyOwner {
-  id: string;
-  isReplay: boolean;
-}
-
-/** The key that `keyIn` was called with. The id of a replay is a UUID. */
-export const joinKeyOf = (key: string): string => key.replace(/#[\da-f-]{36}$/, '');
+export const isWindow = ({ key }: Pick<GroupKey, 'key'>): boolean => keyWithoutReplay(key) === WINDOW_KEY;
 
 const LONGEST_KEY = 200;
 

@@ -20,9 +20,12 @@ const withoutKeys = (db: Reader, id: string) =>
 export const findWithoutKeys = (
   db: Reader,
   id: string,
-): Promise<{ agent: string; subscription: number; correlation_id: string; batch: number; bytes: number } | undefined> =>
+): Promise<
+  | { agent: string; subscription: number; correlation_id: string; replay: number; batch: number; bytes: number }
+  | undefined
+> =>
   withoutKeys(db, id)
-    .select(['agent', 'subscription', 'executions.correlation_id', 'batch'])
+    .select(['agent', 'subscription', 'executions.correlation_id', 'executions.replay', 'batch'])
     .select(({ selectFrom }) =>
       selectFrom('execution_inputs')
         .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')

@@ -8,6 +8,7 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Telemetry } from '../../common/telemetry.js';
 import type { AgentArtifact } from '../../engines/engine.js';
+import { type Cancel, CancelKeys } from './cancel-keys.js';
 import { inputView } from './input-view.js';
 import {
   artifactPredicate,
@@ -22,6 +23,15 @@ import {
 } from './matcher.js';
 import { QueueExpressions } from './queue-expressions.js';
 
+/** The things that happen when an artifact is offered to the agents. */
+export interface Reactions {
+  triggered: readonly Triggered[];
+  cancels: readonly Cancel[];
+}
+
+/** The reactions to an artifact that no agent gets. */
+export const NO_REACTIONS: Reactions = { triggered: [], cancels: [] };
+
 /** Evaluates the expressions for the matcher's verdicts. Call it before a transaction: it may take up to a second. */
 @Injectable()
 export class Matching {
@@ -31,10 +41,16 @@ export class Matching {
     private readonly catalog: Catalog,
     private readonly evaluator: ExpressionEvaluator,
     private readonly queueExpressions: QueueExpressions,
+    private readonly cancelKeys: CancelKeys,
     private readonly clock: Clock,
     private readonly telemetry: Telemetry,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
+
+  /** Returns what `matchable` triggers and cancels now. Errors of expressions are logged. */
+  async reactions(matchable: Matchable): Promise<Reactions> {
+    return { triggered: await this.triggered(matchable), cancels: await this.cancelKeys.of(matchable) };
+  }
 
   /**
    * The subscriptions that `matchable` triggers now, in the order of the configuration. Errors of expressions are

@@ -5,6 +5,7 @@ import { type Fairness, MOST_PRIORITY, type Subscription } from '../../catalog/d
 import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { externalWork } from '../../engines/external/external-work.js';
+import { CancelKeys, UNKNOWN_KEY } from './cancel-keys.js';
 import { inputView } from './input-view.js';
 import { LimitKeys } from './limit-keys.js';
 import { findKeyProblem, NO_VALUES, type QueueProblem, type QueueValues } from './queue-values.js';
@@ -15,20 +16,27 @@ const MOST_WEIGHT = 1_000;
 
 type Found<Value> = Value | { problem: QueueProblem };
 
-/** Evaluates the expressions that decide when an execution starts. */
+/** Evaluates the expressions that decide when an execution starts and what cancels it. */
 @Injectable()
 export class QueueExpressions {
   constructor(
     private readonly catalog: Catalog,
     private readonly evaluator: ExpressionEvaluator,
     private readonly limitKeys: LimitKeys,
+    private readonly cancelKeys: CancelKeys,
   ) {}
 
   /** Undefined if the inputs decide them. */
   withoutInputs({ agent, priorityBy }: Subscription): QueueValues | undefined {
     const limit_keys = this.limitKeys.withoutInputs(agent);
-    if (limit_keys === undefined || priorityBy !== null || this.fairnessOf(agent)) return undefined;
+    if (limit_keys === undefined || priorityBy !== null || this.fairnessOf(agent) || this.cancelKeys.has(agent))
+      return undefined;
     return { ...NO_VALUES, limit_keys };
+  }
+
+  /** The values of an execution while its inputs are still to be evaluated. */
+  notComputed(agent: string): QueueValues {
+    return { ...NO_VALUES, cancel_key: this.cancelKeys.has(agent) ? UNKNOWN_KEY : null };
   }
 
   /** `problem`: why the execution cannot run. Call it before a transaction: it may take a second. */
@@ -45,7 +53,8 @@ export class QueueExpressions {
     if ('problem' in fair) return fair;
     const priority = priorityBy === null ? null : await this.priority(priorityBy, variables);
     if (priority !== null && typeof priority !== 'number') return priority;
-    return { values: { limit_keys: limits.keys, ...fair, priority } };
+    const cancel_key = await this.cancelKeys.ofInputs(agent, variables);
+    return { values: { limit_keys: limits.keys, ...fair, priority, cancel_key } };
   }
 
   private async priority(source: string, variables: ExpressionVariables): Promise<Found<number>> {

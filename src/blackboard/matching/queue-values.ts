@@ -1,4 +1,4 @@
-/** The columns of an execution that decide when it starts, with what expressions over its inputs gave when it was queued. */
+/** The columns of an execution that decide when it starts and what cancels it, with what expressions over its inputs gave when it was queued. */
 export interface QueueValues {
   /** In the form of `executions.limit_keys`. */
   limit_keys: string | null;
@@ -7,9 +7,17 @@ export interface QueueValues {
   fair_weight: number | null;
   /** Null: that of the subscription. */
   priority: number | null;
+  /** In the form of `Cancel`. */
+  cancel_key: string | null;
 }
 
-export const NO_VALUES: QueueValues = { limit_keys: null, fair_key: null, fair_weight: null, priority: null };
+export const NO_VALUES: QueueValues = {
+  limit_keys: null,
+  fair_key: null,
+  fair_weight: null,
+  priority: null,
+  cancel_key: null,
+};
 
 /** Why an execution cannot be queued. It fails with this error. */
 export interface QueueProblem {

@@ -8,17 +8,15 @@ import { inputOf } from '../artifacts/execution-input.js';
 import { releaseTime } from '../artifacts/visibility-rules.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
-import type { Triggered } from '../matching/matcher.js';
-import { Matching } from '../matching/matching.js';
+import { Matching, NO_REACTIONS, type Reactions } from '../matching/matching.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { Triggering } from './triggering.js';
 
 /** An artifact with the results of its matching. */
-export interface MatchedArtifact {
+export interface MatchedArtifact extends Reactions {
   draft: ArtifactDraft;
   /** When it is released to its subscriptions (epoch ms); null if it triggers immediately. */
   releaseAt: number | null;
-  triggered: Triggered[];
 }
 
 /** Characters of a payload's JSON text. */
@@ -43,8 +41,8 @@ export class MatchedArtifacts {
 
   async match(draft: ArtifactDraft): Promise<MatchedArtifact> {
     const releaseAt = releaseTime(draft.visibility, draft.createdAt);
-    if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, triggered: [] };
-    const triggered = await this.matching.triggered({
+    if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, ...NO_REACTIONS };
+    const reactions = await this.matching.reactions({
       artifact: {
         id: draft.id,
         type: draft.type,
@@ -59,7 +57,7 @@ export class MatchedArtifacts {
       visibility: draft.visibility,
       createdAt: draft.createdAt,
     });
-    return { draft, releaseAt: null, triggered };
+    return { draft, releaseAt: null, ...reactions };
   }
 
   /** The names that a transaction locks before it stores these artifacts. */
@@ -77,20 +75,20 @@ export class MatchedArtifacts {
     return this.writer.insert(tx, draft);
   }
 
-  /** Counts the artifact that is stored at `seq` in its correlation, and stores everything that it triggers. */
+  /** Counts the artifact that is stored at `seq` in its correlation, and stores everything that it triggers or cancels. */
   async trigger(
     tx: Transaction,
     changes: CorrelationChanges,
     correlation: TrackedCorrelation,
     seq: number,
-    { draft, releaseAt, triggered }: MatchedArtifact,
+    { draft, releaseAt, triggered, cancels }: MatchedArtifact,
   ): Promise<void> {
     changes.addArtifact(correlation, seq, draft);
     if (releaseAt !== null) {
       correlation.pending += 1;
       await this.timers.setRelease(tx, releaseAt, seq, draft.correlationId);
     }
-    const artifact = { seq, type: draft.type, input: inputOf(draft, seq, 0) };
-    await this.triggering.start(tx, changes, artifact, correlation, triggered);
+    const artifact = { seq, id: draft.id, type: draft.type, input: inputOf(draft, seq, 0) };
+    await this.triggering.start(tx, changes, artifact, correlation, { triggered, cancels });
   }
 }

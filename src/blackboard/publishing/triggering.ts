@@ -6,19 +6,26 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { BatchWindows } from '../joins/batch-windows.js';
 import { Joins } from '../joins/joins.js';
-import { boundedKey, keyIn, type KeyOwner, lockKeysOf, WINDOW_KEY } from '../joins/lock-keys.js';
+import { boundedKey, lockKeysOf, WINDOW_KEY } from '../joins/lock-keys.js';
 import { isJoin, type Triggered } from '../matching/matcher.js';
+import type { Reactions } from '../matching/matching.js';
+import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
+import { CancelRequests } from '../scheduling/cancel-requests.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 
 interface TriggeringArtifact {
   seq: number;
+  id: string;
   type: string;
   /** Set if the transaction has just stored it. */
   input?: ExecutionInput;
 }
 
-/** Adds a stored artifact to the executions, joins and batch windows of the subscriptions that it triggers. */
+/**
+ * Adds a stored artifact to the executions, joins and batch windows of the subscriptions that it triggers, and requests
+ * what it cancels.
+ */
 @Injectable()
 export class Triggering {
   constructor(
@@ -26,6 +33,7 @@ export class Triggering {
     private readonly executions: ExecutionQueue,
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
+    private readonly cancelRequests: CancelRequests,
   ) {}
 
   /** The names that a transaction locks before it calls `start`. `owner`: the artifact's correlation. */
@@ -36,12 +44,14 @@ export class Triggering {
   async start(
     tx: Transaction,
     changes: CorrelationChanges,
-    { seq, type, input }: TriggeringArtifact,
+    { seq, id, type, input }: TriggeringArtifact,
     correlation: TrackedCorrelation,
-    triggered: readonly Triggered[],
+    { triggered, cancels }: Reactions,
   ): Promise<void> {
     const artifact = { seq, type, correlationId: correlation.id };
     const owner = { id: correlation.id, isReplay: isReplay(correlation) };
+    // Before its own executions, so that it does not cancel these.
+    if (cancels.length > 0) await this.cancelRequests.add(tx, changes.now, owner, id, cancels);
     for (const { subscription, key, queueValues } of triggered) {
       if (subscription.batch)
         await this.windows.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, WINDOW_KEY) });

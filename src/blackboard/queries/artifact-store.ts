@@ -59,10 +59,12 @@ export class ArtifactStore {
   }
 
   /** Returns what is known of the artifact at a position without reading its payload. Throws if none is stored there. */
-  async headAt(seq: number): Promise<{ type: string; correlationId: string; replay: number; payloadBytes: number }> {
+  async headAt(
+    seq: number,
+  ): Promise<{ id: string; type: string; correlationId: string; replay: number; payloadBytes: number }> {
     return this.unitOfWork.reader
       .selectFrom('artifacts')
-      .select(['type', 'correlation_id as correlationId', 'replay'])
+      .select(['id', 'type', 'correlation_id as correlationId', 'replay'])
       .select(sql<number>`octet_length(payload)`.as('payloadBytes'))
       .where('seq', '=', seq)
       .executeTakeFirstOrThrow();

@@ -6,7 +6,7 @@ import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import type { Triggered } from '../matching/matcher.js';
-import { Matching } from '../matching/matching.js';
+import { Matching, NO_REACTIONS } from '../matching/matching.js';
 import { Triggering } from '../publishing/triggering.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { AnsweredWork, type CorrelationRecord } from './answered-work.js';
@@ -91,9 +91,10 @@ export class RecordedReplays {
       await this.triggering.start(
         tx,
         changes,
-        { seq: positions.get(row.seq)!, type: row.type },
+        { seq: positions.get(row.seq)!, id: row.id, type: row.type },
         correlation,
-        triggered,
+        // It cancels nothing: the work that runs again begins now, and not when the artifact was published.
+        { ...NO_REACTIONS, triggered },
       );
   }
 }

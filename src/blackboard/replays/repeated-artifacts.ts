@@ -7,6 +7,7 @@ import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import { parsedSize } from '../../common/parsed-size.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
+import { NO_REACTIONS } from '../matching/matching.js';
 import { Drafts } from '../publishing/drafts.js';
 import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { type Original, Originals } from './originals.js';
@@ -74,7 +75,7 @@ export class RepeatedArtifacts {
       const draft = this.drafts.check(given, growth);
       // The inputs of a run trigger nothing but its agent.
       const isInput = original.invokedInputs.includes(row.seq);
-      const matched = isInput ? { draft, releaseAt: null, triggered: [] } : await this.artifacts.match(draft);
+      const matched = isInput ? { draft, releaseAt: null, ...NO_REACTIONS } : await this.artifacts.match(draft);
       return { ...matched, repeats: row.seq };
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'invalid') throw error;

@@ -15,7 +15,8 @@ import { isReplay, type TrackedCorrelation } from '../correlations/tracked-corre
 import { findBlockedAmong } from '../limits/limit-rows.js';
 import { keyText, parseKeys } from '../limits/limit-usage.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
-import { NO_VALUES, type QueueValues } from '../matching/queue-values.js';
+import type { QueueValues } from '../matching/queue-values.js';
+import { keyIn } from '../matching/replay-keys.js';
 import { Backlog } from './backlog.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
 import {
@@ -42,7 +43,7 @@ export interface NewExecution {
   direct: boolean;
 }
 
-/** The columns that decide when it may start. */
+/** The columns that decide when it may start, and what cancels it. */
 type QueuePlace = QueueValues & Pick<NewExecutionRow, 'blocked_on' | 'available_at'>;
 
 /** Queues executions in the transaction that triggers them, and enforces the limit on executions per correlation. */
@@ -69,11 +70,13 @@ export class ExecutionQueue {
       await this.reportLimit(tx, changes, execution);
       return null;
     }
-    const { priority, ...place } = await this.placeOf(tx, execution);
+    const { priority, cancel_key, ...place } = await this.placeOf(tx, execution);
     const row = {
       ...this.rowOf(execution, changes.now),
       ...place,
       priority: priority ?? subscription.priority,
+      cancel_key:
+        cancel_key === null ? null : keyIn({ id: correlation.id, isReplay: isReplay(correlation) }, cancel_key),
     };
     const lacksKeys = row.available_at !== null && row.blocked_on === null;
     // Only a claim holds the locks of limits.
@@ -120,7 +123,8 @@ export class ExecutionQueue {
   /** An execution keeps the limits and the keys that it is queued with. */
   private async placeOf(tx: Transaction, { subscription, queueValues }: NewExecution): Promise<QueuePlace> {
     const values = queueValues ?? this.queueExpressions.withoutInputs(subscription);
-    if (!values) return { ...NO_VALUES, blocked_on: null, available_at: NEVER };
+    if (!values)
+      return { ...this.queueExpressions.notComputed(subscription.agent), blocked_on: null, available_at: NEVER };
     if (values.limit_keys === null) return { ...values, blocked_on: null, available_at: null };
     // It waits behind those that wait already, and no claim reads it.
     const [blocked_on = null] = await findBlockedAmong(tx.db, parseKeys(values.limit_keys).map(keyText));

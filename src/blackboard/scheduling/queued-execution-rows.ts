@@ -27,6 +27,7 @@ const COLUMNS = [
   'blocked_on',
   'fair_key',
   'fair_weight',
+  'cancel_key',
   'available_at',
   'created_at',
 ] as const;

@@ -8,6 +8,7 @@ import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { AgentPauses } from './agent-pauses.js';
 import { Backlog } from './backlog.js';
+import { CancelRequests } from './cancel-requests.js';
 import { Deadlines } from './deadlines.js';
 import { ExecutionQueue } from './execution-queue.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
@@ -29,6 +30,7 @@ import { WorkflowErrors } from './workflow-errors.js';
   providers: [
     AgentPauses,
     Backlog,
+    CancelRequests,
     Deadlines,
     ExecutionQueue,
     ExecutionsWithoutAgent,
@@ -41,6 +43,7 @@ import { WorkflowErrors } from './workflow-errors.js';
   exports: [
     AgentPauses,
     Backlog,
+    CancelRequests,
     Deadlines,
     ExecutionQueue,
     ExecutionsWithoutAgent,

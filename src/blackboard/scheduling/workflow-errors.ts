@@ -64,11 +64,16 @@ export class WorkflowErrors {
     const seq = (await this.writer.insert(tx, draft))!;
     changes.addArtifact(correlation, seq, draft);
     // Matching may evaluate expressions, and a transaction must not wait for them. A durable timer that is due
-    // immediately releases the error to its subscribers.
-    if (!failure.silent && this.catalog.subscriptionsTo(WORKFLOW_ERROR).length > 0) {
+    // immediately releases the error to its subscribers and to what it cancels.
+    if (!failure.silent && this.hasTakers) {
       correlation.pending += 1;
       await this.timers.setRelease(tx, changes.now, seq, failure.correlationId);
     }
+  }
+
+  private get hasTakers(): boolean {
+    const { catalog } = this;
+    return catalog.subscriptionsTo(WORKFLOW_ERROR).length > 0 || catalog.cancelledBy(WORKFLOW_ERROR).length > 0;
   }
 
   private async visibilityOf(

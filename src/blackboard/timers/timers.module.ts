@@ -21,6 +21,7 @@ import { ExecutionDueTime } from './handlers/execution-due-time.js';
 import { ExecutionLimits } from './handlers/execution-limits.js';
 import { GroupTimeLimit } from './handlers/group-time-limit.js';
 import { JoinDecision } from './handlers/join-decision.js';
+import { RequestedCancel } from './handlers/requested-cancel.js';
 import { ScheduleTick } from './handlers/schedule-tick.js';
 import { ParkedTimers } from './parked-timers.js';
 import { TIMER_HANDLERS, type TimerHandler } from './timer-handler.js';
@@ -36,6 +37,7 @@ const HANDLERS: Record<Timer['kind'], Type<TimerHandler>> = {
   due: ExecutionDueTime,
   tick: ScheduleTick,
   limits: ExecutionLimits,
+  cancel: RequestedCancel,
 };
 
 @Module({

@@ -2,7 +2,8 @@ import { Injectable } from '@nestjs/common';
 
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { isWindow, joinKeyOf } from '../joins/lock-keys.js';
+import { isWindow } from '../joins/lock-keys.js';
+import { keyWithoutReplay } from '../matching/replay-keys.js';
 import { SubscriptionNumbers, typesIn } from '../matching/subscription-numbers.js';
 import type { SubscriptionRow } from '../matching/subscription-rows.js';
 import type { KnownWork } from '../processes/known-work.js';
@@ -76,7 +77,7 @@ export class OpenGroups {
       agent: row.agent,
       subscription: configured?.index ?? null,
       types,
-      join_key: window ? null : joinKeyOf(row.key),
+      join_key: window ? null : keyWithoutReplay(row.key),
       correlation_id: correlations.size === 1 ? [...correlations][0]! : null,
       state: row.state,
       received: Object.fromEntries(parts.map(({ type, count }) => [type, count])),

@@ -23,6 +23,7 @@ export function checkAgent(
   checkDuration(options.timeout, [...path, 'timeout'], errors);
   checkRetry(options.retry ?? {}, [...path, 'retry'], errors);
   checkFairness(options, path, report);
+  checkSource(options.cancel_on?.key, [...path, 'cancel_on', 'key'], report);
 }
 
 /** Refuses names that clients or the service use as producer, and names of other agents. */

@@ -4,6 +4,7 @@ import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from
 import { defineBudget } from '../costs.js';
 import {
   type AgentDefinition,
+  type CancelRule,
   type Fairness,
   MAX_BATCH_SIZE,
   type Output,
@@ -45,11 +46,16 @@ export function defineAgent(
     budget: defineBudget(options.budget),
     limits: defineLimitUses(options.limits, limitKeys),
     fairness: defineFairness(options),
+    cancelOn: defineCancelRule(options.cancel_on),
   };
 }
 
 function defineFairness({ fair_by, weight, max_share }: Remaining<AgentOptions>): Fairness | null {
   return fair_by === undefined ? null : { by: fair_by, weight: weight ?? null, maxShare: max_share ?? DEFAULT_SHARE };
+}
+
+function defineCancelRule(options: Remaining<AgentOptions['cancel_on']>): CancelRule | null {
+  return options?.key === undefined ? null : { types: present(options.types), key: options.key };
 }
 
 function defineSubscription(agent: string, index: number, options: Remaining<SubscriptionOptions>): Subscription {

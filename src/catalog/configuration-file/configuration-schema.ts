@@ -111,6 +111,20 @@ const retrySchema: JsonObject = {
   },
 };
 
+const cancelOnSchema: JsonObject = {
+  description: 'Artifacts that cancel the executions of the agent that have their key',
+  type: 'object',
+  additionalProperties: false,
+  required: ['types', 'key'],
+  objectMessage: 'must be an object such as { types: [OrderCancelled], key: payload.order }',
+  properties: {
+    types: { ...texts('Artifact types'), items: nameSchema },
+    key: expressionSchema(
+      'CEL expression over payload, artifact and inputs, of an execution and of the artifact that cancels it',
+    ),
+  },
+};
+
 /**
  * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required.
  */
@@ -165,6 +179,7 @@ function agentSchema(own: JsonObject): JsonObject {
         maximum: 1,
         default: 0.5,
       },
+      cancel_on: cancelOnSchema,
       retry: retrySchema,
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',

@@ -94,6 +94,7 @@ function declareWorkflowError(
 const mentionedTypes = (agent: AgentDefinition): string[] => [
   ...agent.subscriptions.flatMap(({ types }) => types),
   ...agent.outputs.map(({ type }) => type),
+  ...(agent.cancelOn?.types ?? []),
 ];
 
 /** Returns the problems of defaults that never end, add too much, or are not valid where they are filled in. */

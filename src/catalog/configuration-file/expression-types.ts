@@ -45,13 +45,29 @@ function predicateFindings(where: string, subscription: Subscription, catalog: C
 const keyFindings = (by: string, subscription: Subscription, catalog: Catalog): readonly TypeFinding[] =>
   typed(by, scopeOf(eitherPayload(subscription, catalog), subscription.types, catalog)).findings;
 
+/** Chooses by what it sees, so that a part of it may be meant for some inputs only. */
+const DISTINGUISHES = /\?|\bhas\s*\(/;
+
+/**
+ * Returns the findings of the declared types in the key of `cancel_on`. It is computed for executions, and for the
+ * artifacts that cancel them.
+ */
+export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catalog: Catalog): readonly TypeFinding[] {
+  if (!cancelOn) return [];
+  const ofInputs = agent.subscriptions.flatMap((subscription) => subscription.types);
+  const inputs = { view: union(viewsOf(agent, catalog)), types: ofInputs };
+  const cancelling = { view: union(cancelOn.types.map((name) => typeNamed(name, catalog))), types: cancelOn.types };
+  const together = { view: union([inputs.view, cancelling.view]), types: [...ofInputs, ...cancelOn.types] };
+  const findings = (DISTINGUISHES.test(cancelOn.key) ? [together] : [inputs, cancelling]).flatMap(
+    ({ view, types }) => typed(cancelOn.key, scopeOf(view, types, catalog)).findings,
+  );
+  return [...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values()];
+}
+
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
-  const views = agent.subscriptions.map((subscription) =>
-    subscription.batch ? listOf(eitherPayload(subscription, catalog)) : viewOf(subscription, catalog),
-  );
   const types = agent.subscriptions.flatMap((subscription) => subscription.types);
-  const checked = typed(source, scopeOf(union(views), types, catalog));
+  const checked = typed(source, scopeOf(union(viewsOf(agent, catalog)), types, catalog));
   const published = new Map(agent.outputs.map(({ type }) => [type, typeNamed(type, catalog)]));
   const problems = answerProblems(checked.type, published).map(({ message, origin }) => ({
     message,
@@ -60,6 +76,12 @@ export function answerFindings(source: string, agent: AgentDefinition, catalog: 
   }));
   return [...checked.findings, ...problems];
 }
+
+/** The types of `payload` that the agent may get. */
+const viewsOf = ({ subscriptions }: Pick<AgentDefinition, 'subscriptions'>, catalog: Catalog): ValueType[] =>
+  subscriptions.map((subscription) =>
+    subscription.batch ? listOf(eitherPayload(subscription, catalog)) : viewOf(subscription, catalog),
+  );
 
 /** A join is seen as an object keyed by type name, every other input as its payload. */
 function viewOf(subscription: Subscription, catalog: Catalog): ValueType {

@@ -14,7 +14,7 @@ import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
-import { subscriptionFindings } from './expression-types.js';
+import { cancelKeyFindings, subscriptionFindings } from './expression-types.js';
 import { limitsInFile, warnOfUnusedLimits } from './limit-checks.js';
 import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
@@ -80,6 +80,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const checked = new Catalog(types, agents, baseDirectory, further);
   const checks = { baseDirectory, environment: sources.environment, catalog: checked };
   checkSubscriptionTypes(checked, parsed, report);
+  checkCancelKeys(checked, parsed, report);
   await checkSchedules(checked, settings?.bodyLimitBytes ?? null, errors);
   await checkEngines(sources.engines, checks, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
@@ -150,6 +151,16 @@ function checkSubscriptionTypes(catalog: Catalog, parsed: readonly ParsedAgent[]
         for (const { message, warning, offset } of findings)
           (warning ? warnings : errors).add([...path, ...below], message, { offset });
     }
+  }
+}
+
+/** Checks the keys of `cancel_on` that compile against the declared types. */
+function checkCancelKeys(catalog: Catalog, parsed: readonly ParsedAgent[], { errors, warnings }: Report): void {
+  for (const [position, agent] of catalog.agents.entries()) {
+    const { path } = parsed[position]!;
+    if (errors.touches([...path, 'cancel_on']) || errors.touches([...path, 'consumes'])) continue;
+    for (const { message, warning, offset } of cancelKeyFindings(agent, catalog))
+      (warning ? warnings : errors).add([...path, 'cancel_on', 'key'], message, { offset });
   }
 }
 

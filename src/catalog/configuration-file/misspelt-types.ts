@@ -31,11 +31,12 @@ interface Mention {
   below: (string | number)[];
 }
 
-const mentions = ({ name: agent, subscriptions, outputs }: AgentDefinition): Mention[] => [
+const mentions = ({ name: agent, subscriptions, outputs, cancelOn }: AgentDefinition): Mention[] => [
   ...subscriptions.flatMap(({ index, types }) =>
     types.map((name, position) => ({ name, agent, below: ['consumes', index, 'types', position] })),
   ),
   ...outputs.map(({ type: name }, index) => ({ name, agent, below: ['publishes', index, 'type'] })),
+  ...(cancelOn?.types ?? []).map((name, index) => ({ name, agent, below: ['cancel_on', 'types', index] })),
 ];
 
 /** `Step1` and `Step2` are different on purpose. */

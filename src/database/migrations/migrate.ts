@@ -23,6 +23,7 @@ import { limitValues } from './0014-limit-values.js';
 import { oneValueAColumn } from './0015-one-value-a-column.js';
 import { replays } from './0016-replays.js';
 import { fairness } from './0017-fairness.js';
+import { cancelOn } from './0018-cancel-on.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -46,6 +47,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   oneValueAColumn,
   replays,
   fairness,
+  cancelOn,
 ];
 
 /**

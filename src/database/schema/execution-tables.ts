@@ -8,6 +8,7 @@ export interface ExecutionTables {
   limit_rates: LimitRatesTable;
   limit_values: LimitValuesTable;
   fair_keys: FairKeysTable;
+  cancel_requests: CancelRequestsTable;
   definitions: DefinitionsTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
@@ -93,6 +94,24 @@ export interface ExecutionsTable {
   fair_key: Generated<string | null>;
   /** How many turns its key has for each turn of a key with weight 1. Null without a key. */
   fair_weight: Generated<number | null>;
+  /**
+   * JSON: the key by which artifacts cancel it (src/blackboard/matching/cancel-keys.ts). Null if its agent has no
+   * `cancel_on`, or if nothing can cancel it so.
+   */
+  cancel_key: Generated<string | null>;
+  /** The id of the artifact that cancelled it. */
+  cancelled_by: Generated<string | null>;
+}
+
+/** The executions of an agent and a key that an artifact cancels. A row is deleted when they have ended. */
+export interface CancelRequestsTable {
+  id: string;
+  agent: string;
+  /** The value of `executions.cancel_key`. */
+  cancel_key: string;
+  /** Its executions up to this position. */
+  up_to_seq: number;
+  artifact_id: string;
 }
 
 /**

@@ -54,14 +54,14 @@ export interface JoinArrivalsTable {
 /**
  * Work that is due at a time and is not an execution: an artifact to release to its subscriptions, the `where` of a
  * join group to evaluate, the time limit of a group, the deadline of a correlation, the due time of an execution, the next
- * tick of a schedule, or the keys of an execution's limits to compute.
+ * tick of a schedule, the keys of an execution's limits to compute, or executions to cancel.
  */
 export interface TimersTable {
   id: string;
-  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick' | 'limits';
+  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick' | 'limits' | 'cancel';
   /** Epoch ms. After a failure, the time of the next try. */
   due_at: number;
-  /** The artifact's seq, the group's id, the correlation's id, the execution's id, or the schedule's name. */
+  /** The artifact's seq, the group's id, the correlation's id, the execution's id, the schedule's name, or the id in `cancel_requests`. */
   subject: string;
   /** Number of failed tries. */
   failures: Generated<number>;

@@ -38,6 +38,7 @@ export const listedExecutionBody = (
   error_type: row.error_type,
   error_message: row.error_message,
   ...shownDetails(settings, row),
+  ...(row.cancelled_by !== null && { cancelled_by: row.cancelled_by }),
   failure_group: row.failure_group,
   definition: row.definition,
   assignee: row.assignee,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import type { ArtifactType } from '../../catalog/definitions.js';
+import { type ArtifactType, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { embeddedSchema } from '../../catalog/schemas/embedded-schema.js';
 import { takesFromClients } from '../../catalog/trigger-graph.js';
 import type { HeldRequest } from '../../common/held-request.js';
@@ -20,7 +20,7 @@ const PUBLISHING_ARGUMENTS: JsonObject = {
   ...WORK_ARGUMENTS,
 };
 
-/** Makes a tool for each type that starts work when a client publishes it, or one tool for all if there are many. */
+/** Makes a tool for each type that starts or cancels work when a client publishes it, or one tool for all if there are many. */
 @Injectable()
 export class PublishTools {
   constructor(
@@ -30,8 +30,10 @@ export class PublishTools {
   ) {}
 
   tools(): Tool[] {
-    const types = this.catalog.types.filter(({ name }) =>
-      this.catalog.subscriptionsTo(name).some((subscription) => takesFromClients(subscription, name)),
+    const types = this.catalog.types.filter(
+      ({ name }) =>
+        this.catalog.subscriptionsTo(name).some((subscription) => takesFromClients(subscription, name)) ||
+        (name !== WORKFLOW_ERROR && this.catalog.cancelledBy(name).length > 0),
     );
     return types.length > MAX_TOOLS_OF_A_KIND ? [this.forAll()] : types.map((type) => this.forOne(type));
   }

@@ -10,7 +10,7 @@ const agent = (keys: string): string => `agents:
   caller: { consumes: [{ types: [Call] }], ${keys}, engine: { kind: expression, expression: payload } }
 `;
 
-/** Limits and turns. */
+/** Limits, turns and what cancels. */
 export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a weight without keys',
@@ -31,6 +31,16 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'keys that take turns and are not CEL',
     agent("fair_by: 'payload.'"),
     'error line 2, column 61: agents.caller.fair_by: is not valid CEL at `.`',
+  ],
+  [
+    'a rule that cancels and has no key',
+    agent('cancel_on: { types: [Gone] }'),
+    'error line 2, column 44: agents.caller.cancel_on.key: is required',
+  ],
+  [
+    'a key that cancels and is not CEL',
+    agent("cancel_on: { types: [Gone], key: 'payload.' }"),
+    'error line 2, column 85: agents.caller.cancel_on.key: is not valid CEL at `.`',
   ],
   [
     'a limit of nothing',

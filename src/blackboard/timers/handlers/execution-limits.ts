@@ -11,6 +11,7 @@ import { leaseToEnd } from '../../execution/lease-rows.js';
 import { findInputArtifacts, findWithoutKeys, holdWithoutKeys, setQueueValues } from '../../limits/keyless-rows.js';
 import { QueueExpressions } from '../../matching/queue-expressions.js';
 import type { QueueProblem, QueueValues } from '../../matching/queue-values.js';
+import { keyIn, type KeyOwner } from '../../matching/replay-keys.js';
 import { Backlog } from '../../scheduling/backlog.js';
 import type { Timer } from '../../scheduling/timer-rows.js';
 import { type NotHere, NOTHING, type TimerHandler, type TimerWork } from '../timer-handler.js';
@@ -36,7 +37,8 @@ export class ExecutionLimits implements TimerHandler {
     const { reader } = this.unitOfWork;
     const execution = await findWithoutKeys(reader, id);
     if (!execution) return NOTHING;
-    const { agent, subscription, correlation_id, batch, bytes } = execution;
+    const { agent, subscription, correlation_id, replay, batch, bytes } = execution;
+    const owner = { id: correlation_id, isReplay: replay > 0 };
     const definition = this.catalog.agent(agent);
     if (!definition) return { needs: { agent, subscription: null } };
     // A newer configuration may not have the subscription.
@@ -52,12 +54,13 @@ export class ExecutionLimits implements TimerHandler {
       lockKeys: [],
       correlationId: correlation_id,
       run: (tx, changes) =>
-        'values' in found ? this.store(tx, id, found.values) : this.fail(tx, changes, id, found.problem),
+        'values' in found ? this.store(tx, id, owner, found.values) : this.fail(tx, changes, id, found.problem),
     };
   }
 
-  private async store(tx: Transaction, id: string, values: QueueValues): Promise<void> {
-    const agent = await setQueueValues(tx, id, values);
+  private async store(tx: Transaction, id: string, owner: KeyOwner, values: QueueValues): Promise<void> {
+    const cancel_key = values.cancel_key === null ? null : keyIn(owner, values.cancel_key);
+    const agent = await setQueueValues(tx, id, { ...values, cancel_key });
     if (agent !== undefined) tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(agent));
   }
 

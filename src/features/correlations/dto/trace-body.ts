@@ -134,6 +134,14 @@ export class TracedExecutionBody implements TracedExecution {
   stack?: string;
 
   @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description:
+      "Artifact that cancelled it, by its agent's `cancel_on`; absent if it was not cancelled, or with its correlation",
+  })
+  cancelled_by?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Assignee of an execution of an external agent; null if it is not assigned',

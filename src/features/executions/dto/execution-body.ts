@@ -88,6 +88,14 @@ export class ListedExecutionBody {
   stack?: string;
 
   @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description:
+      "Artifact that cancelled it, by its agent's `cancel_on`; absent if it was not cancelled, or with its correlation",
+  })
+  cancelled_by?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Group of a failed execution, as GET /api/v1/executions/failures lists it; otherwise null',
