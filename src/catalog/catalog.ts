@@ -2,7 +2,7 @@ import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
 import type { Limit } from './limits.js';
 import type { ConfiguredSchedule } from './schedules/schedule.js';
-import type { StoredDefinition } from './stored-definition.js';
+import type { ConfiguredDefinition } from './stored-definition.js';
 
 /** The artifact types and agents of this process. They do not change while it runs. */
 export class Catalog {
@@ -17,7 +17,7 @@ export class Catalog {
   /** The schedules of the configuration file. */
   readonly schedules: readonly ConfiguredSchedule[];
   /** The definition of each agent, by its name. Empty if the catalog was not made from a configuration. */
-  readonly definitions: ReadonlyMap<string, StoredDefinition>;
+  readonly definitions: ReadonlyMap<string, ConfiguredDefinition>;
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
   private readonly subscriptionsByType = new Map<string, Subscription[]>();
@@ -41,7 +41,7 @@ export class Catalog {
       limits?: ReadonlyMap<string, Limit>;
       digest?: string;
       schedules?: readonly ConfiguredSchedule[];
-      definitions?: ReadonlyMap<string, StoredDefinition>;
+      definitions?: ReadonlyMap<string, ConfiguredDefinition>;
     } = {},
   ) {
     this.models = models;

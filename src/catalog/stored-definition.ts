@@ -1,3 +1,5 @@
+import type { AgentOverride } from './overrides.js';
+
 /** The stored form of an agent: its options, the schemas that its answers must fit, and the code that it runs. */
 export interface StoredDefinition {
   /** `sha256:` and 64 hexadecimal digits. Equal definitions of one agent have the same digest. */
@@ -5,6 +7,12 @@ export interface StoredDefinition {
   agent: string;
   /** A JSON object with `options`, `schemas`, `files` and `packages`. */
   definition: string;
+}
+
+/** The definition of an agent in the configuration. */
+export interface ConfiguredDefinition extends StoredDefinition {
+  /** The definition with other options of the engine. */
+  overriddenBy(override: AgentOverride): StoredDefinition;
 }
 
 /** The code of an agent. */

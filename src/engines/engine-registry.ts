@@ -1,5 +1,6 @@
 import type { Catalog } from '../catalog/catalog.js';
-import { type Engine, type EngineEnvironment, type PreparedEngine, PreparedEngines } from './engine.js';
+import { type Engine, type PreparedEngine, PreparedEngines } from './engine.js';
+import type { EngineKinds } from './engine-kinds.js';
 import { ExpressionEngine } from './expression/expression.engine.js';
 import { ExternalEngine } from './external/external.engine.js';
 import { FunctionEngine } from './function/function.engine.js';
@@ -27,16 +28,8 @@ export const ENGINE_KINDS: string[] = ALL_ENGINES.map(({ kind }) => kind);
  * Prepares the engines of all agents. Rejects if one cannot be prepared, which the checks at start have already
  * excluded.
  */
-export async function prepareEngines(
-  catalog: Catalog,
-  engines: readonly Engine[],
-  environment: EngineEnvironment,
-): Promise<PreparedEngines> {
+export async function prepareEngines({ agents }: Catalog, kinds: EngineKinds): Promise<PreparedEngines> {
   const prepared = new Map<string, PreparedEngine>();
-  for (const agent of catalog.agents) {
-    const engine = engines.find(({ kind }) => kind === agent.engine.kind);
-    if (!engine) throw new Error(`agent ${agent.name}: there is no engine of kind ${agent.engine.kind}`);
-    prepared.set(agent.name, await engine.prepare(agent, environment));
-  }
+  for (const agent of agents) prepared.set(agent.name, await kinds.prepare(agent));
   return new PreparedEngines(prepared);
 }

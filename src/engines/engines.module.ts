@@ -9,7 +9,10 @@ import { readEnvironment } from '../config/environment.js';
 import { Outbound } from '../http-client/outbound.js';
 import { OutboundModule } from '../http-client/outbound.module.js';
 import { type AgentClass, type Engine, PreparedEngines, type RunnableAgent } from './engine.js';
+import { EngineKinds } from './engine-kinds.js';
 import { ENGINES, prepareEngines } from './engine-registry.js';
+import { OverriddenAgents } from './overridden-agents.js';
+import { OverrideChecks } from './override-checks.js';
 import { PROVIDER } from './provider/agent.decorator.js';
 import { SharedResources } from './shared-resources.js';
 
@@ -21,7 +24,7 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
   providers: [
     SharedResources,
     {
-      provide: PreparedEngines,
+      provide: EngineKinds,
       useFactory: (
         catalog: Catalog,
         engines: readonly Engine[],
@@ -33,7 +36,7 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
       ) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
         const { baseDirectory } = catalog;
-        return prepareEngines(catalog, engines, {
+        return new EngineKinds(engines, {
           baseDirectory,
           environment: readEnvironment(),
           catalog,
@@ -46,8 +49,11 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
       },
       inject: [Catalog, ENGINES, ExpressionEvaluator, SharedResources, Outbound, Clock, ModuleRef],
     },
+    { provide: PreparedEngines, useFactory: prepareEngines, inject: [Catalog, EngineKinds] },
+    OverriddenAgents,
+    OverrideChecks,
   ],
-  exports: [PreparedEngines],
+  exports: [OverriddenAgents, OverrideChecks, PreparedEngines],
 })
 export class EnginesModule implements OnModuleInit {
   constructor(

@@ -23,6 +23,7 @@ import { Telemetry } from '../../src/common/telemetry.js';
 import { Settings } from '../../src/config/settings.js';
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { type PreparedEngine, PreparedEngines } from '../../src/engines/engine.js';
+import { ENGINES } from '../../src/engines/engine-registry.js';
 import { Resolver, SystemResolver } from '../../src/http-client/lookups.js';
 import { NoTracing, Tracing } from '../../src/observability/tracing/tracing.js';
 import { Signals } from '../../src/pubsub/signals.js';
@@ -139,9 +140,10 @@ export async function startCore(
       { provide: Resolver, useValue: new SystemResolver() },
       { provide: Telemetry, useClass: SilentTelemetry },
       { provide: Tracing, useClass: NoTracing },
+      { provide: ENGINES, useValue: [] },
       { provide: LOGGER, useValue: pino({ level: process.env.STARLING_TEST_LOG ?? 'silent' }) },
     ],
-    exports: [Settings, Catalog, Clock, Lifecycle, MemoryBudget, Role, Telemetry, Tracing, LOGGER, Resolver],
+    exports: [Settings, Catalog, Clock, ENGINES, Lifecycle, MemoryBudget, Role, Telemetry, Tracing, LOGGER, Resolver],
   })
   class TestCoreModule {}
 

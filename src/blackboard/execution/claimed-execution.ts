@@ -1,4 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.js';
+import type { AgentOverride } from '../../catalog/overrides.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import type { ExecutionRow } from './leased-executions.js';
 
@@ -26,6 +27,8 @@ export interface ClaimedExecution {
   inputs: ExecutionInput[];
   /** The digest of its agent's definition in this process; null if that is not known. */
   definition: string | null;
+  /** What the replay that it belongs to overrides in its agent; null for nothing. */
+  override: AgentOverride | null;
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
 }
@@ -48,7 +51,7 @@ type Row = Pick<
 /** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
 export const claimedExecution = (
   row: Row,
-  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition'> & { now: number },
+  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override'> & { now: number },
 ): ClaimedExecution => ({
   id: row.id,
   agent: row.agent,
@@ -64,6 +67,7 @@ export const claimedExecution = (
   limitKeys: row.limit_keys,
   inputs: held.inputs,
   definition: held.definition,
+  override: held.override,
   waitedMs: held.now - row.created_at,
 });
 

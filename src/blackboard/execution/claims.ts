@@ -2,12 +2,14 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
+import { overrideOf } from '../../catalog/overrides.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Lease } from '../../queue/lease.js';
 import type { Rank } from '../../queue/queue.js';
 import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
+import { findOverrides } from '../correlations/replay-options.js';
 import { FairRows } from '../fairness/fair-rows.js';
 import { ClaimLimits } from '../limits/claim-limits.js';
 import { Backlog } from '../scheduling/backlog.js';
@@ -87,6 +89,8 @@ export class Claims {
   ): Promise<ClaimedExecution[]> {
     this.backlog.changed(tx, -rows.length);
     await countStarts(tx, rows, now);
+    const replays = rows.filter(({ replay }) => replay > 0).map(({ correlation_id }) => correlation_id);
+    const overrides = await findOverrides(tx.db, replays);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
     return rows.map((row) =>
       claimedExecution(
@@ -95,6 +99,7 @@ export class Claims {
           leaseToken,
           inputs: inputsByExecution.get(row.id) ?? [],
           definition: definitionOf(this.catalog, row.queue),
+          override: overrideOf(overrides.get(row.correlation_id) ?? null, row.queue),
           now,
         },
       ),

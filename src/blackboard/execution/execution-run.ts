@@ -1,11 +1,11 @@
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { scheduler } from '../../common/scheduler.js';
-import { type AgentArtifact, PreparedEngines } from '../../engines/engine.js';
+import type { AgentArtifact } from '../../engines/engine.js';
+import { UnfitOverride } from '../../engines/overridden-agents.js';
 import { UserFrames } from '../../engines/user-frames.js';
 import type { ClaimHolder, StartedRun } from '../../queue/claimant.js';
 import { commitWithRetry } from '../../queue/commit-with-retry.js';
@@ -18,6 +18,13 @@ import type { ClaimedExecution } from './claimed-execution.js';
 import type { ExecutionFailure } from './ending-execution.js';
 import { EngineContexts, type RunningExecution } from './engine-contexts.js';
 import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.js';
+import { type RunningAgent, RunningAgents } from './running-agents.js';
+
+interface Start {
+  running: RunningAgent;
+  /** The inputs, or why the attempt cannot begin. */
+  given: HeldInputs | ExecutionFailure;
+}
 
 /** Runs one attempt of a claimed execution: reads its inputs, runs the engine, commits the outcome. */
 @Injectable()
@@ -25,8 +32,8 @@ export class ExecutionRun {
   private readonly frames: UserFrames;
 
   constructor(
-    private readonly catalog: Catalog,
-    private readonly engines: PreparedEngines,
+    catalog: Catalog,
+    private readonly agents: RunningAgents,
     private readonly inputs: InputParsing,
     private readonly contexts: EngineContexts,
     private readonly commits: AttemptCommits,
@@ -39,17 +46,18 @@ export class ExecutionRun {
 
   start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
     this.reports.claimed(claimed);
-    const inputs = this.inputs.now(claimed.inputs);
-    return inputs ? this.begin(claimed, inputs, abort, holder) : this.beginLater(claimed, abort, holder);
+    const inputs = claimed.override === null ? this.inputs.now(claimed.inputs) : null;
+    if (!inputs) return this.beginLater(claimed, abort, holder);
+    return this.begin(claimed, { running: this.agents.configured(claimed), given: inputs }, abort, holder);
   }
 
   /**
-   * Starts the attempt when there is memory for its inputs. Its timeout begins then, because waiting for other
+   * Starts the attempt when its agent is ready and there is memory for its inputs. Its timeout begins then, because waiting for other
    * executions is not the agent's fault.
    */
   private beginLater(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
-    const begun = this.waitForInputs(claimed, abort.signal, holder).then((inputs) =>
-      inputs === 'discarded' ? null : this.begin(claimed, inputs, abort, holder),
+    const begun = this.waitForStart(claimed, abort.signal, holder).then((start) =>
+      start === 'discarded' ? null : this.begin(claimed, start, abort, holder),
     );
     return {
       waiting: begun.then(() => undefined),
@@ -59,33 +67,42 @@ export class ExecutionRun {
     };
   }
 
-  private async waitForInputs(
+  private async waitForStart(
     claimed: ClaimedExecution,
     signal: AbortSignal,
     holder: ClaimHolder,
-  ): Promise<HeldInputs | ExecutionFailure | 'discarded'> {
+  ): Promise<Start | 'discarded'> {
     // The holder registers the claim only after `start` has returned.
     await Promise.resolve();
     try {
-      return await commitWithRetry(holder, this.clock, () => this.inputs.whenFree(claimed.inputs, signal));
+      return await commitWithRetry(holder, this.clock, async () => ({
+        running: await this.agents.of(claimed),
+        given: await this.inputs.whenFree(claimed.inputs, signal),
+      }));
     } catch (error) {
       if (signal.aborted) return 'discarded';
-      if (error instanceof InputsTooLarge) return { type: 'input', message: error.message, isFinal: true };
-      this.logger.error({ err: error, execution_id: claimed.id }, 'the inputs of an execution could not be read');
-      return { type: 'internal', message: 'its inputs could not be read' };
+      return { running: this.agents.configured(claimed), given: this.failureOf(error, claimed) };
     }
   }
 
-  /** `given`: the inputs, or why they are not available. */
+  private failureOf(error: unknown, { id }: ClaimedExecution): ExecutionFailure {
+    if (error instanceof InputsTooLarge) return { type: 'input', message: error.message, isFinal: true };
+    if (error instanceof UnfitOverride) return { type: 'override', message: error.message, isFinal: true };
+    this.logger.error({ err: error, execution_id: id }, 'the inputs of an execution could not be read');
+    return { type: 'internal', message: 'its inputs could not be read' };
+  }
+
   private begin(
     claimed: ClaimedExecution,
-    given: HeldInputs | ExecutionFailure,
+    { running, given }: Start,
     abort: AbortController,
     holder: ClaimHolder,
   ): StartedRun {
     const meter = new ModelMeter();
+    const { agent } = running;
     const execution: RunningExecution = {
       ...claimed,
+      definition: running.definition,
       span: this.reports.span(claimed),
       meter,
       get usage() {
@@ -96,12 +113,11 @@ export class ExecutionRun {
       hasReserved: false,
       shortfall: null,
     };
-    const agent = this.catalog.agent(execution.agent)!;
     const startedAt = scheduler.elapsed();
     const endsBy = this.clock.now() + agent.timeoutMs;
     this.reports.started(execution, this.clock.now());
     const { result, returned } =
-      'artifacts' in given ? this.attempt(execution, agent, given.artifacts, abort) : failedAttempt(given);
+      'artifacts' in given ? this.attempt(execution, running, given.artifacts, abort) : failedAttempt(given);
     const committed = result
       .then((attempt) => this.commits.commit(execution, agent, attempt, endsBy, holder))
       .then((outcome) => this.reports.ended(execution, outcome, scheduler.elapsed() - startedAt))
@@ -123,12 +139,12 @@ export class ExecutionRun {
 
   private attempt(
     execution: RunningExecution,
-    agent: AgentDefinition,
+    { agent, engine }: RunningAgent,
     artifacts: AgentArtifact[],
     abort: AbortController,
   ): RunningAttempt {
     return startAttempt(
-      this.engines.for(execution.agent)!,
+      engine,
       { artifacts, view: inputView(artifacts, execution.batch) },
       this.contexts.create(execution, agent, abort.signal),
       { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },

@@ -33,6 +33,7 @@ import { LeaseWatch } from './lease-watch.js';
 import { Leases } from './leases.js';
 import { Outcomes } from './outcomes.js';
 import { OutputMemory } from './output-memory.js';
+import { RunningAgents } from './running-agents.js';
 import { RunningExecutions } from './running-executions.js';
 import { StartedExecutions } from './started-executions.js';
 
@@ -73,6 +74,7 @@ import { StartedExecutions } from './started-executions.js';
     Leases,
     Outcomes,
     OutputMemory,
+    RunningAgents,
     RunningExecutions,
     StartedExecutions,
   ],

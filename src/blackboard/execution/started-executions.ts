@@ -35,7 +35,8 @@ export class StartedExecutions {
       },
       start: (row, inputs) => {
         const definition = definitionOf(this.catalog, agent);
-        loop.startKept(claimedExecution(row, { leaseToken, inputs, definition, now: row.created_at }));
+        const held = { leaseToken, inputs, definition, override: null, now: row.created_at };
+        loop.startKept(claimedExecution(row, held));
       },
     };
   }

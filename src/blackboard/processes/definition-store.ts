@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import type { StoredDefinition } from '../../catalog/stored-definition.js';
 import { Clock } from '../../common/clock.js';
 import { preparedInsert } from '../../database/prepared.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -16,8 +17,13 @@ export class DefinitionStore {
 
   /** Stores those that are not stored yet. Call this before the process runs an agent. */
   async store(): Promise<void> {
+    await this.add([...this.catalog.definitions.values()]);
+  }
+
+  /** Stores those of these that are not stored yet. */
+  async add(definitions: readonly StoredDefinition[]): Promise<void> {
     const first_used_at = this.clock.now();
-    const rows = [...this.catalog.definitions.values()].map((definition) => ({ ...definition, first_used_at }));
+    const rows = definitions.map(({ digest, agent, definition }) => ({ digest, agent, definition, first_used_at }));
     await this.unitOfWork.run((tx) => insertDefinitions(tx.db, rows));
   }
 }

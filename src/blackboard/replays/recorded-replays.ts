@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import type { Overrides } from '../../catalog/overrides.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
@@ -25,6 +26,12 @@ export interface PreparedReplay {
   store(tx: Transaction, changes: CorrelationChanges, correlation: TrackedCorrelation): Promise<void>;
 }
 
+interface RecordedRequest {
+  original: Original;
+  overrides: Overrides | null;
+  correlationId: string;
+}
+
 interface DecidedAgain {
   row: ArtifactRow;
   triggered: Triggered[];
@@ -45,11 +52,14 @@ export class RecordedReplays {
   ) {}
 
   /** Holds the memory of the record during `work`. DomainError: `conflict` (there is too much), `unavailable`. */
-  async with<T>(original: Original, correlationId: string, work: (prepared: PreparedReplay) => Promise<T>): Promise<T> {
+  async with<T>(
+    { original, overrides, correlationId }: RecordedRequest,
+    work: (prepared: PreparedReplay) => Promise<T>,
+  ): Promise<T> {
     const bytes = await findRecordedBytes(this.unitOfWork.reader, original.id);
     return this.memory.during(original.id, COPIES * bytes, async () => {
       const record = await this.records.read(original);
-      const answered = new AnsweredWork(record, await this.records.currentAgents(original));
+      const answered = new AnsweredWork(record, await this.records.currentAgents(original, overrides));
       const again: DecidedAgain[] = [];
       for (const row of record.artifacts)
         if (answered.artifacts.has(row.seq)) again.push({ row, triggered: await this.decide(row, answered) });

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { OUTSIDE } from '../../catalog/definitions.js';
+import { overrideOf, type Overrides } from '../../catalog/overrides.js';
 import { DomainError } from '../../common/domain-error.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
@@ -48,14 +49,16 @@ export class Records {
     };
   }
 
-  async currentAgents(original: Original): Promise<CurrentAgents> {
+  /** Agents of which something is overridden count as changed. */
+  async currentAgents(original: Original, overrides: Overrides | null): Promise<CurrentAgents> {
     const { reader } = this.unitOfWork;
     const { definitions } = this.catalog;
     const settledAt = (await findCorrelation(reader, original.id))?.settled_at ?? 0;
     const digests = [...definitions.values()].map(({ digest }) => digest);
     const uses = digests.length > 0 ? await findFirstUses(reader, {}, digests) : [];
     const old = new Set(uses.filter(({ first_used_at }) => first_used_at <= settledAt).map(({ digest }) => digest));
-    const digestOf = (agent: string): string | null => definitions.get(agent)?.digest ?? null;
+    const digestOf = (agent: string): string | null =>
+      overrideOf(overrides, agent) ? null : (definitions.get(agent)?.digest ?? null);
     return { agents: this.catalog.agents, digestOf, isAsOld: (agent) => old.has(digestOf(agent) ?? '') };
   }
 }

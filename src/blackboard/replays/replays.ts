@@ -1,10 +1,12 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Subscription } from '../../catalog/definitions.js';
+import type { Overrides } from '../../catalog/overrides.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { replayOptionsText } from '../correlations/replay-options.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
@@ -17,6 +19,8 @@ import { type RepeatedArtifact, RepeatedArtifacts } from './repeated-artifacts.j
 export interface ReplayRequest {
   original: Original;
   mode: ReplayMode;
+  /** Null: the agents run as in the configuration. */
+  overrides: Overrides | null;
   /** The id of the new correlation, a UUID. */
   correlationId: string;
 }
@@ -65,8 +69,7 @@ export class Replays {
    */
   async begin(request: ReplayRequest): Promise<void> {
     const { original, mode, correlationId } = request;
-    if (mode === 'recorded')
-      return this.recorded.with(original, correlationId, (prepared) => this.storeNow(request, prepared));
+    if (mode === 'recorded') return this.recorded.with(request, (prepared) => this.storeNow(request, prepared));
     const subscription = this.originals.invokedSubscription(original);
     return this.repeated.with(original, correlationId, (artifacts) =>
       this.storeNow(request, {
@@ -78,14 +81,14 @@ export class Replays {
   }
 
   private storeNow(
-    { original, mode, correlationId }: ReplayRequest,
+    { original, mode, overrides, correlationId }: ReplayRequest,
     { lockKeys, store }: PreparedReplay,
   ): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
       await tx.lock(lockKeys);
       const changes = this.tracker.begin(tx);
       const beginning = original.invoked ? 'invoked' : 'published';
-      const replay = { origin: original.id, replay_mode: mode, replay_options: null };
+      const replay = { origin: original.id, replay_mode: mode, replay_options: replayOptionsText(overrides) };
       const correlation = await changes.create(correlationId, { background: true, beginning, replay });
       await store(tx, changes, correlation);
       this.arrivals.refuseExcess(tx);

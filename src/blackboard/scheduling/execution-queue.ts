@@ -81,7 +81,9 @@ export class ExecutionQueue {
     const lacksKeys = row.available_at !== null && row.blocked_on === null;
     // Only a claim holds the locks of limits.
     const isLimited = row.limit_keys !== null || lacksKeys;
-    const slot = execution.known && !isLimited ? this.starts.keepSlot(tx, agent, row.id) : null;
+    // A claim reads what the replay overrides.
+    const isOverridden = correlation.replay_options !== null;
+    const slot = execution.known && !isLimited && !isOverridden ? this.starts.keepSlot(tx, agent, row.id) : null;
     if (slot) await this.insertRunning(tx, row, slot, execution.known!);
     else await this.insertPending(tx, row);
     await insertInputs(

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { isJsonObject, type JsonValue } from '../../common/json.js';
 import type { AgentDefinition } from '../definitions.js';
-import type { AgentCode, StoredDefinition } from '../stored-definition.js';
+import type { AgentCode, ConfiguredDefinition, StoredDefinition } from '../stored-definition.js';
 import { sorted } from './configuration-digest.js';
 
 /** The parts of a configuration, with variables as the file spells them. */
@@ -11,12 +11,27 @@ export interface Spelled {
   types?: Record<string, unknown> | null;
 }
 
+/** Returns the definition of an agent, as `storedDefinition` makes it, and those with other options of its engine. */
+export function configuredDefinition(
+  agent: AgentDefinition,
+  options: unknown,
+  spelled: Spelled,
+  code: AgentCode,
+): ConfiguredDefinition {
+  const { engine, ...others } = options as { engine?: object };
+  return {
+    ...storedDefinition(agent, options, spelled, code),
+    overriddenBy: (override) =>
+      storedDefinition(agent, { ...others, engine: { ...engine, ...override } }, spelled, code),
+  };
+}
+
 /**
  * Returns the definition of an agent. `options`: the agent as it was written. Variables are never replaced by their
  * values, and a header or variable of a program that is written without one is not shown, because it may be a secret;
  * it still changes the digest.
  */
-export function storedDefinition(
+function storedDefinition(
   { name, outputs }: AgentDefinition,
   options: unknown,
   { types }: Spelled,

@@ -8,8 +8,8 @@ import type { ConfigurationOptions } from '../agent-options.js';
 import { Catalog } from '../catalog.js';
 import { defineBudget, defineModels } from '../costs.js';
 import { CatalogError, type ConfigurationSource, type Diagnostic, type Diagnostics, Report } from '../diagnostics.js';
-import type { StoredDefinition } from '../stored-definition.js';
-import { type Spelled, storedDefinition } from './agent-definitions.js';
+import type { ConfiguredDefinition } from '../stored-definition.js';
+import { configuredDefinition, type Spelled } from './agent-definitions.js';
 import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
@@ -96,7 +96,7 @@ function definitionsOf(
   { engines, classAgents = [] }: CatalogSources,
   checks: EngineChecks,
   spelled: Spelled,
-): Map<string, StoredDefinition> {
+): Map<string, ConfiguredDefinition> {
   const inClasses = new Map(classAgents.map((one) => [(one.options as { name?: string }).name ?? one.className, one]));
   return new Map(
     checks.catalog.agents.map((agent) => {
@@ -104,7 +104,7 @@ function definitionsOf(
         options: spelled.agents?.[agent.name],
         code: engines.find(({ kind }) => kind === agent.engine.kind)?.code?.(agent, checks),
       };
-      return [agent.name, storedDefinition(agent, options, spelled, code ?? { files: {}, packages: {} })];
+      return [agent.name, configuredDefinition(agent, options, spelled, code ?? { files: {}, packages: {} })];
     }),
   );
 }

@@ -82,17 +82,37 @@ function outcome<Result>(evaluate: () => Result): Result | { ok: false; error: s
   }
 }
 
+/** Characters of all cached expressions. A program takes about 140 bytes for each. */
+const MOST_CACHED = 1_048_576;
+
 const programs = new Map<string, Program>();
+let cachedCharacters = 0;
 
 /**
  * Returns the compiled expression, which is cached: compiling a long one takes 100 ms, and the check at the start does
- * it once. The cache is small, because expressions come only from the configuration. Throws the errors of
- * `parseExpression`.
+ * it once. The cache has a limit, because replays may override expressions. Throws the errors of `parseExpression`.
  */
 export function compiled(source: string): Program {
-  let program = programs.get(source);
-  if (!program) programs.set(source, (program = new Program(source)));
+  const known = programs.get(source);
+  if (known) {
+    if (cachedCharacters > MOST_CACHED / 2) moveToEnd(source, known);
+    return known;
+  }
+  const program = new Program(source);
+  programs.set(source, program);
+  cachedCharacters += source.length;
+  for (const [oldest] of programs) {
+    if (cachedCharacters <= MOST_CACHED) break;
+    programs.delete(oldest);
+    cachedCharacters -= oldest.length;
+  }
   return program;
+}
+
+/** The expressions that were not used for the longest time come first. */
+function moveToEnd(source: string, program: Program): void {
+  programs.delete(source);
+  programs.set(source, program);
 }
 
 const LONGEST_QUOTE = 80;

@@ -5,7 +5,19 @@ import type { Parsed } from '../language/language.js';
 import { type Call, type Comprehension, type Expr, startOf } from '../language/syntax-tree.js';
 import { resolve } from './overloads.js';
 import { TypeProblems } from './type-problems.js';
-import { ANY, inWords, isOnly, type Kind, listOf, mapOf, mayBe, oneOf, union, type ValueType } from './value-type.js';
+import {
+  ANY,
+  asBranches,
+  inWords,
+  isOnly,
+  type Kind,
+  listOf,
+  mapOf,
+  mayBe,
+  oneOf,
+  union,
+  type ValueType,
+} from './value-type.js';
 
 /** A finding of the types in an expression. `offset` is a position in its source, in characters. */
 export interface TypeFinding {
@@ -232,12 +244,6 @@ const elementOf = ({ items = ANY }: ValueType): ValueType => (items.kinds?.size 
 /** Numbers of all kinds are compared by their values. */
 const comparable = (kinds: ReadonlySet<Kind>): Set<Kind> =>
   new Set([...kinds].map((kind) => (NUMBERS.includes(kind) ? 'double' : kind)));
-
-function asBranches(types: readonly ValueType[]): ValueType {
-  const present = types.filter(({ kinds }) => kinds?.size !== 0);
-  const together = union(present);
-  return present.length < 2 ? together : { ...together, branches: present.flatMap((type) => type.branches ?? [type]) };
-}
 
 type Constant = Extract<Expr['exprKind'], { case: 'constExpr' }>['value']['constantKind'];
 

@@ -55,6 +55,9 @@ export function mapOf(fields: ReadonlyMap<string, ValueType>, advice?: Fields['a
   return { kinds: new Set<Kind>(['map']), fields: { find, names, required: names, ...(advice && { advice }) } };
 }
 
+/** A type remembers at most this many values and branches: a macro can double them each time it is repeated. */
+const MOST_KNOWN = 200;
+
 /** A value of any of these types. */
 export function union(all: readonly ValueType[]): ValueType {
   const types = all.filter(({ kinds }) => kinds?.size !== 0);
@@ -63,11 +66,11 @@ export function union(all: readonly ValueType[]): ValueType {
   if (types.length === 1) return first;
   const kinds = types.some((type) => type.kinds === null) ? null : new Set(types.flatMap((type) => [...type.kinds!]));
   const lists = types.filter((type) => mayBe(type, 'list'));
-  const maps = types.filter((type) => mayBe(type, 'map')).map((type) => type.fields);
-  const values = types.flatMap((type) => type.values ?? []);
+  const maps = [...new Set(types.filter((type) => mayBe(type, 'map')).map((type) => type.fields))];
+  const values = [...new Set(types.flatMap((type) => type.values ?? []))];
   return {
     kinds,
-    ...(types.every((type) => type.values) && { values }),
+    ...(values.length <= MOST_KNOWN && types.every((type) => type.values) && { values }),
     ...(maps.length > 0 && maps.every((fields) => fields !== undefined) && { fields: eitherOf(maps) }),
     // Computed when it is read, because the lists of a recursive schema have no end.
     get items() {
@@ -78,10 +81,16 @@ export function union(all: readonly ValueType[]): ValueType {
 
 function eitherOf(maps: readonly Fields[]): Fields {
   const [first, ...others] = maps;
+  // The maps of nested conditions are made of the same ones, so that each would be asked many times.
+  const found = new Map<string, Field>();
   return {
     names: [...new Set(maps.flatMap(({ names }) => names))],
     required: first!.required.filter((name) => others.every(({ required }) => required.includes(name))),
-    find: (name) => eitherField(maps.map((fields) => fields.find(name))),
+    find: (name) => {
+      const known = found.get(name) ?? eitherField(maps.map((fields) => fields.find(name)));
+      found.set(name, known);
+      return known;
+    },
     ...(maps.length === 1 && first!.advice && { advice: first!.advice }),
   };
 }
@@ -94,6 +103,14 @@ export function eitherField(found: readonly Field[]): Field {
   if (types.length === present.length) return { type: union(types) };
   if (types.length > 0) return { type: ANY };
   return present.includes('unknown') ? 'unknown' : 'undeclared';
+}
+
+/** Keeps the types as branches, each of which can occur, unless there are too many. */
+export function asBranches(types: readonly ValueType[]): ValueType {
+  const present = types.filter(({ kinds }) => kinds?.size !== 0);
+  const together = union(present);
+  const branches = present.flatMap((type) => type.branches ?? [type]);
+  return present.length < 2 || branches.length > MOST_KNOWN ? together : { ...together, branches };
 }
 
 export const mayBe = ({ kinds }: ValueType, kind: Kind): boolean => kinds === null || kinds.has(kind);

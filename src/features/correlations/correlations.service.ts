@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { overridesIn } from '../../blackboard/correlations/replay-options.js';
 import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import { Traces } from '../../blackboard/explain/traces.js';
 import { WaitingForAgents } from '../../blackboard/presence/waiting-for-agents.js';
@@ -41,7 +42,8 @@ export class CorrelationsService {
     const row = await this.correlations.find(this.unitOfWork.reader, id);
     if (!row) return { correlation_id: id, ...NOT_FOUND };
     const [lacking] = await this.lacking([row]);
-    return statusBody(row, lacking!);
+    const overrides = overridesIn(row.replay_options);
+    return { ...statusBody(row, lacking!), ...(overrides && { overrides }) };
   }
 
   /** Throws DomainError `invalid` if `after` is not from an earlier page. */

@@ -1,13 +1,15 @@
 import { Module } from '@nestjs/common';
 
 import { BlackboardModule } from '../../blackboard/blackboard.module.js';
+import { EnginesModule } from '../../engines/engines.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { ReplaysController } from './replays.controller.js';
 import { ReplaysService } from './replays.service.js';
+import { RequestedOverrides } from './requested-overrides.js';
 
 @Module({
-  imports: [BlackboardModule, IdempotencyModule],
+  imports: [BlackboardModule, EnginesModule, IdempotencyModule],
   controllers: [ReplaysController],
-  providers: [ReplaysService],
+  providers: [ReplaysService, RequestedOverrides],
 })
 export class ReplayRoutesModule {}

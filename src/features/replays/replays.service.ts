@@ -8,16 +8,18 @@ import { isUuid } from '../../common/ids.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import type { ReplayBody } from './dto/replay-body.js';
 import type { ReplayRequest } from './dto/replay-request.js';
+import { RequestedOverrides } from './requested-overrides.js';
 
 @Injectable()
 export class ReplaysService {
   constructor(
     private readonly originals: Originals,
     private readonly replays: Replays,
+    private readonly overrides: RequestedOverrides,
     private readonly admission: Admission,
   ) {}
 
-  /** Throws DomainError `not_found`, `conflict`, `unavailable`. */
+  /** Throws DomainError `invalid`, `not_found`, `conflict`, `unavailable`. */
   async ofCorrelation(id: string, request: ReplayRequest, ids: RequestIds): Promise<ReplayBody> {
     return this.once(() => this.originals.ofCorrelation(id), request, ids);
   }
@@ -30,16 +32,17 @@ export class ReplaysService {
 
   private async once(
     read: () => Promise<Original>,
-    { mode }: ReplayRequest,
+    { mode, overrides: given }: ReplayRequest,
     { correlationId }: RequestIds,
   ): Promise<ReplayBody> {
     // A request that is repeated with its idempotency key after a crash finds the replay that it began, even if the
     // original could not be replayed now.
     const begun = await this.replays.find(correlationId);
     if (begun) return { correlation_id: correlationId, ...begun };
+    const overrides = await this.overrides.check(given);
     const original = await read();
     await this.admission.refuseWhenBusy();
-    await this.replays.begin({ original, mode, correlationId });
+    await this.replays.begin({ original, mode, overrides, correlationId });
     return { correlation_id: correlationId, origin: original.id, mode, published: original.artifacts.length };
   }
 }

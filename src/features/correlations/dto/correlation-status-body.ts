@@ -1,4 +1,6 @@
+import type { Overrides } from '../../../catalog/overrides.js';
 import type { ReplayMode } from '../../../database/schema.js';
+import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 
@@ -15,6 +17,16 @@ export class CorrelationStatusBody {
 
   @ApiProperty({ required: false, enum: REPLAY_MODES, description: 'Absent if it is not a replay' })
   replay_mode?: ReplayMode;
+
+  @ApiProperty({
+    type: 'object',
+    additionalProperties: OVERRIDE_SCHEMA,
+    selfRequired: false,
+    description:
+      'What the agents do differently in this replay, by their names; absent if nothing is overridden, and in lists',
+    example: OVERRIDES_EXAMPLE,
+  })
+  overrides?: Overrides;
 
   @ApiProperty({ enum: STATES, description: '`failed` means that it has ended and agents produced nothing but errors' })
   state!: (typeof STATES)[number];

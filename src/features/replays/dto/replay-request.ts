@@ -1,8 +1,14 @@
+import type { JsonObject } from '../../../common/json.js';
 import type { ReplayMode } from '../../../database/schema.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
-import { IsIn } from '../../../http/validation/class-validator.js';
+import { IsIn, IsObject } from '../../../http/validation/class-validator.js';
+import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
+import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
 
 export const MODES = ['full', 'recorded'] as const satisfies ReplayMode[];
+
+/** They are stored with the replay. */
+export const MOST_OVERRIDE_BYTES = 32_768;
 
 /** Body of a replay. */
 export class ReplayRequest {
@@ -15,6 +21,21 @@ export class ReplayRequest {
   })
   @IsIn(MODES, { message: `must be one of ${MODES.join(', ')}` })
   mode!: (typeof MODES)[number];
+
+  @ApiProperty({
+    description:
+      'What the agents do differently in this replay, by their names: `expression` of an expression agent; ' +
+      '`instructions`, `temperature`, `max_output_tokens` and `model` of a language model. Everything else comes from ' +
+      'the configuration. At most 32 KiB of JSON',
+    type: 'object',
+    additionalProperties: OVERRIDE_SCHEMA,
+    selfRequired: false,
+    example: OVERRIDES_EXAMPLE,
+  })
+  @IfGiven()
+  @IsObject()
+  @Opaque()
+  overrides?: JsonObject;
 }
 
 export const REPLAY_REQUEST_EXAMPLE: ReplayRequest = { mode: 'full' };

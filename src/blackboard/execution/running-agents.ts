@@ -1,0 +1,46 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import { type PreparedEngine, PreparedEngines } from '../../engines/engine.js';
+import { OverriddenAgents } from '../../engines/overridden-agents.js';
+import { DefinitionStore } from '../processes/definition-store.js';
+import type { ClaimedExecution } from './claimed-execution.js';
+
+/** The agent of an execution, as it runs. */
+export interface RunningAgent {
+  agent: AgentDefinition;
+  engine: PreparedEngine;
+  /** The digest of its definition; null if that is not known. */
+  definition: string | null;
+}
+
+/** Finds the agents with which executions run. */
+@Injectable()
+export class RunningAgents {
+  /** The definitions that this process has stored. */
+  private readonly stored = new WeakSet<object>();
+
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly engines: PreparedEngines,
+    private readonly overridden: OverriddenAgents,
+    private readonly definitions: DefinitionStore,
+  ) {}
+
+  /** The agent of the configuration. */
+  configured({ agent, definition }: ClaimedExecution): RunningAgent {
+    return { agent: this.catalog.agent(agent)!, engine: this.engines.for(agent)!, definition };
+  }
+
+  /** The agent with what the replay overrides. Rejects with UnfitOverride, or with DomainError `unavailable`. */
+  async of(execution: ClaimedExecution): Promise<RunningAgent> {
+    if (execution.override === null) return this.configured(execution);
+    const { agent, engine, definition } = await this.overridden.get(execution.agent, execution.override);
+    if (definition && !this.stored.has(definition)) {
+      await this.definitions.add([definition]);
+      this.stored.add(definition);
+    }
+    return { agent, engine, definition: definition?.digest ?? null };
+  }
+}

@@ -1,0 +1,89 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../catalog/catalog.js';
+import type { EngineFinding } from '../catalog/configuration-file/engine-kind.js';
+import { validateSchema } from '../catalog/configuration-file/schema-validation.js';
+import type { AgentDefinition } from '../catalog/definitions.js';
+import { Diagnostics, formatPath } from '../catalog/diagnostics.js';
+import { type AgentOverride, OVERRIDABLE, overriddenAgent } from '../catalog/overrides.js';
+import { isJsonObject } from '../common/json.js';
+import { listed, nearestName } from '../common/names-in-messages.js';
+import { shown } from '../common/short-text.js';
+import { withinTime } from '../common/time-limit.js';
+import { EngineKinds, optionSchema } from './engine-kinds.js';
+import { modelOf, optionsOf } from './llm/llm-options.js';
+
+/** Expressions of clients may be made to take long. Others take a few milliseconds. */
+const LONGEST_CHECK_MS = 5_000;
+const VARIABLE = /\$\{[A-Za-z_]/;
+
+/** Checks what a replay overrides in the options of an agent. */
+@Injectable()
+export class OverrideChecks {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly kinds: EngineKinds,
+  ) {}
+
+  /** Returns the first problem, after the name of its option; null if the agent can run with the override. */
+  async problemOf(agent: AgentDefinition, given: unknown): Promise<string | null> {
+    if (!isJsonObject(given) || Object.keys(given).length === 0)
+      return `must be an object with one or more of ${OPTIONS}`;
+    for (const [option, value] of Object.entries(given)) {
+      const problem = this.optionProblem(agent, option, value);
+      if (problem !== null) return `${formatPath([shown(option)])}: ${problem}`;
+    }
+    return this.engineProblem(overriddenAgent(agent, given as AgentOverride));
+  }
+
+  private optionProblem(agent: AgentDefinition, option: string, value: unknown): string | null {
+    if (!OVERRIDABLE.some((known) => known === option)) return fixed(option);
+    const schema = optionSchema(this.kinds.of(agent), option);
+    if (!schema) {
+      const kinds = this.kinds.having(option).join(' and ');
+      return `is an option of ${kinds} agents, but ${agent.name} has the engine ${agent.engine.kind}`;
+    }
+    if (typeof value === 'object') return 'must be a text or a number';
+    const errors = new Diagnostics();
+    validateSchema({ [option]: value }, { type: 'object', properties: { [option]: schema } }, [], errors);
+    const [error] = errors.toDiagnostics(() => undefined);
+    if (error) return error.message;
+    if (VARIABLE.test(String(value)))
+      return 'must not have variables such as ${NAME}, which only the configuration has';
+    return option === 'model' ? this.modelProblem(agent, value as string) : null;
+  }
+
+  /** The key of one provider must not be sent to the server of another one. */
+  private modelProblem(agent: AgentDefinition, model: string): string | null {
+    const known = new Set([
+      ...this.catalog.models.keys(),
+      ...this.catalog.agents.flatMap((each) => modelOf(each) ?? []),
+    ]);
+    if (!known.has(model)) return `must be a model that the configuration names: ${listed([...known], 'or')}`;
+    const { model: configured, base_url } = optionsOf(agent);
+    return base_url === undefined || providerOf(model) === providerOf(configured)
+      ? null
+      : `must be a model of ${providerOf(configured)}, because ${agent.name} has a base_url`;
+  }
+
+  private async engineProblem(agent: AgentDefinition): Promise<string | null> {
+    const begun = withinTime(LONGEST_CHECK_MS, () => this.kinds.check(agent));
+    if (!begun) return 'takes too long to check; make the expression simpler';
+    const error = (await begun.result).find(({ warning }) => !warning);
+    return error ? `${formatPath(error.path)}: ${placed(error)}` : null;
+  }
+}
+
+const OPTIONS = listed(OVERRIDABLE, 'and');
+
+function fixed(option: string): string {
+  const nearest = nearestName(option, OVERRIDABLE);
+  return nearest === undefined
+    ? `comes from the configuration; a replay may override ${OPTIONS}`
+    : `comes from the configuration; did you mean ${nearest}?`;
+}
+
+const placed = ({ message, offset }: EngineFinding): string =>
+  offset === undefined ? message : `${message} (at character ${offset + 1})`;
+
+const providerOf = (model: string): string => model.slice(0, model.indexOf('/'));

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { formatPath } from '../../catalog/diagnostics.js';
+import type { Overrides } from '../../catalog/overrides.js';
+import { meant } from '../../catalog/unknown-names.js';
+import { DomainError } from '../../common/domain-error.js';
+import type { JsonObject } from '../../common/json.js';
+import { shown } from '../../common/short-text.js';
+import { OverrideChecks } from '../../engines/override-checks.js';
+import { MOST_OVERRIDE_BYTES } from './dto/replay-request.js';
+
+/** Checks what a request wants to override. */
+@Injectable()
+export class RequestedOverrides {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly checks: OverrideChecks,
+  ) {}
+
+  /** Returns null if nothing is overridden. Throws DomainError `invalid` with the first problem. */
+  async check(given: JsonObject | undefined): Promise<Overrides | null> {
+    if (given === undefined || Object.keys(given).length === 0) return null;
+    const bytes = Buffer.byteLength(JSON.stringify(given));
+    if (bytes > MOST_OVERRIDE_BYTES)
+      throw new DomainError(
+        'invalid',
+        `overrides: must have at most ${MOST_OVERRIDE_BYTES} bytes of JSON (got ${bytes})`,
+      );
+    for (const [name, override] of Object.entries(given)) {
+      const problem = await this.problemOf(name, override);
+      if (problem !== null) throw new DomainError('invalid', `${formatPath(['overrides', shown(name)])}${problem}`);
+    }
+    return given as Overrides;
+  }
+
+  private async problemOf(name: string, override: unknown): Promise<string | null> {
+    const agent = this.catalog.agent(name);
+    if (!agent) return `: no agent has this name${meant(name, this.catalog.agents) ?? ''}`;
+    const problem = await this.checks.problemOf(agent, override);
+    return problem === null ? null : `: ${problem}`;
+  }
+}
