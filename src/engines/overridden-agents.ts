@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../catalog/catalog.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
+import { formatPath } from '../catalog/diagnostics.js';
 import { type AgentOverride, overriddenAgent } from '../catalog/overrides.js';
 import type { StoredDefinition } from '../catalog/stored-definition.js';
 import { canonicalJson } from '../common/json.js';
@@ -53,9 +54,9 @@ export class OverriddenAgents {
   private async prepare(configured: AgentDefinition, override: AgentOverride): Promise<OverriddenAgent> {
     const { name } = configured;
     const problem = await this.checks.problemOf(configured, override);
-    if (problem !== null)
+    if (problem)
       throw new UnfitOverride(
-        `what the replay overrides does not fit the configuration of ${name} any more: ${problem}`,
+        `what the replay overrides does not fit the configuration of ${name} any more: ${formatPath(problem.path)}: ${problem.message}`,
       );
     const agent = overriddenAgent(configured, override);
     const definition = this.catalog.definitions.get(name)?.overriddenBy(override) ?? null;

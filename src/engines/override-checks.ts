@@ -4,7 +4,7 @@ import { Catalog } from '../catalog/catalog.js';
 import type { EngineFinding } from '../catalog/configuration-file/engine-kind.js';
 import { validateSchema } from '../catalog/configuration-file/schema-validation.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
-import { Diagnostics, formatPath } from '../catalog/diagnostics.js';
+import { Diagnostics, type Path } from '../catalog/diagnostics.js';
 import { type AgentOverride, OVERRIDABLE, overriddenAgent } from '../catalog/overrides.js';
 import { isJsonObject } from '../common/json.js';
 import { listed, nearestName } from '../common/names-in-messages.js';
@@ -17,6 +17,11 @@ import { modelOf, optionsOf } from './llm/llm-options.js';
 const LONGEST_CHECK_MS = 5_000;
 const VARIABLE = /\$\{[A-Za-z_]/;
 
+export interface OverrideProblem {
+  path: Path;
+  message: string;
+}
+
 /** Checks what a replay overrides in the options of an agent. */
 @Injectable()
 export class OverrideChecks {
@@ -25,13 +30,13 @@ export class OverrideChecks {
     private readonly kinds: EngineKinds,
   ) {}
 
-  /** Returns the first problem, after the name of its option; null if the agent can run with the override. */
-  async problemOf(agent: AgentDefinition, given: unknown): Promise<string | null> {
+  /** Returns the first problem, with its path inside the override; null if the agent can run with it. */
+  async problemOf(agent: AgentDefinition, given: unknown): Promise<OverrideProblem | null> {
     if (!isJsonObject(given) || Object.keys(given).length === 0)
-      return `must be an object with one or more of ${OPTIONS}`;
+      return { path: [], message: `must be an object with one or more of ${OPTIONS}` };
     for (const [option, value] of Object.entries(given)) {
-      const problem = this.optionProblem(agent, option, value);
-      if (problem !== null) return `${formatPath([shown(option)])}: ${problem}`;
+      const message = this.optionProblem(agent, option, value);
+      if (message !== null) return { path: [shown(option)], message };
     }
     return this.engineProblem(overriddenAgent(agent, given as AgentOverride));
   }
@@ -66,11 +71,11 @@ export class OverrideChecks {
       : `must be a model of ${providerOf(configured)}, because ${agent.name} has a base_url`;
   }
 
-  private async engineProblem(agent: AgentDefinition): Promise<string | null> {
+  private async engineProblem(agent: AgentDefinition): Promise<OverrideProblem | null> {
     const begun = withinTime(LONGEST_CHECK_MS, () => this.kinds.check(agent));
-    if (!begun) return 'takes too long to check; make the expression simpler';
+    if (!begun) return { path: ['expression'], message: 'takes too long to check; make it simpler' };
     const error = (await begun.result).find(({ warning }) => !warning);
-    return error ? `${formatPath(error.path)}: ${placed(error)}` : null;
+    return error ? { path: error.path, message: placed(error) } : null;
   }
 }
 

@@ -36,6 +36,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['columns that the rows have', /^row_key: /],
   ['what an uploaded file holds', /^file: /],
   ['different names of all inputs', /^input_mapping: .* both become /],
+  ['agents of the configuration, and options of their engines', /^overrides\./],
   ['columns that the file has', /^input_mapping: there is no column /],
   ['a step that fits its window', /^step: must be (shorter than|at least)/],
   ['the order of two times, and the clock', /^to: must not be (before from|in the future)$/],

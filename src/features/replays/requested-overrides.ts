@@ -7,7 +7,7 @@ import { meant } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { shown } from '../../common/short-text.js';
-import { OverrideChecks } from '../../engines/override-checks.js';
+import { OverrideChecks, type OverrideProblem } from '../../engines/override-checks.js';
 import { MOST_OVERRIDE_BYTES } from './dto/replay-request.js';
 
 /** Checks what a request wants to override. */
@@ -29,15 +29,16 @@ export class RequestedOverrides {
       );
     for (const [name, override] of Object.entries(given)) {
       const problem = await this.problemOf(name, override);
-      if (problem !== null) throw new DomainError('invalid', `${formatPath(['overrides', shown(name)])}${problem}`);
+      if (!problem) continue;
+      const { path, message } = problem;
+      throw new DomainError('invalid', `${formatPath(['overrides', shown(name), ...path])}: ${message}`);
     }
     return given as Overrides;
   }
 
-  private async problemOf(name: string, override: unknown): Promise<string | null> {
+  private async problemOf(name: string, override: unknown): Promise<OverrideProblem | null> {
     const agent = this.catalog.agent(name);
-    if (!agent) return `: no agent has this name${meant(name, this.catalog.agents) ?? ''}`;
-    const problem = await this.checks.problemOf(agent, override);
-    return problem === null ? null : `: ${problem}`;
+    if (agent) return this.checks.problemOf(agent, override);
+    return { path: [], message: `no agent has this name${meant(name, this.catalog.agents) ?? ''}` };
   }
 }
