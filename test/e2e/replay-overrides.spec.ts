@@ -232,6 +232,10 @@ describe('a replay with overrides', () => {
     const before = await rows();
     const OPTIONS = 'expression, instructions, temperature, max_output_tokens and model';
     const FIXED = `comes from the configuration; a replay may override ${OPTIONS}`;
+    // Each of these macros doubles what is known about the result.
+    const eitherOf =
+      '.map(a, payload.text == "" ? (payload.text == "x" ? a : {"a": 1}) : (payload.text == "y" ? a : {"b": 1}))';
+    const nested = `{"stamp": 1, "more": [{"k": 1}]${eitherOf.repeat(40)}[0].k}`;
     const doubled = `[1]${'.map(a, payload.text == "" ? a : a)'.repeat(60)}`;
     const cases: [overrides: unknown, detail: unknown][] = [
       [[], 'overrides: must be an object'],
@@ -290,6 +294,7 @@ describe('a replay with overrides', () => {
         expect.stringMatching(/^overrides\.stamper\.expression: gives .* as stamp of Stamp, which must be a text/),
       ],
       [{ stamper: { expression: doubled } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
+      [{ stamper: { expression: nested } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
       [
         { responder: { instructions: 'x'.repeat(32_768) } },
         'overrides: must have at most 32768 bytes of JSON (got 32801)',

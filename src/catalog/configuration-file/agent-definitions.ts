@@ -18,11 +18,12 @@ export function configuredDefinition(
   spelled: Spelled,
   code: AgentCode,
 ): ConfiguredDefinition {
-  const { engine, ...others } = options as { engine?: object };
   return {
     ...storedDefinition(agent, options, spelled, code),
-    overriddenBy: (override) =>
-      storedDefinition(agent, { ...others, engine: { ...engine, ...override } }, spelled, code),
+    overriddenBy: (override) => {
+      const { engine, ...others } = (options ?? {}) as { engine?: object };
+      return storedDefinition(agent, { ...others, engine: { ...engine, ...override } }, spelled, code);
+    },
   };
 }
 
