@@ -5,6 +5,8 @@ import type { Engine, EngineEnvironment, PreparedEngine } from './engine.js';
 
 /** The engines of this process, with what they depend on. */
 export class EngineKinds {
+  private readonly schemas = new Map<string, JsonObject>();
+
   constructor(
     private readonly engines: readonly Engine[],
     private readonly environment: EngineEnvironment,
@@ -19,7 +21,18 @@ export class EngineKinds {
 
   /** The kinds whose agents have this option. */
   having(option: string): string[] {
-    return this.engines.filter((engine) => optionSchema(engine, option) !== undefined).map(({ kind }) => kind);
+    return this.engines.filter((engine) => hasOption(engine, option)).map(({ kind }) => kind);
+  }
+
+  /** The schema of an object with this option of the agent's engine; null if the engine does not have it. */
+  schemaOf(agent: AgentDefinition, option: string): JsonObject | null {
+    const engine = this.of(agent);
+    if (!hasOption(engine, option)) return null;
+    const key = `${engine.kind} ${option}`;
+    // The same object each time, so that it is compiled once.
+    const schema = this.schemas.get(key) ?? { type: 'object', properties: { [option]: optionsOf(engine)[option]! } };
+    this.schemas.set(key, schema);
+    return schema;
   }
 
   check(agent: AgentDefinition): Promise<EngineFinding[]> {
@@ -31,5 +44,6 @@ export class EngineKinds {
   }
 }
 
-export const optionSchema = ({ optionsSchema }: Engine, option: string): JsonObject | undefined =>
-  (optionsSchema.properties as Record<string, JsonObject> | undefined)?.[option];
+const optionsOf = ({ optionsSchema }: Engine): JsonObject => (optionsSchema.properties ?? {}) as JsonObject;
+
+const hasOption = (engine: Engine, option: string): boolean => Object.hasOwn(optionsOf(engine), option);

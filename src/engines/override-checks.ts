@@ -10,7 +10,7 @@ import { isJsonObject } from '../common/json.js';
 import { listed, nearestName } from '../common/names-in-messages.js';
 import { shown } from '../common/short-text.js';
 import { withinTime } from '../common/time-limit.js';
-import { EngineKinds, optionSchema } from './engine-kinds.js';
+import { EngineKinds } from './engine-kinds.js';
 import { modelOf, optionsOf } from './llm/llm-options.js';
 
 /** Expressions of clients may be made to take long. Others take a few milliseconds. */
@@ -43,14 +43,14 @@ export class OverrideChecks {
 
   private optionProblem(agent: AgentDefinition, option: string, value: unknown): string | null {
     if (!OVERRIDABLE.some((known) => known === option)) return fixed(option);
-    const schema = optionSchema(this.kinds.of(agent), option);
+    const schema = this.kinds.schemaOf(agent, option);
     if (!schema) {
       const kinds = this.kinds.having(option).join(' and ');
       return `is an option of ${kinds} agents, but ${agent.name} has the engine ${agent.engine.kind}`;
     }
     if (typeof value === 'object') return 'must be a text or a number';
     const errors = new Diagnostics();
-    validateSchema({ [option]: value }, { type: 'object', properties: { [option]: schema } }, [], errors);
+    validateSchema({ [option]: value }, schema, [], errors);
     const [error] = errors.toDiagnostics(() => undefined);
     if (error) return error.message;
     if (VARIABLE.test(String(value)))

@@ -52,8 +52,8 @@ export class ExecutionRun {
   }
 
   /**
-   * Starts the attempt when its agent is ready and there is memory for its inputs. Its timeout begins then, because waiting for other
-   * executions is not the agent's fault.
+   * Starts the attempt when its agent is ready and there is memory for its inputs. Its timeout begins then, because
+   * waiting for other executions is not the agent's fault.
    */
   private beginLater(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
     const begun = this.waitForStart(claimed, abort.signal, holder).then((start) =>
@@ -81,7 +81,9 @@ export class ExecutionRun {
       }));
     } catch (error) {
       if (signal.aborted) return 'discarded';
-      return { running: this.agents.configured(claimed), given: this.failureOf(error, claimed) };
+      const configured = this.agents.configured(claimed);
+      const running = claimed.override === null ? configured : { ...configured, definition: null };
+      return { running, given: this.failureOf(error, claimed) };
     }
   }
 

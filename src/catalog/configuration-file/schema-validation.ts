@@ -1,4 +1,4 @@
-import { Ajv } from 'ajv';
+import { Ajv, type ValidateFunction } from 'ajv';
 
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import type { Remaining } from '../agent-options.js';
@@ -11,6 +11,22 @@ import { singleCauses } from '../schemas/single-causes.js';
  * all other problems in the same run, and can rely on the types of what they read. `at` precedes every path.
  */
 export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, errors: Diagnostics): Remaining<T> {
+  const validate = compiled(schema);
+  validate(value);
+  const found = withoutOutdented(describeSchemaErrors(singleCauses(validate.errors ?? []), value), value);
+  for (const { path, message } of found) {
+    // An earlier problem at this path is the cause: a variable without a value is not a number either.
+    if (!errors.has([...at, ...path])) errors.add([...at, ...path], message);
+  }
+  return found.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
+}
+
+const validators = new WeakMap<JsonObject, ValidateFunction>();
+
+/** Compiling takes milliseconds, which is too long for each request. */
+function compiled(schema: JsonObject): ValidateFunction {
+  const known = validators.get(schema);
+  if (known) return known;
   const ajv = new Ajv({
     allErrors: true,
     verbose: true,
@@ -20,13 +36,8 @@ export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, 
   });
   ajv.addVocabulary(['errorMessage', 'objectMessage']);
   const validate = ajv.compile(schema);
-  validate(value);
-  const found = withoutOutdented(describeSchemaErrors(singleCauses(validate.errors ?? []), value), value);
-  for (const { path, message } of found) {
-    // An earlier problem at this path is the cause: a variable without a value is not a number either.
-    if (!errors.has([...at, ...path])) errors.add([...at, ...path], message);
-  }
-  return found.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
+  validators.set(schema, validate);
+  return validate;
 }
 
 /** `agents:` without a value, followed by the agents at the same indentation, is one problem. */

@@ -5,6 +5,7 @@ import { formatPath } from '../../catalog/diagnostics.js';
 import type { Overrides } from '../../catalog/overrides.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { JsonObject } from '../../common/json.js';
 import { shown } from '../../common/short-text.js';
 import { OverrideChecks, type OverrideProblem } from '../../engines/override-checks.js';
@@ -28,6 +29,8 @@ export class RequestedOverrides {
         `overrides: must have at most ${MOST_OVERRIDE_BYTES} bytes of JSON (got ${bytes})`,
       );
     for (const [name, override] of Object.entries(given)) {
+      // To compile a long expression takes 100 ms.
+      await yieldToEventLoop();
       const problem = await this.problemOf(name, override);
       if (!problem) continue;
       const { path, message } = problem;
