@@ -62,7 +62,8 @@ export class RecordedReplays {
       const answered = new AnsweredWork(record, await this.records.currentAgents(original, overrides));
       const again: DecidedAgain[] = [];
       for (const row of record.artifacts)
-        if (answered.artifacts.has(row.seq)) again.push({ row, triggered: await this.decide(row, answered) });
+        if (answered.artifacts.has(row.seq))
+          again.push({ row, triggered: await this.decide(row, correlationId, answered) });
       const owner = { id: correlationId, isReplay: true };
       return work({
         lockKeys: again.flatMap(({ triggered }) => this.triggering.lockKeys(triggered, owner)),
@@ -72,10 +73,11 @@ export class RecordedReplays {
   }
 
   /** The subscriptions that the artifact triggers now, of those that decide again. */
-  private async decide(row: ArtifactRow, answered: AnsweredWork): Promise<Triggered[]> {
+  private async decide(row: ArtifactRow, correlationId: string, answered: AnsweredWork): Promise<Triggered[]> {
     const again = this.catalog.subscriptionsTo(row.type).filter((each) => answered.decidesAgain(row, each));
     if (again.length === 0) return [];
-    const artifact = artifactFromRow(row);
+    // Joins by correlation are joins of the replay.
+    const artifact = { ...artifactFromRow(row), correlation_id: correlationId };
     // It is as visible as it was when the original ended.
     const triggered = await this.matching.triggered({
       artifact,
