@@ -82,7 +82,8 @@ export class OverrideChecks {
 const OPTIONS = listed(OVERRIDABLE, 'and');
 
 function fixed(option: string): string {
-  const nearest = nearestName(option, OVERRIDABLE);
+  // `module` is not a misspelt `model`.
+  const nearest = nearestName(option, OVERRIDABLE, 1);
   return nearest === undefined
     ? `comes from the configuration; a replay may override ${OPTIONS}`
     : `comes from the configuration; did you mean ${nearest}?`;

@@ -198,7 +198,7 @@ describe('a replay with overrides', () => {
     await board.ended(unfit);
     expect(await payload('WorkflowError', unfit)).toEqual([
       expect.objectContaining({
-        agent: 'stamper',
+        failed_agent: 'stamper',
         error_type: 'override',
         attempts: 1,
         error_message: expect.stringMatching(

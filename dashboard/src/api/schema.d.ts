@@ -1423,6 +1423,15 @@ export interface components {
             origin?: string;
             /** @enum {string} */
             replay_mode?: "full" | "recorded";
+            overrides?: {
+                [key: string]: {
+                    expression?: string;
+                    instructions?: string;
+                    temperature?: number;
+                    max_output_tokens?: number;
+                    model?: string;
+                };
+            };
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled";
             has_pending_work: boolean;
@@ -1454,6 +1463,15 @@ export interface components {
             origin?: string;
             /** @enum {string} */
             replay_mode?: "full" | "recorded";
+            overrides?: {
+                [key: string]: {
+                    expression?: string;
+                    instructions?: string;
+                    temperature?: number;
+                    max_output_tokens?: number;
+                    model?: string;
+                };
+            };
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled" | "not_found";
             has_pending_work: boolean;
@@ -1616,6 +1634,15 @@ export interface components {
         ReplayRequest: {
             /** @enum {string} */
             mode: "full" | "recorded";
+            overrides?: {
+                [key: string]: {
+                    expression?: string;
+                    instructions?: string;
+                    temperature?: number;
+                    max_output_tokens?: number;
+                    model?: string;
+                };
+            };
         };
         ReplayBody: {
             /** Format: uuid */
