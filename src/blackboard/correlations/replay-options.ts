@@ -15,7 +15,6 @@ export const overridesIn = (text: string | null): Overrides | null =>
 
 /** Returns what these replays override, by their ids. Those that override nothing are left out. */
 export async function findOverrides(db: Reader, ids: readonly string[]): Promise<Map<string, Overrides>> {
-  if (ids.length === 0) return new Map();
   const rows = await findReplayOptions(db, {}, [...new Set(ids)]);
   return new Map(rows.map(({ id, replay_options }) => [id, overridesIn(replay_options)!]));
 }

@@ -90,7 +90,7 @@ export class Claims {
     this.backlog.changed(tx, -rows.length);
     await countStarts(tx, rows, now);
     const replays = rows.filter(({ replay }) => replay > 0).map(({ correlation_id }) => correlation_id);
-    const overrides = await findOverrides(tx.db, replays);
+    const overrides = replays.length > 0 ? await findOverrides(tx.db, replays) : null;
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
     return rows.map((row) =>
       claimedExecution(
@@ -99,7 +99,7 @@ export class Claims {
           leaseToken,
           inputs: inputsByExecution.get(row.id) ?? [],
           definition: definitionOf(this.catalog, row.queue),
-          override: overrideOf(overrides.get(row.correlation_id) ?? null, row.queue),
+          override: overrideOf(overrides?.get(row.correlation_id) ?? null, row.queue),
           now,
         },
       ),
