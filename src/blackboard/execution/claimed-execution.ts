@@ -27,7 +27,7 @@ export interface ClaimedExecution {
   inputs: ExecutionInput[];
   /** The digest of its agent's definition in this process; null if that is not known. */
   definition: string | null;
-  /** What the replay that it belongs to overrides in its agent; null for nothing. */
+  /** The options of its agent that its replay overrides; null for none. */
   override: AgentOverride | null;
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;

@@ -1,4 +1,4 @@
-/** What a replay overrides of one agent, in the OpenAPI document. */
+/** The schema of the overrides of one agent, in the OpenAPI document. */
 export const OVERRIDE_SCHEMA = {
   type: 'object',
   minProperties: 1,

@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../../common/json.js';
 import type { ReplayMode } from '../../../database/schema.js';
+import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { IsIn, IsObject } from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
-import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
 
 export const MODES = ['full', 'recorded'] as const satisfies ReplayMode[];
 
