@@ -9,7 +9,7 @@ import type { Lease } from '../../queue/lease.js';
 import type { Rank } from '../../queue/queue.js';
 import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
-import { findOverrides } from '../correlations/replay-options.js';
+import { findOverrides } from '../correlations/replay-option-rows.js';
 import { FairRows } from '../fairness/fair-rows.js';
 import { ClaimLimits } from '../limits/claim-limits.js';
 import { Backlog } from '../scheduling/backlog.js';
