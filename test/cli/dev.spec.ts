@@ -1,8 +1,8 @@
 // Runs `starling dev` of the built program as a child process, on a SQLite file, and changes its files as an editor does.
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { Folder } from './run-program.js';
 import { StartedProgram } from './started-program.js';
 
@@ -29,14 +29,6 @@ agents:
   speaker: { consumes: [{ types: [Call] }], publishes: [{ type: Word }], retry: { attempts: 1 }, engine: { kind: function, module: ./speaker.ts } }
   approver: { consumes: [{ types: [Request] }], publishes: [{ type: Approval }], engine: { kind: external } }
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => server.once('listening', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 /** The program with its answers. */
 class Development {
