@@ -236,7 +236,9 @@ describe('a replay with overrides', () => {
     const eitherOf =
       '.map(a, payload.text == "" ? (payload.text == "x" ? a : {"a": 1}) : (payload.text == "y" ? a : {"b": 1}))';
     const nested = `{"stamp": 1, "more": [{"k": 1}]${eitherOf.repeat(40)}[0].k}`;
-    const doubled = `[1]${'.map(a, payload.text == "" ? a : a)'.repeat(60)}`;
+    const twice = '.map(a, payload.text == "" ? a : a)'.repeat(60);
+    const doubled = `[1]${twice}`;
+    const doubledWithin = `[[[1]]]${twice}[0][0]`;
     const cases: [overrides: unknown, detail: unknown][] = [
       [[], 'overrides: must be an object'],
       [null, 'overrides: must be an object'],
@@ -294,6 +296,7 @@ describe('a replay with overrides', () => {
         expect.stringMatching(/^overrides\.stamper\.expression: gives .* as stamp of Stamp, which must be a text/),
       ],
       [{ stamper: { expression: doubled } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
+      [{ stamper: { expression: doubledWithin } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
       [{ stamper: { expression: nested } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
       [
         { responder: { instructions: 'x'.repeat(32_768) } },

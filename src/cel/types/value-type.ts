@@ -68,13 +68,16 @@ export function union(all: readonly ValueType[]): ValueType {
   const lists = types.filter((type) => mayBe(type, 'list'));
   const maps = [...new Set(types.filter((type) => mayBe(type, 'map')).map((type) => type.fields))];
   const values = [...new Set(types.flatMap((type) => type.values ?? []))];
+  let items: ValueType | undefined;
   return {
     kinds,
     ...(values.length <= MOST_KNOWN && types.every((type) => type.values) && { values }),
     ...(maps.length > 0 && maps.every((fields) => fields !== undefined) && { fields: eitherOf(maps) }),
-    // Computed when it is read, because the lists of a recursive schema have no end.
+    // Computed when it is read, because the lists of a recursive schema have no end; and once, because the lists of
+    // nested conditions are made of the same ones.
     get items() {
-      return lists.length === 0 ? ANY : union(lists.map((type) => type.items ?? ANY));
+      items ??= lists.length === 0 ? ANY : union(lists.map((type) => type.items ?? ANY));
+      return items;
     },
   };
 }
