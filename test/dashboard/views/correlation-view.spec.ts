@@ -136,6 +136,8 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await eventually('it has ended', async () => (await stateOf(original)) === 'completed');
     const page = await open(original);
     const id = await replay(page, original, mode, about);
+    // The page shows the state of the original until it has read the replay.
+    await eventually('the replay has ended', async () => (await stateOf(id)) === 'completed');
     await page.getByRole('heading', { level: 1 }).getByText('completed').waitFor();
     expect(await page.getByRole('link', { name: 'Publish into it' }).count()).toBe(0);
     const { body } = await dashboard.app.http.get(`/api/v1/correlations/${id}/status`).expect(200);
