@@ -308,6 +308,22 @@ describe('a replay', () => {
     await board.ended('parcel-4');
   });
 
+  test('of another original does not get the answer of the first one with the same key', async () => {
+    const notes = ['note-1', 'note-2'];
+    for (const id of notes) await board.publishSync('Note', { text: id }, { correlation: id });
+    const keyed = async (path: string): Promise<[Partial<ReplayBody>, string | undefined]> => {
+      const { body, headers } = await post(path).set('X-Idempotency-Key', 'nightly').expect(200);
+      return [body as ReplayBody, headers['x-idempotency-replayed']];
+    };
+    const ofArtifact = `artifacts/${(await board.artifacts('note-1'))[0]!.id}`;
+    const paths = [...notes.map((id) => `correlations/${id}`), ofArtifact];
+    const begun = [];
+    for (const path of paths) begun.push(await keyed(path));
+    expect(begun).toMatchObject(['note-1', 'note-2', 'note-1'].map((origin) => [{ origin }, undefined]));
+    expect(new Set(begun.map(([{ correlation_id }]) => correlation_id)).size).toBe(3);
+    for (const [at, path] of paths.entries()) expect(await keyed(path)).toEqual([begun[at]![0], 'true']);
+  });
+
   test('is refused with the reason', async () => {
     await refused('correlations/order-1', 400, 'mode: must be one of full, recorded', {});
     await refused('correlations/order-1', 400, 'mode: must be one of full, recorded', { mode: 'half' });

@@ -12,7 +12,7 @@ import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { isJsonObject, type JsonValue } from '../../common/json.js';
+import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
 import { attachmentDigestOf, HeldBody } from '../../http/bodies/held-body.js';
 import { ApiHeader } from '../../http/openapi/documentation.js';
 import { JsonText } from '../../http/responses/send-json.js';
@@ -76,7 +76,7 @@ export class IdempotencyInterceptor implements NestInterceptor {
     if (key === undefined) return next.handle();
     const held = new HeldBody(request);
     const idempotent = {
-      endpoint: `${request.method} ${(request.route as { path: string }).path}`,
+      endpoint: endpointOf(request),
       key,
       hash: requestHash(request.body as JsonValue | undefined, attachmentDigestOf(request)),
       newIds: requestIdsOf(context),
@@ -98,6 +98,12 @@ export class IdempotencyInterceptor implements NestInterceptor {
       }),
     );
   }
+}
+
+/** A route with another id in its path is another endpoint. */
+function endpointOf({ method, route, params }: Request): string {
+  const endpoint = `${method} ${(route as { path: string }).path}`;
+  return Object.keys(params).length === 0 ? endpoint : `${endpoint} ${requestHash(params as JsonObject)}`;
 }
 
 function keyOf(request: Request): string | undefined {
