@@ -14,6 +14,13 @@ interface Execution {
   without_agent?: boolean;
 }
 
+// The keys of a join are computed after the transaction that completes it.
+const KEYED = `limits: { pool: { concurrency: 1 } }
+agents:
+  limited: { consumes: [{ types: [Left, Right] }], publishes: [{ type: Pair }], limits: [{ name: pool, key: payload.Left.n }], engine: { kind: expression, expression: '{"ok": true}' } }
+  cancellable: { consumes: [{ types: [Left, Right] }], publishes: [{ type: Pair }], cancel_on: { types: [Gone], key: artifact.payload.n }, engine: { kind: expression, expression: '{"ok": true}' } }
+`;
+
 /** Uses the whole app over HTTP, stopped and started again with other agents on one database. The clock is faked. */
 describe('an execution whose agent no process has', () => {
   let lacking: MissingAgentsBoard;
@@ -28,6 +35,21 @@ describe('an execution whose agent no process has', () => {
     (await lacking.board.http.get('/metrics').expect(200)).text.split('\n').filter((line) => line.startsWith(name));
   const executions = async (query: string): Promise<Execution[]> =>
     ((await lacking.board.http.get(`/api/v1/executions?${query}`).expect(200)).body as { items: Execution[] }).items;
+
+  it('gets its keys and runs when a process has the agent again', async () => {
+    const before = await lacking.startWith(KEYED, { role: SERVER });
+    const left = await before.publish('Left', { n: 1 });
+    await before.publish('Right', {}, { correlation: left });
+    const board = await lacking.restart(['stayer']);
+    await eventually('the timers of both wait for a process', async () => {
+      const timers = `select id from timers where kind = 'limits' and was_due_at is not null`;
+      return (await board.app.database.rows(timers)).length === 2;
+    });
+    await board.close();
+    const after = await lacking.startWith(KEYED);
+    expect(await after.ended(left)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 4 });
+    expect(await after.app.database.rows('select id from timers')).toEqual([]);
+  });
 
   it('waits, and every route about it says so', async () => {
     const before = await lacking.start(ALL, { role: SERVER });

@@ -122,13 +122,13 @@ export async function wakeTimer({ db }: Transaction, id: string, at: number | nu
   return numUpdatedRows > 0n;
 }
 
-/** Makes the parked `due` timers of these agents' executions due at their earlier times. */
-export async function wakeDueTimers({ db }: Transaction, agents: readonly string[]): Promise<void> {
+/** Makes the parked timers of these agents' executions due at their earlier times. */
+export async function wakeExecutionTimers({ db }: Transaction, agents: readonly string[]): Promise<void> {
   await db
     .updateTable('timers')
     .set(({ ref }) => ({ due_at: ref('was_due_at').$notNull() }))
     .where('due_at', '=', PARKED_AT)
-    .where('kind', '=', 'due')
+    .where('kind', 'in', ['due', 'limits'])
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('executions')

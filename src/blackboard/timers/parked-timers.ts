@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { updateClosingTime, type WaitingGroup } from '../joins/join-group-rows.js';
 import { isWindow, lockKeyOf } from '../joins/lock-keys.js';
@@ -11,7 +10,7 @@ import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { PROCESSES, Processes } from '../processes/processes.js';
-import { findParkedGroups, parkTimer, type Timer, wakeDueTimers, wakeTimer } from '../scheduling/timer-rows.js';
+import { findParkedGroups, parkTimer, type Timer, wakeExecutionTimers, wakeTimer } from '../scheduling/timer-rows.js';
 import type { NeededByTimer } from './timer-handler.js';
 
 const AT_ONCE = 200;
@@ -46,8 +45,8 @@ export class ParkedTimers {
     let woken = AT_ONCE;
     while (places.length > 0 && woken === AT_ONCE)
       woken = await this.unitOfWork.run((tx) => this.wakeGroups(tx, places));
-    const external = this.catalog.agents.filter(isExternal).map(({ name }) => name);
-    if (external.length > 0) await this.unitOfWork.run((tx) => wakeDueTimers(tx, external));
+    const agents = this.catalog.agents.map(({ name }) => name);
+    if (agents.length > 0) await this.unitOfWork.run((tx) => wakeExecutionTimers(tx, agents));
     this.signals.timerSet.publish(this.clock.now());
   }
 
