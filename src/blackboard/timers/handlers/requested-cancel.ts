@@ -36,10 +36,12 @@ export class RequestedCancel implements TimerHandler {
 
   private async cancel(tx: Transaction, changes: CorrelationChanges, request: CancelRequest): Promise<void> {
     const { id, artifact_id } = request;
+    // Before the search, which finds those whose key another transaction computes after this.
+    const isUnknown = await isKeyUnknown(tx, request);
     const found = await findRequested(tx, request, CANCELLED_AT_ONCE);
     await this.executions.cancel(tx, changes, found, artifact_id);
     if (found.length === CANCELLED_AT_ONCE) await this.timers.set(tx, 'cancel', changes.now, id);
-    else if (await isKeyUnknown(tx, request)) await this.timers.set(tx, 'cancel', changes.now + LOOK_AGAIN_MS, id);
+    else if (isUnknown) await this.timers.set(tx, 'cancel', changes.now + LOOK_AGAIN_MS, id);
     else await deleteRequest(tx, id);
   }
 }
