@@ -8,6 +8,7 @@ import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { isUnknown } from '../matching/cancel-keys.js';
 import { isMissingValues } from '../matching/queue-expressions.js';
 import { Processes } from '../processes/processes.js';
 import { DELETIONS } from '../retention/cleanup.js';
@@ -118,7 +119,9 @@ export class FailedExecutions {
     const work = externalWork(this.catalog.agent(failed.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
     // Agents and clients name errors as they like, so that the type alone does not say it.
-    const lacksKeys = isMissingValues(failed.error_type) && failed.limit_keys === null && failed.fair_key === null;
+    const keysFailed = isMissingValues(failed.error_type) && failed.limit_keys === null && failed.fair_key === null;
+    // It may also have been ended while it waited for its keys.
+    const lacksKeys = keysFailed || isUnknown(failed.cancel_key);
     await beginRound(tx, failed, {
       generation: correlation.generation,
       assignee: work ? work.assignee : failed.assignee,

@@ -8,6 +8,7 @@ import { Telemetry } from '../../common/telemetry.js';
 import { canSee } from '../artifacts/visibility-rules.js';
 import type { Matchable } from './matcher.js';
 import { findKeyProblem } from './queue-values.js';
+import { keyWithoutReplay } from './replay-keys.js';
 
 /** An artifact cancels the executions of this agent with this key. */
 export interface Cancel {
@@ -18,6 +19,9 @@ export interface Cancel {
 
 /** The key of an execution whose key is not computed yet. Other keys are JSON, and never empty. */
 export const UNKNOWN_KEY = '';
+
+/** Whether the key in `executions.cancel_key` is not computed yet. */
+export const isUnknown = (key: string | null): boolean => key !== null && keyWithoutReplay(key) === UNKNOWN_KEY;
 
 const NONE: readonly Cancel[] = [];
 
