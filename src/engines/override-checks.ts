@@ -13,8 +13,8 @@ import { withinTime } from '../common/time-limit.js';
 import { EngineKinds } from './engine-kinds.js';
 import { modelOf, optionsOf } from './llm/llm-options.js';
 
-/** Expressions of clients may be made to take long. Others take a few milliseconds. */
-const LONGEST_CHECK_MS = 5_000;
+/** All checks of one request. Expressions of clients may be made to take long; others take a few milliseconds. */
+export const LONGEST_CHECKS_MS = 5_000;
 const VARIABLE = /\$\{[A-Za-z_]/;
 
 export interface OverrideProblem {
@@ -30,15 +30,22 @@ export class OverrideChecks {
     private readonly kinds: EngineKinds,
   ) {}
 
-  /** Returns the first problem, with its path inside the override; null if the agent can run with it. */
-  async problemOf(agent: AgentDefinition, given: unknown): Promise<OverrideProblem | null> {
+  /**
+   * Returns the first problem, with its path inside the override; null if the agent can run with it. An expression whose
+   * check takes longer than `limitMs` is a problem.
+   */
+  async problemOf(
+    agent: AgentDefinition,
+    given: unknown,
+    limitMs = LONGEST_CHECKS_MS,
+  ): Promise<OverrideProblem | null> {
     if (!isJsonObject(given) || Object.keys(given).length === 0)
       return { path: [], message: `must be an object with one or more of ${OPTIONS}` };
     for (const [option, value] of Object.entries(given)) {
       const message = this.optionProblem(agent, option, value);
       if (message !== null) return { path: [shown(option)], message };
     }
-    return this.engineProblem(overriddenAgent(agent, given as AgentOverride));
+    return this.engineProblem(overriddenAgent(agent, given as AgentOverride), limitMs);
   }
 
   private optionProblem(agent: AgentDefinition, option: string, value: unknown): string | null {
@@ -71,8 +78,8 @@ export class OverrideChecks {
       : `must be a model of ${providerOf(configured)}, because ${agent.name} has a base_url`;
   }
 
-  private async engineProblem(agent: AgentDefinition): Promise<OverrideProblem | null> {
-    const begun = withinTime(LONGEST_CHECK_MS, () => this.kinds.check(agent));
+  private async engineProblem(agent: AgentDefinition, limitMs: number): Promise<OverrideProblem | null> {
+    const begun = withinTime(limitMs, () => this.kinds.check(agent));
     if (!begun) return { path: ['expression'], message: 'takes too long to check; make it simpler' };
     const error = (await begun.result).find(({ warning }) => !warning);
     return error ? { path: error.path, message: placed(error) } : null;

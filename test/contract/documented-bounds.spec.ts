@@ -8,6 +8,7 @@ import { type InvalidValue, InvalidValues } from '../fuzz/invalid-values.js';
 import { type Answer, Client } from '../fuzz/send.js';
 import { ValidValues } from '../fuzz/valid-values.js';
 import { startApp, type TestApp } from '../support/app.js';
+import { builtProgram } from '../support/built-program.js';
 import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
 
@@ -116,6 +117,8 @@ describe('the bounds that the document states', () => {
   let held: Held[] = [];
 
   beforeAll(async () => {
+    // The files of the documentation pages.
+    await builtProgram();
     const settings = {
       ...UNHURRIED_TRANSFERS,
       leaseMs: 3_600_000,

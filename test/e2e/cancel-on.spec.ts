@@ -108,7 +108,7 @@ describe('cancel_on', () => {
     const [order] = await board.artifacts(one);
     expect(await explained(order!.id, 'shipper')).toMatch(
       new RegExp(
-        `; the execution was cancelled at \\S+ by the artifact ${artifact}, which has the same key of cancel_on\\.$`,
+        `; the execution was cancelled at \\S+ by the artifact ${artifact}, whose key of cancel_on is the same\\.$`,
       ),
     );
     const { body } = await board.http.get(`/api/v1/correlations/${one}/trace`).expect(200);

@@ -85,7 +85,7 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
     case 'failed':
       return `failed permanently at ${toTimestamp(ended_at!)}, in attempt ${attempt}: ${error_message}`;
     case 'cancelled':
-      return `was cancelled at ${toTimestamp(ended_at!)}${cancelled_by === null ? '' : ` by the artifact ${cancelled_by}, which has the same key of cancel_on`}`;
+      return `was cancelled at ${toTimestamp(ended_at!)}${cancelled_by === null ? '' : ` by the artifact ${cancelled_by}, whose key of cancel_on is the same`}`;
   }
 }
 

@@ -7,8 +7,9 @@ import { meant } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { JsonObject } from '../../common/json.js';
+import { scheduler } from '../../common/scheduler.js';
 import { shown } from '../../common/short-text.js';
-import { OverrideChecks, type OverrideProblem } from '../../engines/override-checks.js';
+import { LONGEST_CHECKS_MS, OverrideChecks, type OverrideProblem } from '../../engines/override-checks.js';
 import { MOST_OVERRIDE_BYTES } from './dto/replay-request.js';
 
 /** Checks what a request wants to override. */
@@ -28,10 +29,13 @@ export class RequestedOverrides {
         'invalid',
         `overrides: must have at most ${MOST_OVERRIDE_BYTES} bytes of JSON (got ${bytes})`,
       );
+    let leftMs = LONGEST_CHECKS_MS;
     for (const [name, override] of Object.entries(given)) {
       // To compile a long expression takes 100 ms.
       await yieldToEventLoop();
-      const problem = await this.problemOf(name, override);
+      const begunAt = scheduler.elapsed();
+      const problem = await this.problemOf(name, override, leftMs);
+      leftMs = Math.max(1, Math.floor(leftMs - (scheduler.elapsed() - begunAt)));
       if (!problem) continue;
       const { path, message } = problem;
       throw new DomainError('invalid', `${formatPath(['overrides', shown(name), ...path])}: ${message}`);
@@ -39,9 +43,9 @@ export class RequestedOverrides {
     return given as Overrides;
   }
 
-  private async problemOf(name: string, override: unknown): Promise<OverrideProblem | null> {
+  private async problemOf(name: string, override: unknown, limitMs: number): Promise<OverrideProblem | null> {
     const agent = this.catalog.agent(name);
-    if (agent) return this.checks.problemOf(agent, override);
+    if (agent) return this.checks.problemOf(agent, override, limitMs);
     return { path: [], message: `no agent has this name${meant(name, this.catalog.agents) ?? ''}` };
   }
 }

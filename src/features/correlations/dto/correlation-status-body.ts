@@ -22,8 +22,7 @@ export class CorrelationStatusBody {
     type: 'object',
     additionalProperties: OVERRIDE_SCHEMA,
     selfRequired: false,
-    description:
-      'What the agents do differently in this replay, by their names; absent if nothing is overridden, and in lists',
+    description: 'Changes of the agents for this replay, by their names; absent if nothing is overridden, and in lists',
     example: OVERRIDES_EXAMPLE,
   })
   overrides?: Overrides;

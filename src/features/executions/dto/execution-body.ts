@@ -91,7 +91,7 @@ export class ListedExecutionBody {
     format: 'uuid',
     required: false,
     description:
-      "Artifact that cancelled it, by its agent's `cancel_on`; absent if it was not cancelled, or with its correlation",
+      "Artifact that cancelled it, by its agent's `cancel_on`; absent if it was not cancelled, or was cancelled with its correlation",
   })
   cancelled_by?: string;
 

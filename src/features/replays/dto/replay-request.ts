@@ -24,7 +24,7 @@ export class ReplayRequest {
 
   @ApiProperty({
     description:
-      'What the agents do differently in this replay, by their names: `expression` of an expression agent; ' +
+      'Changes of the agents for this replay, by their names: `expression` of an expression agent; ' +
       '`instructions`, `temperature`, `max_output_tokens` and `model` of a language model. Everything else comes from ' +
       'the configuration. At most 32 KiB of JSON',
     type: 'object',
