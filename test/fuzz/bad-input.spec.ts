@@ -3,6 +3,7 @@
 import fc from 'fast-check';
 
 import { startApp, type TestApp } from '../support/app.js';
+import { builtProgram } from '../support/built-program.js';
 import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
 import { AGENT_FILES, AGENTS, Shouter } from './agents.js';
@@ -24,6 +25,8 @@ let client: Client;
 const ledger = new Ledger();
 
 beforeAll(async () => {
+  // The files of the documentation pages.
+  await builtProgram();
   app = await startApp({
     config: AGENTS,
     files: AGENT_FILES,

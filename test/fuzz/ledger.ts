@@ -47,10 +47,12 @@ export class Ledger {
       if (answered['x-idempotency-replayed'] !== undefined) return;
       count(this.published, answered['x-correlation-id'] as string);
     } else if ('origin' in answer && 'mode' in answer) {
-      const { correlation_id, published } = answer as unknown as { correlation_id: string; published: number };
-      const route = /\/artifacts\//i.test(target) ? 'artifacts/:artifact_id' : 'correlations/:correlation_id';
+      const replay = answer as unknown as { correlation_id: string; origin: string; published: number };
+      const { correlation_id, origin, published } = replay;
+      const artifact = /\/artifacts\/([^/]+)\//i.exec(target)?.[1];
+      const original = artifact ? `artifacts/${decodeURIComponent(artifact)}` : `correlations/${origin}`;
       const key = headers['X-Idempotency-Key'];
-      if (key !== undefined) this.keys.add(`POST /api/v1/${route}/replay ${key}`);
+      if (key !== undefined) this.keys.add(`POST /api/v1/${original}/replay ${key}`);
       this.replays.set(correlation_id, published);
     } else if ('run_id' in answer) {
       this.runs.add(answer.run_id as string);

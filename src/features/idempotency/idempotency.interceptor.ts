@@ -12,7 +12,7 @@ import { from, lastValueFrom, map, type Observable } from 'rxjs';
 import type { StoredText } from '../../blackboard/queries/stored-texts.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { isJsonObject, type JsonObject, type JsonValue } from '../../common/json.js';
+import { isJsonObject, type JsonValue } from '../../common/json.js';
 import { attachmentDigestOf, HeldBody } from '../../http/bodies/held-body.js';
 import { ApiHeader } from '../../http/openapi/documentation.js';
 import { JsonText } from '../../http/responses/send-json.js';
@@ -102,8 +102,8 @@ export class IdempotencyInterceptor implements NestInterceptor {
 
 /** A route with another id in its path is another endpoint. */
 function endpointOf({ method, route, params }: Request): string {
-  const endpoint = `${method} ${(route as { path: string }).path}`;
-  return Object.keys(params).length === 0 ? endpoint : `${endpoint} ${requestHash(params as JsonObject)}`;
+  const { path } = route as { path: string };
+  return `${method} ${path.replace(/:(\w+)/g, (_parameter, name: string) => String(params[name]))}`;
 }
 
 function keyOf(request: Request): string | undefined {
