@@ -247,6 +247,8 @@ describe('the statements of a transaction', () => {
     const chainIsNotified = async (): Promise<boolean> => {
       sent.splice(0);
       await runChain();
+      // That it has settled is sent just after it, so while the next chain runs.
+      await runChain();
       return notifications() > 0;
     };
     await eventually('a process that is alone sends none', async () => !(await chainIsNotified()));
