@@ -12,10 +12,10 @@ export class EngineKinds {
     private readonly environment: EngineEnvironment,
   ) {}
 
-  /** Throws if there is no such kind. The checks at start have excluded that for the agents of the catalog. */
+  /** Throws if the kind is unknown. A start with such an agent fails, so no agent of the catalog has one. */
   of({ name, engine }: AgentDefinition): Engine {
     const found = this.engines.find(({ kind }) => kind === engine.kind);
-    if (!found) throw new Error(`agent ${name}: there is no engine of kind ${engine.kind}`);
+    if (!found) throw new Error(`agent ${name}: unknown engine kind ${engine.kind}`);
     return found;
   }
 
