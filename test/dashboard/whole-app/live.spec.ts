@@ -75,7 +75,8 @@ describeDashboard('the live connection of the web app', { config: CONFIG }, (das
     sendGap();
     const live = ['/metrics', '/api/v1/activity', '/api/v1/correlations', '/api/v1/executions', '/api/v1/processes'];
     await eventually('the page has asked again', () => live.every((path) => asked.includes(path)));
-    expect(asked.toSorted()).toEqual(live.toSorted());
+    // A view also asks from time to time, and may do so now.
+    expect([...new Set(asked)].toSorted()).toEqual(live.toSorted());
     expect(complaints).toEqual([]);
   });
 });
