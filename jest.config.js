@@ -14,7 +14,7 @@ const common = {
           transform: { legacyDecorator: true, decoratorMetadata: true },
         },
         module: { type: 'es6' },
-        sourceMaps: 'inline',
+        sourceMaps: true,
       },
     ],
   },
@@ -99,6 +99,6 @@ export default {
   // On two cores Jest would use one worker, and most of these tests wait for a database or a process.
   maxWorkers: 3,
   // The memory of earlier suites in a worker would make each garbage collection take a second, which some tests measure.
-  workerIdleMemoryLimit: '250MB',
+  workerIdleMemoryLimit: '700MB',
   projects: chosen ? [projects[chosen]] : Object.values(projects),
 };

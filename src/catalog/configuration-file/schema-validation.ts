@@ -21,11 +21,13 @@ export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, 
   return found.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
 }
 
-const validators = new WeakMap<JsonObject, ValidateFunction>();
+/** By the text of the schema: a configuration that is read again has an equal one. There are as few as kinds of files. */
+const validators = new Map<string, ValidateFunction>();
 
-/** Compiling takes milliseconds, which is too long for each request. */
+/** Compiling takes tenths of a second, which is too long for each request and each change of a file. */
 function compiled(schema: JsonObject): ValidateFunction {
-  const known = validators.get(schema);
+  const text = JSON.stringify(schema);
+  const known = validators.get(text);
   if (known) return known;
   const ajv = new Ajv({
     allErrors: true,
@@ -33,10 +35,12 @@ function compiled(schema: JsonObject): ValidateFunction {
     allowUnionTypes: true,
     strictTypes: false,
     strictRequired: false,
+    // Optimizing the code takes longer than it saves in the few checks of a process.
+    code: { optimize: false },
   });
   ajv.addVocabulary(['errorMessage', 'objectMessage']);
   const validate = ajv.compile(schema);
-  validators.set(schema, validate);
+  validators.set(text, validate);
   return validate;
 }
 
