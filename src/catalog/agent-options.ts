@@ -31,6 +31,8 @@ export interface AgentOptions {
   max_share?: number;
   /** Cancels its executions whose `key`, CEL over their inputs, equals that of an artifact of one of these types. */
   cancel_on?: { types: string[]; key: string };
+  /** For how long an execution takes the answer of an earlier one. `key` is CEL over the inputs. Default: their types and payloads. */
+  cache?: { for: string; key?: string };
 }
 
 /** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */

@@ -82,6 +82,15 @@ export interface AgentDefinition {
   /** Null: executions start by priority and age. */
   fairness: Fairness | null;
   cancelOn: CancelRule | null;
+  cache: CacheRule | null;
+}
+
+/** When an execution takes the answer of an earlier one of the same agent. */
+export interface CacheRule {
+  /** How long an answer is used. */
+  forMs: number;
+  /** CEL over the inputs. Null: the types and the payloads of the inputs are the key. */
+  key: string | null;
 }
 
 /** Which artifacts cancel executions of an agent. */

@@ -77,6 +77,7 @@ export const agent = (
   limits: [],
   fairness: null,
   cancelOn: null,
+  cache: null,
   ...parts,
 });
 

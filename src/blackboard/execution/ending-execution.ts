@@ -2,6 +2,7 @@ import type { Reader } from '../../database/unit-of-work.js';
 import type { ErrorDetails } from '../../engines/error-details.js';
 import { NO_SPAN, type Span } from '../../observability/tracing/tracing.js';
 import type { Spender } from '../budgets/usages.js';
+import type { CacheUse } from './cached-answers.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import { findInputIds } from './input-rows.js';
 import type { ExecutionRow } from './leased-executions.js';
@@ -30,6 +31,8 @@ export type EndingExecution = Pick<
     fromOutside?: boolean;
     /** The digest of its agent's definition. Absent if this process did not run the attempt. */
     definition?: string | null;
+    /** Absent if this process did not run the attempt, or if its agent has no `cache`. */
+    cache?: CacheUse | null;
   };
 
 type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct' | 'replay'>;

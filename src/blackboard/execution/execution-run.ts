@@ -14,6 +14,7 @@ import { inputView } from '../matching/input-view.js';
 import { failedAttempt, type RunningAttempt, startAttempt } from './attempt.js';
 import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
+import { CachedAnswers } from './cached-answers.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import type { ExecutionFailure } from './ending-execution.js';
 import { EngineContexts, type RunningExecution } from './engine-contexts.js';
@@ -36,6 +37,7 @@ export class ExecutionRun {
     private readonly agents: RunningAgents,
     private readonly inputs: InputParsing,
     private readonly contexts: EngineContexts,
+    private readonly cached: CachedAnswers,
     private readonly commits: AttemptCommits,
     private readonly reports: AttemptReports,
     private readonly clock: Clock,
@@ -112,6 +114,7 @@ export class ExecutionRun {
       },
       toolCalls: [],
       answer: null,
+      cache: null,
       hasReserved: false,
       shortfall: null,
     };
@@ -146,7 +149,7 @@ export class ExecutionRun {
     abort: AbortController,
   ): RunningAttempt {
     return startAttempt(
-      engine,
+      this.cached.around(execution, agent, engine),
       { artifacts, view: inputView(artifacts, execution.batch) },
       this.contexts.create(execution, agent, abort.signal),
       { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },

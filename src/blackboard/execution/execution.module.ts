@@ -1,5 +1,6 @@
 import { Module } from '@nestjs/common';
 
+import { ExpressionsModule } from '../../cel/expressions.module.js';
 import { DatabaseModule } from '../../database/database.module.js';
 import { EnginesModule } from '../../engines/engines.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
@@ -17,6 +18,7 @@ import { Answers } from './answers.js';
 import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
+import { CachedAnswers } from './cached-answers.js';
 import { Cancellation } from './cancellation.js';
 import { CancelledExecutions } from './cancelled-executions.js';
 import { Claims } from './claims.js';
@@ -43,6 +45,7 @@ import { StartedExecutions } from './started-executions.js';
     CorrelationStateModule,
     DatabaseModule,
     EnginesModule,
+    ExpressionsModule,
     JoinsModule,
     LimitsModule,
     LiveProcessesModule,
@@ -58,6 +61,7 @@ import { StartedExecutions } from './started-executions.js';
     AttemptCommits,
     AttemptReports,
     BudgetOutcomes,
+    CachedAnswers,
     Cancellation,
     CancelledExecutions,
     Claims,

@@ -6,6 +6,7 @@ import { hasSpent, Usages } from '../budgets/usages.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { isShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
+import { CachedAnswers } from './cached-answers.js';
 import { EndedExecutions } from './ended-executions.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { FailedAttempts } from './failed-attempts.js';
@@ -33,6 +34,7 @@ export class Outcomes {
     private readonly budgetOutcomes: BudgetOutcomes,
     private readonly endedExecutions: EndedExecutions,
     private readonly failedAttempts: FailedAttempts,
+    private readonly cached: CachedAnswers,
     private readonly signals: Signals,
   ) {}
 
@@ -69,6 +71,7 @@ export class Outcomes {
     ]);
     if (!released) throw new LeaseLost();
     await this.usages.spend(tx, changes, execution);
+    await this.cached.store(tx, execution, changes.now);
     await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
     const correlation = await changes.get(execution.correlationId);
     for (const [index, output] of outputs.entries()) {
@@ -124,8 +127,9 @@ export class Outcomes {
   }
 }
 
-/** Whether the outcome shares its transaction with others: its usage, or many outputs, would make the others wait. */
+/** Whether the outcome shares its transaction with others: its usage, its answer, or many outputs, would make the others wait. */
 const isSmall = (execution: EndingExecution, outputs: readonly MatchedArtifact[]): boolean =>
   !hasSpent(execution) &&
+  !execution.cache &&
   outputs.length <= MOST_IN_GROUP &&
   outputs.every(({ draft, releaseAt }) => releaseAt === null && isShort(draft));

@@ -27,6 +27,7 @@ type ExecutionColumn =
   | 'ended_at'
   | 'error_message'
   | 'cancelled_by'
+  | 'cached_from'
   | OutsideColumn;
 /** The columns that say who must do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
@@ -152,6 +153,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.ended_at',
       'executions.error_message',
       'executions.cancelled_by',
+      'executions.cached_from',
       'executions.assignee',
       'executions.claimed_by',
       'executions.lease_owner',

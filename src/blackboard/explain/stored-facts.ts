@@ -63,7 +63,7 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
 });
 
 function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
-  const { agent, state, attempt, available_at, ended_at, error_message, cancelled_by } = execution;
+  const { agent, state, attempt, available_at, ended_at, error_message, cancelled_by, cached_from } = execution;
   const { paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
   switch (state) {
@@ -81,7 +81,7 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
         ? `is running attempt ${attempt}`
         : `is held by ${claimed_by ?? 'an external worker'} until ${toTimestamp(until)}, in attempt ${attempt}`;
     case 'completed':
-      return `completed at ${toTimestamp(ended_at!)}`;
+      return `completed at ${toTimestamp(ended_at!)}${cached_from === null ? '' : ` with the answer of the execution ${cached_from}, by cache`}`;
     case 'failed':
       return `failed permanently at ${toTimestamp(ended_at!)}, in attempt ${attempt}: ${error_message}`;
     case 'cancelled':

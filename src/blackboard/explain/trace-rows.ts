@@ -73,6 +73,7 @@ const OF_EXECUTION = [
   'lease_until',
   'due_at',
   'cancelled_by',
+  'cached_from',
 ] as const;
 
 export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & {

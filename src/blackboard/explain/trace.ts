@@ -55,6 +55,8 @@ export interface TracedExecution {
   stack?: string;
   /** The artifact that cancelled it by a key. Absent if none did. */
   cancelled_by?: string;
+  /** The execution whose answer it took. Absent if its engine was invoked. */
+  cached_from?: string;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;
   /** The name that the last claimant gave. */

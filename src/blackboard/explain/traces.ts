@@ -183,6 +183,7 @@ const executionOf = (
   error_message: row.error_message,
   ...shownDetails(settings, row),
   ...(row.cancelled_by !== null && { cancelled_by: row.cancelled_by }),
+  ...(row.cached_from !== null && { cached_from: row.cached_from }),
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOrNull(heldUntil(row)),

@@ -11,6 +11,7 @@ import { SchedulerLocks } from '../processes/scheduler-locks.repository.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
 import { Cleanup, type Deletion } from './cleanup.js';
 import { ExecutionDeletion } from './execution-deletion.js';
+import { ExpiredAnswers } from './expired-answers.js';
 
 const TICK_MS = 10_000;
 const EVERY_MS = 600_000;
@@ -29,6 +30,7 @@ export class Retention implements OnModuleDestroy {
     private readonly locks: SchedulerLocks,
     private readonly artifacts: ArtifactDeletion,
     private readonly executions: ExecutionDeletion,
+    private readonly answers: ExpiredAnswers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     // Keeping data for longer is harmless.
@@ -64,7 +66,7 @@ export class Retention implements OnModuleDestroy {
   // Features run first: what only they needed can then be deleted in the same run.
   private async cleanup(cleanup: Cleanup): Promise<void> {
     const deleted: Record<string, number> = {};
-    for (const deletion of [...this.ofFeatures, this.artifacts, this.executions]) {
+    for (const deletion of [...this.ofFeatures, this.artifacts, this.executions, this.answers]) {
       const count = await deletion.run(cleanup);
       if (count > 0) deleted[deletion.name] = count;
     }

@@ -24,6 +24,7 @@ export function checkAgent(
   checkRetry(options.retry ?? {}, [...path, 'retry'], errors);
   checkFairness(options, path, report);
   checkSource(options.cancel_on?.key, [...path, 'cancel_on', 'key'], report);
+  checkCache(options, path, report);
 }
 
 /** Refuses names that clients or the service use as producer, and names of other agents. */
@@ -70,6 +71,11 @@ function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: 
   const longest = retry.max_delay === undefined ? null : parseDuration(retry.max_delay);
   if (delay !== null && longest !== null && longest < delay)
     errors.add([...path, 'max_delay'], 'must not be shorter than delay (default 1s)');
+}
+
+function checkCache({ cache }: Remaining<AgentOptions>, path: Path, report: Report): void {
+  checkSource(cache?.key, [...path, 'cache', 'key'], report);
+  checkDuration(cache?.for, [...path, 'cache', 'for'], report.errors);
 }
 
 function checkFairness(options: Remaining<AgentOptions>, path: Path, report: Report): void {

@@ -4,6 +4,7 @@ import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from
 import { defineBudget } from '../costs.js';
 import {
   type AgentDefinition,
+  type CacheRule,
   type CancelRule,
   type Fairness,
   MAX_BATCH_SIZE,
@@ -47,6 +48,7 @@ export function defineAgent(
     limits: defineLimitUses(options.limits, limitKeys),
     fairness: defineFairness(options),
     cancelOn: defineCancelRule(options.cancel_on),
+    cache: defineCacheRule(options.cache),
   };
 }
 
@@ -56,6 +58,11 @@ function defineFairness({ fair_by, weight, max_share }: Remaining<AgentOptions>)
 
 function defineCancelRule(options: Remaining<AgentOptions['cancel_on']>): CancelRule | null {
   return options?.key === undefined ? null : { types: present(options.types), key: options.key };
+}
+
+function defineCacheRule(options: Remaining<AgentOptions['cache']>): CacheRule | null {
+  const forMs = milliseconds(options?.for);
+  return forMs === null ? null : { forMs, key: options?.key ?? null };
 }
 
 function defineSubscription(agent: string, index: number, options: Remaining<SubscriptionOptions>): Subscription {

@@ -125,6 +125,20 @@ const cancelOnSchema: JsonObject = {
   },
 };
 
+const cacheSchema: JsonObject = {
+  description: 'An execution takes the answer of an earlier one with an equal key, and its engine is not invoked',
+  type: 'object',
+  additionalProperties: false,
+  required: ['for'],
+  objectMessage: 'must be an object such as { for: 1h }',
+  properties: {
+    for: durationSchema('How long an answer is used'),
+    key: expressionSchema(
+      'CEL expression over payload, artifact and inputs; default: the types and the payloads of the inputs',
+    ),
+  },
+};
+
 /**
  * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required.
  */
@@ -180,6 +194,7 @@ function agentSchema(own: JsonObject): JsonObject {
         default: 0.5,
       },
       cancel_on: cancelOnSchema,
+      cache: cacheSchema,
       retry: retrySchema,
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',

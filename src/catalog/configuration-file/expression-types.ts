@@ -64,10 +64,13 @@ export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catal
   return [...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values()];
 }
 
+/** Returns the findings of the declared types in the key of `cache`. */
+export const cacheKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
+  agent.cache?.key ? typed(agent.cache.key, scopeOfInputs(agent, catalog)).findings : [];
+
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
-  const types = agent.subscriptions.flatMap((subscription) => subscription.types);
-  const checked = typed(source, scopeOf(union(viewsOf(agent, catalog)), types, catalog));
+  const checked = typed(source, scopeOfInputs(agent, catalog));
   const published = new Map(agent.outputs.map(({ type }) => [type, typeNamed(type, catalog)]));
   const problems = answerProblems(checked.type, published).map(({ message, origin }) => ({
     message,
@@ -76,6 +79,14 @@ export function answerFindings(source: string, agent: AgentDefinition, catalog: 
   }));
   return [...checked.findings, ...problems];
 }
+
+/** What an expression of the agent over its inputs sees. */
+const scopeOfInputs = (agent: AgentDefinition, catalog: Catalog): Scope =>
+  scopeOf(
+    union(viewsOf(agent, catalog)),
+    agent.subscriptions.flatMap((subscription) => subscription.types),
+    catalog,
+  );
 
 /** The types of `payload` that the agent may get. */
 const viewsOf = ({ subscriptions }: Pick<AgentDefinition, 'subscriptions'>, catalog: Catalog): ValueType[] =>

@@ -14,7 +14,7 @@ import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
-import { cancelKeyFindings, subscriptionFindings } from './expression-types.js';
+import { cacheKeyFindings, cancelKeyFindings, subscriptionFindings } from './expression-types.js';
 import { limitsInFile, warnOfUnusedLimits } from './limit-checks.js';
 import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
@@ -80,7 +80,9 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const checked = new Catalog(types, agents, baseDirectory, further);
   const checks = { baseDirectory, environment: sources.environment, catalog: checked };
   checkSubscriptionTypes(checked, parsed, report);
-  checkCancelKeys(checked, parsed, report);
+  checkKeys('cancel_on', cancelKeyFindings, checked, parsed, report);
+  checkKeys('cache', cacheKeyFindings, checked, parsed, report);
+  checkCaches(checked, parsed, errors);
   await checkSchedules(checked, settings?.bodyLimitBytes ?? null, errors);
   await checkEngines(sources.engines, checks, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
@@ -154,14 +156,29 @@ function checkSubscriptionTypes(catalog: Catalog, parsed: readonly ParsedAgent[]
   }
 }
 
-/** Checks the keys of `cancel_on` that compile against the declared types. */
-function checkCancelKeys(catalog: Catalog, parsed: readonly ParsedAgent[], { errors, warnings }: Report): void {
+/** Checks the keys of a rule that compile against the declared types. */
+function checkKeys(
+  rule: 'cancel_on' | 'cache',
+  findings: typeof cancelKeyFindings,
+  catalog: Catalog,
+  parsed: readonly ParsedAgent[],
+  { errors, warnings }: Report,
+): void {
   for (const [position, agent] of catalog.agents.entries()) {
     const { path } = parsed[position]!;
-    if (errors.touches([...path, 'cancel_on']) || errors.touches([...path, 'consumes'])) continue;
-    for (const { message, warning, offset } of cancelKeyFindings(agent, catalog))
-      (warning ? warnings : errors).add([...path, 'cancel_on', 'key'], message, { offset });
+    if (errors.touches([...path, rule]) || errors.touches([...path, 'consumes'])) continue;
+    for (const { message, warning, offset } of findings(agent, catalog))
+      (warning ? warnings : errors).add([...path, rule, 'key'], message, { offset });
   }
+}
+
+function checkCaches({ agents }: Catalog, parsed: readonly ParsedAgent[], errors: Diagnostics): void {
+  for (const [position, { cache, engine }] of agents.entries())
+    if (cache && engine.kind === 'external')
+      errors.add(
+        [...parsed[position]!.path, 'cache'],
+        'is for agents whose engine answers; clients answer for external agents',
+      );
 }
 
 /**

@@ -24,6 +24,7 @@ import { oneValueAColumn } from './0015-one-value-a-column.js';
 import { replays } from './0016-replays.js';
 import { fairness } from './0017-fairness.js';
 import { cancelOn } from './0018-cancel-on.js';
+import { cachedAnswers } from './0019-cached-answers.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   replays,
   fairness,
   cancelOn,
+  cachedAnswers,
 ];
 
 /**

@@ -9,6 +9,7 @@ export interface ExecutionTables {
   limit_values: LimitValuesTable;
   fair_keys: FairKeysTable;
   cancel_requests: CancelRequestsTable;
+  cached_answers: CachedAnswersTable;
   definitions: DefinitionsTable;
   execution_inputs: ExecutionInputsTable;
   consumptions: ConsumptionsTable;
@@ -101,6 +102,20 @@ export interface ExecutionsTable {
   cancel_key: Generated<string | null>;
   /** The id of the artifact that cancelled it. */
   cancelled_by: Generated<string | null>;
+  /** The id of the execution whose answer it took (`cache` of its agent). Null if its engine was invoked. */
+  cached_from: Generated<string | null>;
+}
+
+/** Answers that later executions with an equal key take. */
+export interface CachedAnswersTable {
+  /** A hash of the agent, its definition, and the value of its key or its inputs. */
+  key: string;
+  /** JSON. */
+  answer: string;
+  /** The execution that gave it. */
+  execution_id: string;
+  /** Epoch ms. An expired answer is not used, although its row may exist for a while. */
+  expires_at: number;
 }
 
 /** The executions of an agent and a key that an artifact cancels. A row is deleted when they have ended. */

@@ -39,6 +39,7 @@ export const listedExecutionBody = (
   error_message: row.error_message,
   ...shownDetails(settings, row),
   ...(row.cancelled_by !== null && { cancelled_by: row.cancelled_by }),
+  ...(row.cached_from !== null && { cached_from: row.cached_from }),
   failure_group: row.failure_group,
   definition: row.definition,
   assignee: row.assignee,

@@ -10,7 +10,7 @@ const agent = (keys: string): string => `agents:
   caller: { consumes: [{ types: [Call] }], ${keys}, engine: { kind: expression, expression: payload } }
 `;
 
-/** Limits, turns and what cancels. */
+/** Limits, turns, what cancels and what is cached. */
 export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a weight without keys',
@@ -41,6 +41,22 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'a key that cancels and is not CEL',
     agent("cancel_on: { types: [Gone], key: 'payload.' }"),
     'error line 2, column 85: agents.caller.cancel_on.key: is not valid CEL at `.`',
+  ],
+  ['a cache without a time', agent('cache: {}'), 'error line 2, column 44: agents.caller.cache.for: is required'],
+  [
+    'a cache for no time',
+    agent('cache: { for: 0s }'),
+    'error line 2, column 58: agents.caller.cache.for: must be longer than zero',
+  ],
+  [
+    'a key of a cache that is not CEL',
+    agent("cache: { for: 1h, key: 'payload.' }"),
+    'error line 2, column 75: agents.caller.cache.key: is not valid CEL at `.`',
+  ],
+  [
+    'a cache of what people answer',
+    'agents:\n  caller: { consumes: [{ types: [Call] }], cache: { for: 1h }, engine: { kind: external } }\n',
+    'error line 2, column 51: agents.caller.cache: is for agents whose engine answers; clients answer for external agents',
   ],
   [
     'a limit of nothing',

@@ -142,6 +142,13 @@ export class TracedExecutionBody implements TracedExecution {
   cancelled_by?: string;
 
   @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description: "Execution whose answer it took, by its agent's `cache`; absent if its engine was invoked",
+  })
+  cached_from?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Assignee of an execution of an external agent; null if it is not assigned',

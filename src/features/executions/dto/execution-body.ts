@@ -96,6 +96,13 @@ export class ListedExecutionBody {
   cancelled_by?: string;
 
   @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description: "Execution whose answer it took, by its agent's `cache`; absent if its engine was invoked",
+  })
+  cached_from?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Group of a failed execution, as GET /api/v1/executions/failures lists it; otherwise null',
