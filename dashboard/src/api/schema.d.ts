@@ -1533,6 +1533,8 @@ export interface components {
             stack?: string;
             /** Format: uuid */
             cancelled_by?: string;
+            /** Format: uuid */
+            cached_from?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1836,6 +1838,8 @@ export interface components {
             stack?: string;
             /** Format: uuid */
             cancelled_by?: string;
+            /** Format: uuid */
+            cached_from?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;
@@ -1933,6 +1937,8 @@ export interface components {
             stack?: string;
             /** Format: uuid */
             cancelled_by?: string;
+            /** Format: uuid */
+            cached_from?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;
