@@ -46,7 +46,7 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a cache for no time',
     agent('cache: { for: 0s }'),
-    'error line 2, column 58: agents.caller.cache.for: must be longer than zero',
+    'error line 2, column 53: agents.caller.cache.for: must be longer than zero',
   ],
   [
     'a key of a cache that is not CEL',
@@ -56,7 +56,7 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a cache of what people answer',
     'agents:\n  caller: { consumes: [{ types: [Call] }], cache: { for: 1h }, engine: { kind: external } }\n',
-    'error line 2, column 51: agents.caller.cache: is for agents whose engine answers; clients answer for external agents',
+    'error line 2, column 44: agents.caller.cache: is for agents whose engine answers; clients answer for external agents',
   ],
   [
     'a limit of nothing',
