@@ -155,7 +155,7 @@ describe('cache', () => {
     ).toBe(0);
   });
 
-  it('is no part of a replay', async () => {
+  it('gives a replay nothing, and takes nothing of it', async () => {
     const first = await ask('Question', { text: 'again' });
     const { body } = await board.http
       .post(`/api/v1/correlations/${await correlationOf(first.one.id)}/replay`)

@@ -8,14 +8,17 @@ import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ExecutionInputs, PreparedEngine } from '../../engines/engine.js';
 import { DeferredCompletion } from '../../engines/engine-answers.js';
+import type { CacheUse } from './cache-use.js';
 import { findCachedAnswer, setCachedFrom, storeCachedAnswer } from './cached-answer-rows.js';
-import type { RunningExecution } from './engine-contexts.js';
-
-/** What an outcome stores about the cache: an answer for later executions, or where its answer came from. */
-export type CacheUse = { key: string; answer: string; forMs: number } | { from: string };
 
 /** The longest answer that is kept (characters of JSON). */
 const LONGEST_ANSWER = 256 * 1_024;
+
+interface Attempt {
+  definition: string | null;
+  replay: boolean;
+  cache: CacheUse | null;
+}
 
 /** `cache` of an agent: an execution takes the answer of an earlier one with an equal key. */
 @Injectable()
@@ -30,7 +33,7 @@ export class CachedAnswers {
    * Returns the engine for one attempt. It sets `execution.cache`. A replay asks what the agents answer now, so it
    * neither takes earlier answers nor leaves any. An agent without a known definition may have changed since.
    */
-  around(execution: RunningExecution, { name, cache }: AgentDefinition, engine: PreparedEngine): PreparedEngine {
+  around(execution: Attempt, { name, cache }: AgentDefinition, engine: PreparedEngine): PreparedEngine {
     const { definition, replay } = execution;
     if (!cache || definition === null || replay) return engine;
     return {

@@ -7,14 +7,15 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
 import { countEnd } from './activity-event-rows.js';
+import { CachedAnswers } from './cached-answers.js';
 import { consume, countFailure } from './ended-rows.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { executionEvent } from './execution-events.js';
 import type { ReleasedExecution } from './lease-rows.js';
 
 /**
- * Records the end of an execution: its consumptions, its agent's activity, live events, and the WorkflowError
- * and the failure group of a failure.
+ * Records the end of an execution: its consumptions, its agent's activity, live events, an answer for
+ * later executions, and the WorkflowError and the failure group of a failure.
  */
 @Injectable()
 export class EndedExecutions {
@@ -22,6 +23,7 @@ export class EndedExecutions {
     private readonly timers: TimerQueue,
     private readonly errors: WorkflowErrors,
     private readonly liveEvents: LiveEvents,
+    private readonly cached: CachedAnswers,
   ) {}
 
   /** `outputs`: how many artifacts it published. */
@@ -33,6 +35,7 @@ export class EndedExecutions {
     outputs: number,
   ): Promise<void> {
     await this.ended(tx, execution, released, now);
+    await this.cached.store(tx, execution, now);
     if (this.liveEvents.areWanted)
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_succeeded', execution, now));
     await countEnd(tx, execution, released, now, { event: 'completed', outputs });

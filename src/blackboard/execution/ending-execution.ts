@@ -2,7 +2,7 @@ import type { Reader } from '../../database/unit-of-work.js';
 import type { ErrorDetails } from '../../engines/error-details.js';
 import { NO_SPAN, type Span } from '../../observability/tracing/tracing.js';
 import type { Spender } from '../budgets/usages.js';
-import type { CacheUse } from './cached-answers.js';
+import type { CacheUse } from './cache-use.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import { findInputIds } from './input-rows.js';
 import type { ExecutionRow } from './leased-executions.js';

@@ -13,7 +13,7 @@ import { AgentReaders } from '../queries/agent-reader.js';
 import { AnswerMemory } from './answer-memory.js';
 import { Answers } from './answers.js';
 import { traceOf } from './attempt-reports.js';
-import type { CacheUse } from './cached-answers.js';
+import type { CacheUse } from './cache-use.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import { outputEvents } from './execution-events.js';
 import { outsideToken } from './lease-token.js';

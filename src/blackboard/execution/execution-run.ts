@@ -14,7 +14,6 @@ import { inputView } from '../matching/input-view.js';
 import { failedAttempt, type RunningAttempt, startAttempt } from './attempt.js';
 import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
-import { CachedAnswers } from './cached-answers.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import type { ExecutionFailure } from './ending-execution.js';
 import { EngineContexts, type RunningExecution } from './engine-contexts.js';
@@ -37,7 +36,6 @@ export class ExecutionRun {
     private readonly agents: RunningAgents,
     private readonly inputs: InputParsing,
     private readonly contexts: EngineContexts,
-    private readonly cached: CachedAnswers,
     private readonly commits: AttemptCommits,
     private readonly reports: AttemptReports,
     private readonly clock: Clock,
@@ -144,12 +142,13 @@ export class ExecutionRun {
 
   private attempt(
     execution: RunningExecution,
-    { agent, engine }: RunningAgent,
+    running: RunningAgent,
     artifacts: AgentArtifact[],
     abort: AbortController,
   ): RunningAttempt {
+    const { agent } = running;
     return startAttempt(
-      this.cached.around(execution, agent, engine),
+      this.agents.engineFor(execution, running),
       { artifacts, view: inputView(artifacts, execution.batch) },
       this.contexts.create(execution, agent, abort.signal),
       { timeoutMs: agent.timeoutMs, clock: this.clock, abort: (reason) => abort.abort(reason) },

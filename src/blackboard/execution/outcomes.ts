@@ -6,7 +6,6 @@ import { hasSpent, Usages } from '../budgets/usages.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { isShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
-import { CachedAnswers } from './cached-answers.js';
 import { EndedExecutions } from './ended-executions.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { FailedAttempts } from './failed-attempts.js';
@@ -34,7 +33,6 @@ export class Outcomes {
     private readonly budgetOutcomes: BudgetOutcomes,
     private readonly endedExecutions: EndedExecutions,
     private readonly failedAttempts: FailedAttempts,
-    private readonly cached: CachedAnswers,
     private readonly signals: Signals,
   ) {}
 
@@ -71,7 +69,6 @@ export class Outcomes {
     ]);
     if (!released) throw new LeaseLost();
     await this.usages.spend(tx, changes, execution);
-    await this.cached.store(tx, execution, changes.now);
     await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
     const correlation = await changes.get(execution.correlationId);
     for (const [index, output] of outputs.entries()) {

@@ -5,6 +5,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { type PreparedEngine, PreparedEngines } from '../../engines/engine.js';
 import { OverriddenAgents } from '../../engines/overridden-agents.js';
 import { DefinitionStore } from '../processes/definition-store.js';
+import { CachedAnswers } from './cached-answers.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 
 /** The agent of an execution, as it runs. */
@@ -26,11 +27,17 @@ export class RunningAgents {
     private readonly engines: PreparedEngines,
     private readonly overridden: OverriddenAgents,
     private readonly definitions: DefinitionStore,
+    private readonly cached: CachedAnswers,
   ) {}
 
   /** The agent of the configuration. */
   configured({ agent, definition }: ClaimedExecution): RunningAgent {
     return { agent: this.catalog.agent(agent)!, engine: this.engines.for(agent)!, definition };
+  }
+
+  /** The engine of one attempt, which takes an earlier answer if the agent has `cache`. */
+  engineFor(execution: Parameters<CachedAnswers['around']>[0], { agent, engine }: RunningAgent): PreparedEngine {
+    return this.cached.around(execution, agent, engine);
   }
 
   /** The agent with what the replay overrides. Rejects with UnfitOverride, or with DomainError `unavailable`. */

@@ -11,7 +11,6 @@ import { SchedulerLocks } from '../processes/scheduler-locks.repository.js';
 import { ArtifactDeletion } from './artifact-deletion.js';
 import { Cleanup, type Deletion } from './cleanup.js';
 import { ExecutionDeletion } from './execution-deletion.js';
-import { ExpiredAnswers } from './expired-answers.js';
 
 const TICK_MS = 10_000;
 const EVERY_MS = 600_000;
@@ -30,7 +29,6 @@ export class Retention implements OnModuleDestroy {
     private readonly locks: SchedulerLocks,
     private readonly artifacts: ArtifactDeletion,
     private readonly executions: ExecutionDeletion,
-    private readonly answers: ExpiredAnswers,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     // Keeping data for longer is harmless.
@@ -66,7 +64,7 @@ export class Retention implements OnModuleDestroy {
   // Features run first: what only they needed can then be deleted in the same run.
   private async cleanup(cleanup: Cleanup): Promise<void> {
     const deleted: Record<string, number> = {};
-    for (const deletion of [...this.ofFeatures, this.artifacts, this.executions, this.answers]) {
+    for (const deletion of [...this.ofFeatures, this.artifacts, this.executions]) {
       const count = await deletion.run(cleanup);
       if (count > 0) deleted[deletion.name] = count;
     }

@@ -80,7 +80,7 @@ export function answerFindings(source: string, agent: AgentDefinition, catalog: 
   return [...checked.findings, ...problems];
 }
 
-/** What an expression of the agent over its inputs sees. */
+/** The variables of an expression of the agent over its inputs. */
 const scopeOfInputs = (agent: AgentDefinition, catalog: Catalog): Scope =>
   scopeOf(
     union(viewsOf(agent, catalog)),
