@@ -1,9 +1,8 @@
 // Agents with `cache`. Uses the application over HTTP on a database. The clock is faked.
 import { CleanedBoard } from '../retention/cleaned-board.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
-import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { answers, Receiver } from '../support/receiver.js';
+import { Receiver } from '../support/receiver.js';
 import { Board } from './board.js';
 
 const HOUR_MS = 3_600_000;
@@ -15,7 +14,7 @@ agents:
   joiner: { consumes: [{ types: [Left, Right] }], publishes: [{ type: Reply }], cache: { for: 1h }, engine: { kind: function, module: ./count.js } }
   unlucky: { consumes: [{ types: [Doomed] }], publishes: [{ type: Reply }], cache: { for: 1h }, retry: { attempts: 2, delay: 0s }, engine: { kind: function, module: ./fail-once.js } }
   silent: { consumes: [{ types: [Quiet] }], cache: { for: 1h }, engine: { kind: function, module: ./silent.js } }
-  later: { consumes: [{ types: [Call] }], publishes: [{ type: Reply }], cache: { for: 1h }, engine: { kind: http, url: "${remote}" } }
+  remote: { consumes: [{ types: [Call] }], publishes: [{ type: Reply }, { type: Other }], cache: { for: 1h }, engine: { kind: http, url: "${remote}" } }
 `;
 
 const FILES = {
@@ -43,8 +42,12 @@ describe('cache', () => {
 
   beforeAll(async () => {
     remote = await Receiver.start();
-    remote.on('/later', answers(202, { location: '/work' }));
-    board = await Board.start(configuration(remote.url('/later')), { clock, files: FILES });
+    const visibility = { kind: 'Private', agents: ['counter'] };
+    const outputs = [{ type: 'Reply', payload: { text: 'here' }, tags: ['urgent'], visibility }];
+    remote.on('/now', (response) =>
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ outputs })),
+    );
+    board = await Board.start(configuration(remote.url('/now')), { clock, files: FILES });
     cleaned = new CleanedBoard(board, clock);
   });
   afterAll(async () => {
@@ -143,16 +146,19 @@ describe('cache', () => {
     expect((globalThis as unknown as { silentCalls: number }).silentCalls).toBe(1);
   });
 
-  it('keeps no answer that comes later', async () => {
+  it('gives the outputs that a remote agent lists with their tags and visibilities', async () => {
+    const asked: object[] = [];
     for (const n of [1, 2]) {
-      const correlation = await board.publish('Call', { text: 'later' });
-      await eventually('the remote agent has answered 202', () => remote.at('/later').length === n);
-      await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
+      const correlation = `call-${n}`;
+      await board.publish('Call', { text: 'now' }, { correlation });
       await board.ended(correlation);
+      const [, reply] = await board.artifacts(correlation);
+      const { type, payload, tags, visibility, produced_by } = reply as unknown as Record<string, unknown>;
+      asked.push({ type, payload, tags, visibility, produced_by });
     }
-    expect(
-      await cleaned.count('cached_answers', `execution_id in (select id from executions where agent = 'later')`),
-    ).toBe(0);
+    expect(asked[0]).toMatchObject({ payload: { text: 'here' }, tags: ['urgent'], visibility: { kind: 'Private' } });
+    expect(asked[1]).toEqual(asked[0]);
+    expect(remote.at('/now')).toHaveLength(1);
   });
 
   it('gives a replay nothing, and takes nothing of it', async () => {

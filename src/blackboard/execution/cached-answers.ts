@@ -7,7 +7,8 @@ import { ExpressionEvaluator } from '../../cel/evaluator.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ExecutionInputs, PreparedEngine } from '../../engines/engine.js';
-import { DeferredCompletion } from '../../engines/engine-answers.js';
+import { DeferredCompletion, ExplicitOutputs } from '../../engines/engine-answers.js';
+import { onceAvailable } from '../../engines/once-available.js';
 import type { CacheUse } from './cache-use.js';
 import { findCachedAnswer, setCachedFrom, storeCachedAnswer } from './cached-answer-rows.js';
 
@@ -17,6 +18,7 @@ const LONGEST_ANSWER = 256 * 1_024;
 interface Attempt {
   definition: string | null;
   replay: boolean;
+  batch: boolean;
   cache: CacheUse | null;
 }
 
@@ -38,14 +40,21 @@ export class CachedAnswers {
     if (!cache || definition === null || replay) return engine;
     return {
       run: async (inputs, context) => {
-        const key = hash('sha256', JSON.stringify([name, definition, await this.keyOf(cache, inputs)]), 'base64url');
-        const [known] = await findCachedAnswer(this.unitOfWork.reader, { key, now: this.clock.now() });
+        const { signal } = context;
+        const key = await onceAvailable(() => this.keyOf(execution, name, cache, inputs), this.clock, signal);
+        const known = await onceAvailable(() => this.find(key), this.clock, signal);
+        signal.throwIfAborted();
         if (known) {
-          execution.cache = { from: known.execution_id };
-          return JSON.parse(known.answer) as unknown;
+          await context.parses(known.answer);
+          const answer = parsedAnswer(known.answer);
+          // The settings may allow less than when it was kept.
+          if (context.refusal(answer) === null) {
+            execution.cache = { from: known.execution_id };
+            return answer;
+          }
         }
         const answer = await engine.run(inputs, context);
-        const text = answer instanceof DeferredCompletion ? null : textOf(answer);
+        const text = textOf(answer);
         if (text !== null && text.length <= LONGEST_ANSWER) execution.cache = { key, answer: text, forMs: cache.forMs };
         return answer;
       },
@@ -64,23 +73,48 @@ export class CachedAnswers {
     await storeCachedAnswer(tx.db, { key, answer, execution_id: id, expires_at: now + forMs });
   }
 
-  private async keyOf({ key }: CacheRule, { artifacts, view }: ExecutionInputs): Promise<unknown> {
-    if (key === null) return artifacts.map(({ type, payload }) => [type, payload]);
-    const variables = { payload: view, artifact: artifacts[0], inputs: artifacts };
-    const result = await this.evaluator.evaluate(key, variables);
-    if (!result.ok) throw new CacheKeyError(`the key of cache fails: ${result.error}`);
-    if (result.value === null) throw new CacheKeyError('the key of cache is null');
-    return [result.value];
+  private async find(key: string): Promise<{ answer: string; execution_id: string } | undefined> {
+    const [known] = await findCachedAnswer(this.unitOfWork.reader, { key, now: this.clock.now() });
+    return known;
+  }
+
+  private async keyOf(
+    { definition, batch }: Attempt,
+    agent: string,
+    { key }: CacheRule,
+    { artifacts, view }: ExecutionInputs,
+  ): Promise<string> {
+    // The agent sees one payload of a batch window as a list.
+    const parts: unknown[] = [agent, definition, batch];
+    if (key === null) parts.push(artifacts.map(({ type, payload }) => [type, payload]));
+    else {
+      const result = await this.evaluator.evaluate(key, { payload: view, artifact: artifacts[0], inputs: artifacts });
+      if (!result.ok) throw new CacheKeyError(`the key of cache fails: ${result.error}`);
+      if (result.value === null) throw new CacheKeyError('the key of cache is null');
+      parts.push(result.value);
+    }
+    return hash('sha256', JSON.stringify(parts), 'base64url');
   }
 }
 
-/** Null if the answer is not JSON; the check of the answer says so. */
+/** A list of outputs from outside has a meaning that an equal object of an agent's own code does not have. */
+type StoredAnswer = { answer: unknown } | { outputs: readonly unknown[] };
+
+/** Null if the answer comes later, or is not JSON, which the check of the answer says. */
 function textOf(answer: unknown): string | null {
+  if (answer instanceof DeferredCompletion) return null;
+  const stored: StoredAnswer =
+    answer instanceof ExplicitOutputs ? { outputs: answer.outputs } : { answer: answer ?? null };
   try {
-    return JSON.stringify(answer ?? null) ?? null;
+    return JSON.stringify(stored);
   } catch {
     return null;
   }
+}
+
+function parsedAnswer(text: string): unknown {
+  const stored = JSON.parse(text) as StoredAnswer;
+  return 'outputs' in stored ? new ExplicitOutputs(stored.outputs) : stored.answer;
 }
 
 /** The same inputs would fail again. */

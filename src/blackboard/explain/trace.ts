@@ -55,7 +55,7 @@ export interface TracedExecution {
   stack?: string;
   /** The artifact that cancelled it by a key. Absent if none did. */
   cancelled_by?: string;
-  /** The execution whose answer it took. Absent if its engine was invoked. */
+  /** The execution whose answer it took. Absent if it took none. */
   cached_from?: string;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;

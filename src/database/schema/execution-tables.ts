@@ -102,7 +102,7 @@ export interface ExecutionsTable {
   cancel_key: Generated<string | null>;
   /** The id of the artifact that cancelled it. */
   cancelled_by: Generated<string | null>;
-  /** The id of the execution whose answer it took (`cache` of its agent). Null if its engine was invoked. */
+  /** The id of the execution whose answer it took (`cache` of its agent). Null if it took none. */
   cached_from: Generated<string | null>;
 }
 
@@ -110,7 +110,7 @@ export interface ExecutionsTable {
 export interface CachedAnswersTable {
   /** A hash of the agent, its definition, and the value of its key or its inputs. */
   key: string;
-  /** JSON. */
+  /** JSON (src/blackboard/execution/cached-answers.ts). */
   answer: string;
   /** The execution that gave it. */
   execution_id: string;

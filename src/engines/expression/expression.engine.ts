@@ -3,12 +3,9 @@ import type { EngineChecks, EngineFinding } from '../../catalog/configuration-fi
 import { answerFindings } from '../../catalog/configuration-file/expression-types.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
-import type { Clock } from '../../common/clock.js';
-import { isUnavailable } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
-
-const ASK_AGAIN_AFTER_MS = 1_000;
+import { onceAvailable } from '../once-available.js';
 
 /** Evaluates one CEL expression. Its result is the answer. */
 export class ExpressionEngine implements Engine {
@@ -47,37 +44,6 @@ export class ExpressionEngine implements Engine {
       },
     };
   }
-}
-
-/**
- * Retries while the evaluator is unavailable, until the signal is aborted: that is not the agent's fault and must not
- * cost an attempt.
- */
-async function onceAvailable<Result>(ask: () => Promise<Result>, clock: Clock, signal: AbortSignal): Promise<Result> {
-  for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (!isUnavailable(error)) throw error;
-      await pause(clock, ASK_AGAIN_AFTER_MS, signal);
-    }
-  }
-}
-
-/** Rejects with the signal's reason as soon as the signal is aborted. */
-function pause(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted();
-  return new Promise((resolve, reject) => {
-    const abort = (): void => {
-      cancel();
-      reject(signal.reason as Error);
-    };
-    const cancel = clock.at(clock.now() + ms, () => {
-      signal.removeEventListener('abort', abort);
-      resolve();
-    });
-    signal.addEventListener('abort', abort, { once: true });
-  });
 }
 
 const sourceOf = (agent: AgentDefinition): string => agent.engine.expression as string;

@@ -144,7 +144,7 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiProperty({
     format: 'uuid',
     required: false,
-    description: "Execution whose answer it took, by its agent's `cache`; absent if its engine was invoked",
+    description: "Execution whose answer it took, by its agent's `cache`; absent for all others",
   })
   cached_from?: string;
 
