@@ -7,7 +7,7 @@ import { Retention } from './retention.js';
 /** Deletes answers that no execution takes any more (`cache` of an agent). */
 @Injectable()
 export class ExpiredAnswers implements Deletion, OnModuleInit {
-  readonly name = 'cached_answers';
+  readonly name = 'cached answers';
 
   constructor(private readonly retention: Retention) {}
 
