@@ -204,6 +204,7 @@ describe('nested lists whose items must be unique', () => {
       });
       return Math.min(...times);
     };
-    expect(shortest(58)).toBeLessThan(5 * shortest(1));
+    // Work on each level would take 58 times as long; a busy machine disturbs one of both.
+    expect(shortest(58)).toBeLessThan(15 * shortest(1));
   });
 });

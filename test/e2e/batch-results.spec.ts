@@ -4,7 +4,7 @@ import { parse } from 'csv-parse/sync';
 
 import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { eventually } from '../support/eventually.js';
-import { watched } from '../support/main-thread.js';
+import { expectShortTurns } from '../support/main-thread.js';
 import { type Item, orders, send, show } from './batch-board.js';
 import { Board } from './board.js';
 
@@ -19,7 +19,6 @@ agents:
 const MIB = 1_024 ** 2;
 
 const LONGEST_MS = 250;
-const TRIES = 5;
 
 // 1.2 MB each, in many values, which take longer to parse than one long text.
 const FILES = {
@@ -51,20 +50,6 @@ describe('large results of a batch', () => {
   const stream = (id: string, accept = '*/*'): Promise<Response> =>
     fetch(`${board.app.url}/batch/${id}/results`, { headers: { accept } });
 
-  /**
-   * Repeats `work` until no turn of the event loop was long, because garbage may be collected at any moment. Fails if
-   * that never happens.
-   */
-  const withoutLongTurn = async (work: () => Promise<unknown>): Promise<void> => {
-    const turns: number[] = [];
-    for (let count = 0; count < TRIES; count += 1) {
-      const { heldMs } = await watched(work);
-      turns.push(heldMs);
-      if (heldMs < LONGEST_MS) return;
-    }
-    throw new Error(`the event loop was held for ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms`);
-  };
-
   describe('with five repeats of each row', () => {
     const keys = Array.from({ length: 150 }, (_, n) => n % 5);
     let id: string;
@@ -78,13 +63,13 @@ describe('large results of a batch', () => {
 
     it('stream completely, without blocking other requests', async () => {
       let streamed = { lines: 0, digest: createHash('sha256') };
-      await withoutLongTurn(async () => {
+      await expectShortTurns(async () => {
         streamed = { lines: 0, digest: createHash('sha256') };
         for await (const chunk of (await stream(id)).body!) {
           streamed.digest.update(chunk);
           for (let at = chunk.indexOf(10); at >= 0; at = chunk.indexOf(10, at + 1)) streamed.lines += 1;
         }
-      });
+      }, LONGEST_MS);
       const { results } = await show(board, id, { results_limit: 5 });
       const expected = createHash('sha256');
       keys.forEach((key, index) => expected.update(`${JSON.stringify({ ...results[key], index })}\n`));
@@ -94,14 +79,14 @@ describe('large results of a batch', () => {
     it('come as one page of any size, without blocking other requests', async () => {
       let bytes = 0;
       let text = '';
-      await withoutLongTurn(async () => {
+      await expectShortTurns(async () => {
         bytes = 0;
         text = '';
         for await (const chunk of (await fetch(`${board.app.url}/batch/${id}`)).body!) {
           bytes += chunk.length;
           text = (text + Buffer.from(chunk).toString('latin1')).slice(-100);
         }
-      });
+      }, LONGEST_MS);
       expect(bytes).toBeGreaterThan(keys.length * MIB);
       expect(text).toMatch(/"completed_at":"[^"]+"}$/);
     });

@@ -39,3 +39,17 @@ export async function watched<Result>(work: () => Promise<Result>): Promise<Watc
   clearImmediate(turning);
   return { result, heldMs, tookMs, deniedMs };
 }
+
+/**
+ * Repeats `work` until no turn of the event loop was as long as `mostMs`, because garbage may be collected at any moment.
+ * Throws if each of `tries` had such a turn.
+ */
+export async function expectShortTurns(work: () => Promise<unknown>, mostMs: number, tries = 5): Promise<void> {
+  const turns: number[] = [];
+  while (turns.length < tries) {
+    const { heldMs } = await watched(work);
+    if (heldMs < mostMs) return;
+    turns.push(heldMs);
+  }
+  throw new Error(`the event loop was held for ${turns.map((turn) => turn.toFixed(0)).join(', ')} ms`);
+}
