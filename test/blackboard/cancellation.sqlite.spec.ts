@@ -29,6 +29,10 @@ describe('a claim and a cancelling in one commit', () => {
   };
   const ended = (id: string): Promise<void> => eventually(`${id} has finished`, () => allSettled(core, [id]));
 
+  /** A group ends after some milliseconds, in which a busy machine does not always run both transactions. */
+  const stopTheClockOfGroups = (): (() => void) =>
+    replaceScheduler(Object.assign(Object.create(scheduler) as Scheduler, { elapsed: () => 0 }));
+
   const startedOf = (id: string) =>
     core.unitOfWork.reader
       .selectFrom('executions')
@@ -46,11 +50,13 @@ describe('a claim and a cancelling in one commit', () => {
     const unsubscribe = core.signals.executionReady.subscribe(() => {
       cancelling ??= core.unitOfWork.run((tx) => core.cancellation.cancel(tx, id));
     });
+    const restore = stopTheClockOfGroups();
     // Only what is not new has to be claimed: the artifact is released some milliseconds later.
     await publish(id, 3);
     await eventually('it is cancelled', () => cancelling !== undefined);
     unsubscribe();
     await cancelling;
+    restore();
     await publish(after);
     await ended(after);
     expect(await startedOf(id)).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
@@ -71,8 +77,7 @@ describe('a claim and a cancelling in one commit', () => {
       cancelling = run((tx) => core.cancellation.cancel(tx, id));
       return published;
     };
-    // A group ends after some milliseconds, in which a busy machine does not always run both.
-    const restore = replaceScheduler(Object.assign(Object.create(scheduler) as Scheduler, { elapsed: () => 0 }));
+    const restore = stopTheClockOfGroups();
     await publish(id);
     await cancelling;
     restore();

@@ -51,7 +51,7 @@ describe('the test messages as a batch through the support desk', () => {
     };
     const status = async (): Promise<string> =>
       ((await desk.http.get(`/batch/${id}?results_limit=0`)).body as { status: string }).status;
-    await eventually('the batch has finished', async () => !['starting', 'running'].includes(await status()), 100_000);
+    await eventually('the batch has finished', async () => !['starting', 'running'].includes(await status()), 500_000);
     const { body } = await desk.http.get(`/batch/${id}?results_limit=10000`).expect(200);
     expect(body).toMatchObject({
       status: 'completed',
@@ -62,7 +62,7 @@ describe('the test messages as a batch through the support desk', () => {
     });
     items = (body as { results: Item[] }).results;
     inputs = await messages();
-  });
+  }, 600_000);
 
   afterAll(() => desk.close());
 
