@@ -8,6 +8,9 @@ import { describeInBrowser, startBrowser } from './browser.js';
 import { builtDashboard } from './built-program.js';
 import { eventually } from './eventually.js';
 
+/** As long as `eventually` waits. Playwright's own 30 s are too short for a busy machine. */
+const WITHIN_MS = 90_000;
+
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** The widths and the themes that every view is checked in. 320 px is also 1,280 px at 400 % zoom. */
@@ -37,7 +40,7 @@ export function describePages(name: string, tests: (open: OpenPage) => void): vo
     beforeAll(async () => {
       browser = await startBrowser();
     });
-    afterEach(() => Promise.all(browser.contexts().map((context) => context.close())));
+    afterEach(() => Promise.all(browser.contexts().map(closeContext)));
     afterAll(() => browser.close());
 
     tests((look) => openPage(browser, look));
@@ -77,6 +80,12 @@ export interface OpenedPage {
   complaints: string[];
 }
 
+/** Closes its pages. A request that a handler of the test is answering just then is no fault. */
+async function closeContext(context: BrowserContext): Promise<void> {
+  await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
+  await context.close();
+}
+
 async function openPage(browser: Browser, { width, height = 800, ...look }: Look = LOOKS[0]): Promise<OpenedPage> {
   return openTab(await browser.newContext({ ...look, viewport: { width, height }, reducedMotion: 'reduce' }));
 }
@@ -84,6 +93,7 @@ async function openPage(browser: Browser, { width, height = 800, ...look }: Look
 /** Opens one more tab of the same browser context. */
 export async function openTab(context: BrowserContext): Promise<OpenedPage> {
   const page = await context.newPage();
+  page.setDefaultTimeout(WITHIN_MS);
   const complaints: string[] = [];
   page.on('console', (message) => void (message.type() === 'error' && complaints.push(message.text())));
   page.on('pageerror', (error) => void complaints.push(String(error)));
