@@ -80,7 +80,8 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await page.reload();
     await details.getByText('failed', { exact: true }).waitFor();
     // That of the execution, and one of each attempt.
-    expect(await details.getByText('Error: the printer is on fire', { exact: true }).count()).toBe(3);
+    const errors = details.getByText('Error: the printer is on fire', { exact: true });
+    await eventually('all errors are shown', async () => (await errors.count()) === 3);
 
     await details.getByRole('button', { name: 'Retry' }).click();
     await details.getByText('after retry 1').nth(1).waitFor();

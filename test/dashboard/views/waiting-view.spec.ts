@@ -18,7 +18,7 @@ agents:
     publishes: [{ type: Ledger }]
     engine: { kind: expression, expression: '{"count": size(payload)}' }
   hasty:
-    consumes: [{ types: [Ping, Pong], join: { within: 6s } }]
+    consumes: [{ types: [Ping, Pong], join: { within: 12s } }]
     publishes: [{ type: Echo }]
     engine: { kind: expression, expression: '{"ok": true}' }
 `;

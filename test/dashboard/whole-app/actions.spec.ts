@@ -15,7 +15,7 @@ agents:
   approver:
     consumes: [{ types: [Request] }]
     publishes: [{ type: Approval }]
-    timeout: 9s
+    timeout: 18s
     engine: { kind: external }
 `;
 
