@@ -29,7 +29,7 @@ test('the reservation of a killed replica counts as used for the others, which d
   );
   const database = await databaseOf(folder.path);
   const start = (): Promise<Service> =>
-    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '1s'], KEYS);
+    Service.start(['--config', `${folder.path}/starling.yaml`, '--database-url', database.url, '--lease', '5s'], KEYS);
   const first = await start();
   for (let n = 0; n < QUESTIONS; n += 1) {
     const headers = { 'content-type': 'application/json', 'x-correlation-id': 'shared' };

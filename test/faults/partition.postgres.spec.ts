@@ -12,9 +12,9 @@ import { LoadLedger } from './replicas/load-ledger.js';
 import { Replica } from './replicas/replica.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
-const RECOVERY_MS = 30_000;
-// A lease, and the ten seconds for which the server keeps the locks of a lost session.
-const TAKEN_OVER_MS = 40_000;
+const RECOVERY_MS = 90_000;
+// A lease, and the ten seconds for which the server keeps the locks of a lost session, on a busy machine.
+const TAKEN_OVER_MS = 90_000;
 
 const namespace = Namespace.make();
 if (!namespace) console.log('skipped: a partition needs root, and the command ip');

@@ -21,7 +21,7 @@ const FORGETFUL = (url: string): string => `
   forgetful:
     consumes: [{ types: [Question] }]
     engine: { kind: http, url: "${url}" }
-    timeout: 3s
+    timeout: 8s
     retry: { attempts: 2, delay: 1ms }
 `;
 

@@ -34,7 +34,7 @@ describe('a process that was stopped for longer than its lease', () => {
     await builtProgram();
     folder.write('slow.js', SLOW);
     database = await databaseOf(folder.path);
-    const args = ['--config', folder.write('starling.yaml', CONFIG), '--database-url', database.url, '--lease', '1s'];
+    const args = ['--config', folder.write('starling.yaml', CONFIG), '--database-url', database.url, '--lease', '5s'];
     services.push(await Service.start(args), await Service.start(args));
   });
 
