@@ -9,7 +9,7 @@ const at = (ms: number): string => new Date(START + ms).toISOString();
 const ID_OF: Record<string, string> = {};
 /** A fixed id for a name of one letter. */
 const id = (name: string): string =>
-  (ID_OF[name] ??= `01a20000-0000-7000-8000-00000000000${(Object.keys(ID_OF).length + 1).toString(16)}`);
+  (ID_OF[name] ??= `01a20000-0000-7000-8000-${(Object.keys(ID_OF).length + 1).toString(16).padStart(12, '0')}`);
 
 const artifact = (name: string, type: string, execution: string | null, ms: number) => ({
   id: id(name),
@@ -66,7 +66,7 @@ const TRACE = {
   ],
   executions: [
     execution('A', 'quoter', ['i'], [12, 2_850], { attempts: [attempt(1, 'no price'), attempt(2)] }),
-    execution('B', 'storekeeper', ['i'], [13, 2_900]),
+    execution('B', 'storekeeper', ['i'], [13, 2_900], { cached_from: id('y') }),
     execution('C', 'clerk', ['q', 's'], [2_910, 184_000]),
     execution('D', 'writer', ['o'], [184_001, 190_000], {
       state: 'failed',
@@ -75,6 +75,7 @@ const TRACE = {
       error_message: 'the model\nis gone',
     }),
     execution('E', 'approver', ['o'], [184_002, null], { state: 'pending', started_at: null, attempts: [] }),
+    execution('F', 'packer', ['o'], [184_003, 185_003], { state: 'cancelled', cancelled_by: id('z') }),
   ],
   truncated: false,
 };
@@ -125,6 +126,7 @@ Inquiry                                           0 ms             ${id('i')}
 │  │  attempt 1: Error: no price
 │  └─ Quote                                     2.85 s             ${id('q')}
 └─ storekeeper                   completed       13 ms     2.89 s  ${id('B')}
+   │  with the answer of the execution ${id('y')}
    └─ Stock                                     2.90 s             ${id('s')}
       └─ clerk with Quote        completed      2.91 s  3 min 2 s  ${id('C')}
          └─ Offer                            3 min 4 s             ${id('o')}
@@ -132,8 +134,10 @@ Inquiry                                           0 ms             ${id('i')}
             │  │  attempts 1 to 2: Error: busy
             │  │  attempt 3: Error: the model is gone
             │  └─ WorkflowError             3 min 10 s             ${id('w')}
-            └─ approver          pending     3 min 5 s             ${id('E')}
-                  waits: anna can claim it
+            ├─ approver          pending     3 min 5 s             ${id('E')}
+            │     waits: anna can claim it
+            └─ packer            cancelled   3 min 5 s     1.00 s  ${id('F')}
+                  cancelled by the artifact ${id('z')}
 
 Waits:
   the correlation is cancelled at its deadline (until 2026-11-20T11:00:00Z)

@@ -1,10 +1,23 @@
 // Opens the web app of the application in a real browser.
+import { eventually } from '../../support/eventually.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
 types:
   Order: { schema: { type: object, properties: { n: { type: integer } } } }
+  Question: { schema: { type: object } }
+  CallOff: { schema: { type: object } }
+  Parcel: { schema: { type: object } }
 agents:
+  answerer:
+    consumes: [{ types: [Question] }]
+    publishes: [{ type: Answer }]
+    cache: { for: 1h }
+    engine: { kind: expression, expression: "{'n': 1}" }
+  packer:
+    consumes: [{ types: [Parcel] }]
+    cancel_on: { types: [CallOff], key: "'all'" }
+    engine: { kind: external }
   echo:
     consumes: [{ types: [Order] }]
     publishes: [{ type: Echo }]
@@ -15,6 +28,12 @@ agents:
     engine: { kind: expression, expression: '{"n": 1 / payload.n}' }
     retry: { attempts: 2, delay: 10ms }
 `;
+
+interface Execution {
+  id: string;
+  cached_from?: string;
+  cancelled_by?: string;
+}
 
 describeDashboard('the view Executions', { config: CONFIG }, (dashboard) => {
   const publish = async (n: number): Promise<unknown> =>
@@ -48,6 +67,31 @@ describeDashboard('the view Executions', { config: CONFIG }, (dashboard) => {
     await page.getByRole('dialog').waitFor({ state: 'hidden' });
     await page.getByRole('combobox', { name: 'Agent', exact: true }).selectOption('echo');
     await page.getByText('No execution matches these filters').waitFor();
+  });
+
+  it('names the execution whose answer one took, and the artifact that cancelled one', async () => {
+    const { http, url } = dashboard.app;
+    const send = async (type: string, how = ''): Promise<void> =>
+      void (await http.post(`/api/v1/artifacts${how}`).send({ type, payload: {} }).expect(200));
+    const executions = async (agent: string, state: string): Promise<Execution[]> =>
+      ((await http.get(`/api/v1/executions?agent=${agent}&state=${state}`).expect(200)).body as { items: Execution[] })
+        .items;
+    await send('Question', '/sync');
+    await send('Question', '/sync');
+    await send('Parcel');
+    await send('CallOff');
+    await eventually('the parcel is called off', async () => (await executions('packer', 'cancelled')).length === 1);
+    const { page } = await dashboard.open();
+    const panel = page.getByRole('complementary', { name: 'Execution' });
+    const [cached] = (await executions('answerer', 'completed')).filter(({ cached_from }) => cached_from !== undefined);
+    await page.goto(`${url}/dashboard/executions?execution=${cached!.id}`);
+    await panel.getByText('Answer of').waitFor();
+    await panel.locator(`a[href$="execution=${cached!.cached_from}"]`).click();
+    await page.waitForURL(`**/executions?execution=${cached!.cached_from}`);
+    const [cancelled] = await executions('packer', 'cancelled');
+    await page.goto(`${url}/dashboard/executions?execution=${cancelled!.id}`);
+    await panel.getByText('Cancelled by').waitFor();
+    await panel.locator(`a[href$="/artifacts/${cancelled!.cancelled_by}"]`).waitFor();
   });
 
   it("shows the server's answer if the execution is missing", async () => {

@@ -9,7 +9,7 @@ import { correlationOf, traceOf } from './find-trace.js';
 import { limitOf } from './list.js';
 import { reasonOf, type Wait, waitsOf } from './reasons-to-wait.js';
 import { styleOfState } from './states.js';
-import { errorsOf, inputsOf } from './trace-notes.js';
+import { errorsOf, inputsOf, originsOf } from './trace-notes.js';
 import { type Branch, treeOf } from './trace-tree.js';
 
 const DEFAULT_LIMIT = 500;
@@ -43,7 +43,7 @@ function summaryOf(trace: TraceBody, output: Output): string {
   return `${output.paint('bold', oneLine(trace.correlation_id))} ${oneLine(rest.join(', '))}`;
 }
 
-/** The lines of the tree. Errors of an execution, and what it waits for, are on separate lines below it. */
+/** The lines of the tree. Errors of an execution, what ended or answered it, and what it waits for, are on separate lines below it. */
 function linesOf(trace: TraceBody, waits: readonly Wait[], asked: string, output: Output): string[] {
   const branches = treeOf(trace);
   const look = { width: output.width, paint: output.paint };
@@ -101,6 +101,7 @@ function notesOf(branch: Branch, waits: readonly Wait[], output: Output): string
   const note = (text: string): string => cut(`${branch.linesBelow}${oneLine(text)}`, output.width);
   return [
     ...errorsOf(branch.execution).map((error) => output.paint('red', note(error))),
+    ...originsOf(branch.execution).map((origin) => output.paint('dim', note(origin))),
     ...(wait && wait.kind !== 'running' ? [output.paint('yellow', note(`waits: ${reasonWithTime(wait)}`))] : []),
   ];
 }

@@ -18,6 +18,14 @@ export function inputsOf({ inputs }: TracedExecutionBody, { artifacts }: TraceBo
   return ` with ${named.join(' and ')}`;
 }
 
+/** The artifact that cancelled an execution, or the execution whose answer it took. */
+export function originsOf({ cancelled_by, cached_from }: TracedExecutionBody): string[] {
+  return [
+    ...(cancelled_by === undefined ? [] : [`cancelled by the artifact ${cancelled_by}`]),
+    ...(cached_from === undefined ? [] : [`with the answer of the execution ${cached_from}`]),
+  ];
+}
+
 /** The errors of an execution, one line for equal ones in a row. */
 export function errorsOf({ attempts, error_type, error_message, truncated }: TracedExecutionBody): string[] {
   const failed = attempts.filter((attempt) => attempt.error_type !== null);

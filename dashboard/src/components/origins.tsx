@@ -1,0 +1,13 @@
+import type { ReactNode } from 'react';
+
+import { IdChip } from './copy';
+
+/** The artifact that cancelled an execution. */
+export function CancellingArtifact({ id }: { id: string }): ReactNode {
+  return <IdChip id={id} what="artifact" to={{ to: '/artifacts/$id', params: { id } }} />;
+}
+
+/** The execution whose answer another one took. It may be deleted already. */
+export function AnsweringExecution({ id }: { id: string }): ReactNode {
+  return <IdChip id={id} what="execution" to={{ to: '/executions', search: { execution: id } }} />;
+}
