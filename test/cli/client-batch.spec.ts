@@ -9,6 +9,7 @@ import { parse } from 'csv-parse/sync';
 
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { Service } from '../support/service.js';
 import { type Ended, Folder, runProgram } from './run-program.js';
 import { StartedProgram } from './started-program.js';
@@ -47,14 +48,18 @@ export default async ([{ payload }]) => {
 
 let service: Service;
 const programs: StartedProgram[] = [];
-const startService = (...args: string[]): Promise<Service> =>
-  Service.start(['--config', at('starling.yaml'), '--database-url', `sqlite:${at('a.db')}`, ...args]);
+const startService = (port: number): Promise<Service> =>
+  Service.start([
+    ...['--config', at('starling.yaml'), '--database-url', `sqlite:${at('a.db')}`],
+    // No other program gets this port while the service restarts.
+    ...['--port', String(port)],
+  ]);
 beforeAll(async () => {
   await builtProgram();
   folder.write('gated.mjs', GATED);
   folder.write('picky.mjs', PICKY);
   folder.write('starling.yaml', CONFIG);
-  service = await startService();
+  service = await startService(await freePort());
 });
 afterEach(() => {
   for (const program of programs.splice(0)) program.process.kill('SIGKILL');
@@ -317,7 +322,7 @@ describe('watching a batch', () => {
     await eventually('it watches', () => /^0% 0\/3 rows/m.test(program.stderr));
     await service.kill();
     await eventually('it asks again', () => program.stderr.includes('retrying for up to a minute'));
-    service = await startService('--port', new URL(service.url).port);
+    service = await startService(Number(new URL(service.url).port));
     open();
     expect(await program.ended).toBe(0);
     expect(program.stderr.match(/retrying for up to/g)).toHaveLength(1);

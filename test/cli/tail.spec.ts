@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
+import { freePort } from '../support/free-port.js';
 import { Service } from '../support/service.js';
 import { Folder } from './run-program.js';
 import { StartedProgram } from './started-program.js';
@@ -20,7 +21,9 @@ const started: StartedProgram[] = [];
 beforeAll(async () => {
   await builtProgram();
   const config = folder.write('starling.yaml', CONFIG);
-  args = ['--config', config, '--database-url', `sqlite:${join(folder.path, 'a.db')}`];
+  // No other program gets this port while the service restarts.
+  const port = String(await freePort());
+  args = ['--config', config, '--database-url', `sqlite:${join(folder.path, 'a.db')}`, '--port', port];
   service = await Service.start(args);
 });
 afterAll(async () => {
@@ -63,10 +66,9 @@ test('prints JSON lines in a pipe, filters, and skips nothing while the server i
   const program = await tail(null, '--type', 'Echo', '--produced-by', 'echo', '--correlation-id', 'orders');
   const before = await publish();
   await eventually('the line before', () => idsIn(program).includes(before));
-  const { port } = new URL(service.url);
   await service.kill();
   await eventually('it says that the server is away', () => program.stderr.includes('; retrying for up to a minute\n'));
-  service = await Service.start([...args, '--port', port]);
+  service = await Service.start(args);
   const after = [await publish(), await publish()];
   await eventually('the last line', () => idsIn(program).includes(after[1]!));
   expect(idsIn(program).slice(-3)).toEqual([before, ...after]);
