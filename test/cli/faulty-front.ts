@@ -45,6 +45,7 @@ export class FaultyFront {
     }
     const losesAnswer = isPublish && this.keys.length === 2;
     const breaks = isStream && this.positions.length === 1;
+    let isBroken = false;
     const outgoing = forward(this.target + url, { method, headers }, (answer) => {
       if (losesAnswer) {
         answer.resume().on('end', () => response.destroy());
@@ -52,7 +53,10 @@ export class FaultyFront {
       }
       response.writeHead(answer.statusCode!, answer.headers);
       answer.on('data', (part: Buffer) => {
+        // Further events may be there before the connection is closed.
+        if (isBroken) return;
         const event = breaks ? /^[^]*?\ndata: [^\n]*\n\n/.exec(String(part)) : null;
+        isBroken = event !== null;
         if (event) response.write(event[0], () => response.destroy());
         else if (!response.destroyed) response.write(part);
       });

@@ -63,10 +63,12 @@ beforeAll(async () => {
   clients = new Clients(service);
   await inquiry('lamp', 'Lamp', 12);
   await inquiry('sofa', 'Sofa', 1);
-  await eventually('the offer waits for anna, and the quoter failed', async () => {
-    const { items } = await service.get<{ items: Thing[] }>('/api/v1/executions?external=true');
-    const failed = await service.get<{ items: Thing[] }>('/api/v1/executions?state=failed');
-    return items.length === 1 && failed.items.length === 1;
+  const count = async (path: string): Promise<number> => (await service.get<{ items: Thing[] }>(path)).items.length;
+  await eventually('the offer waits for anna, the quoter failed, and the storekeeper has ended', async () => {
+    const waits = await count('/api/v1/executions?external=true');
+    const failed = await count('/api/v1/executions?state=failed');
+    const ended = await count('/api/v1/executions?agent=storekeeper&state=completed');
+    return waits === 1 && failed === 1 && ended === 2;
   });
 });
 afterAll(async () => {
@@ -174,8 +176,8 @@ describe('starling executions', () => {
     expect(lines).toEqual(
       expect.arrayContaining([
         'state        failed',
-        expect.stringMatching(/^attempts {5}1 {2}\S+Z {2}\d+ ms {2}Error: there is no price$/),
-        expect.stringMatching(/^ {13}2 {2}\S+Z {2}\d+ ms {2}Error: there is no price$/),
+        expect.stringMatching(/^attempts {5}1 {2}\S+Z {2}[\d.]+ m?s {2}Error: there is no price$/),
+        expect.stringMatching(/^ {13}2 {2}\S+Z {2}[\d.]+ m?s {2}Error: there is no price$/),
         'error        Error: there is no price',
         'cause        Error: no\ufffd list',
         expect.stringMatching(/^(?:stack)? +at .*quoter\.mjs:3:/),

@@ -265,7 +265,8 @@ describe('a graceful stop', () => {
 
   test('answers readiness with 503, accepts no new work during the grace period, then hands running work back', async () => {
     const database = newDatabase();
-    const service = await start(['--shutdown-grace', '5s'], database);
+    // All requests below arrive within it, although a busy machine delays them.
+    const service = await start(['--shutdown-grace', '15s'], database);
     const waiting = publish(service, 'Wait', '/api/v1/artifacts/sync');
     const status = (): Promise<object> => service.get('/api/v1/correlations/c-Wait/status');
     await eventually('the work has begun', async () => JSON.stringify(await status()).includes('active'));

@@ -67,8 +67,8 @@ const working = starling.work.approver(
 );
 const payload = { text: 'hello', channel: 'chat', 'order-lines': [{ pieces: 2, parts: [{ pieces: 1 }] }] } as const;
 const { correlation_id } = await starling.publish.CustomerMessage({ ...payload, 'order-lines': [...payload['order-lines'].map((line) => ({ ...line, parts: [...line.parts] }))] }, { tags: ['vip'] });
-const run = await starling.publishAndWait.CustomerMessage({ text: 'unsure' }, { timeout: 20, correlation_id: 'second' });
-const approved = await starling.publishAndWait['CustomerMessage']({ text: 'sure' });
+const run = await starling.publishAndWait.CustomerMessage({ text: 'unsure' }, { timeout: 120, correlation_id: 'second' });
+const approved = await starling.publishAndWait['CustomerMessage']({ text: 'sure' }, { timeout: 120 });
 const seen: string[] = [];
 for await (const { artifact_type, artifact_id } of starling.stream({ after: 0, artifact_type: ['CustomerMessage'] })) {
   const artifact = await starling.artifact(artifact_id);
@@ -116,8 +116,8 @@ def approve(execution: Execution[IntentPayload]):
 threading.Thread(target=lambda: starling.work.approver(approve, claimed_by="worker-1", stop=stop), daemon=True).start()
 lines = [{"pieces": 2, "parts": [{"pieces": 1}]}]
 published = starling.publish.CustomerMessage({"text": "hello", "channel": "chat", "order-lines": lines}, tags=["vip"])
-run = starling.publish_and_wait.CustomerMessage({"text": "unsure"}, timeout=20, correlation_id="second")
-approved = starling.publish_and_wait.CustomerMessage({"text": "sure"})
+run = starling.publish_and_wait.CustomerMessage({"text": "unsure"}, timeout=120, correlation_id="second")
+approved = starling.publish_and_wait.CustomerMessage({"text": "sure"}, timeout=120)
 seen = []
 for entry in starling.stream(after=0, artifact_type=["CustomerMessage"]):
     seen.append(starling.artifact(entry["artifact_id"])["payload"]["text"])
@@ -151,7 +151,7 @@ const OUTCOME = {
 
 const execute = async (program: string, args: string[], cwd: string): Promise<string> => {
   const env = { ...process.env, NODE_OPTIONS: '' };
-  const { stdout } = await promisify(execFile)(program, args, { cwd, env, timeout: 100_000 }).catch(
+  const { stdout } = await promisify(execFile)(program, args, { cwd, env, timeout: 200_000 }).catch(
     (failed: { stdout: string; stderr: string }) => {
       throw new Error(`${failed.stdout}\n${failed.stderr}`);
     },

@@ -40,7 +40,7 @@ const listAfter = (word: string): string[] =>
 function exitCode([program, ...args]: string[]): Promise<number | null> {
   expect(program).toBe('node');
   return new Promise((resolve) => {
-    const child = execFile(process.execPath, args, { timeout: 10_000 }, () => resolve(child.exitCode));
+    const child = execFile(process.execPath, args, { timeout: 100_000 }, () => resolve(child.exitCode));
   });
 }
 

@@ -66,6 +66,7 @@ describe('an approval that waits while another example is served', () => {
 
     await serve('support-desk');
     expect(await status()).toMatchObject({ state: 'active', error_count: 0, waiting_for_agents: ['approver'] });
+    await eventually('the start is logged', () => service.log.some((line) => line.includes('"serving"')));
     const warned = service.log
       .filter((line) => line.startsWith('{'))
       .map((line) => JSON.parse(line) as { level: string });
