@@ -4,6 +4,7 @@ import fc from 'fast-check';
 
 import { startApp, type TestApp } from '../support/app.js';
 import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
 import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
 import { AGENT_FILES, AGENTS, Shouter } from './agents.js';
@@ -120,10 +121,15 @@ const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 
 async function expectHealthy(): Promise<void> {
   expect(await get('/health')).toMatchObject({ status: 'ok' });
   const body = Buffer.from(JSON.stringify({ type: 'Whisper', payload: { text: 'still there' } }));
-  const { text } = await client.send({ method: 'POST', target: '/api/v1/artifacts/sync', headers: JSON_BODY, body });
-  expect(JSON.parse(text)).toMatchObject({
-    completed: true,
-    artifacts: [{ payload: { text: 'STILL THERE' } }, { type: 'Routing' }],
+  // On this clock a synchronous publish would wait for some milliseconds.
+  const { headers } = await client.send({ method: 'POST', target: '/api/v1/artifacts', headers: JSON_BODY, body });
+  const correlation = headers['x-correlation-id'] as string;
+  await eventually('the agents have reacted', async () => {
+    const { state } = await get<{ state: string }>(`/api/v1/correlations/${correlation}/status`);
+    return state === 'completed';
+  });
+  expect(await get(`/api/v1/artifacts?correlation_id=${correlation}`)).toMatchObject({
+    items: [{ type: 'Whisper' }, { payload: { text: 'STILL THERE' } }, { type: 'Routing' }],
   });
   expect(app.logLines.filter(({ level }) => (level as number) >= 50)).toEqual([]);
 }

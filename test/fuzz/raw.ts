@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-const NO_ANSWER_MS = 20_000;
+const NO_ANSWER_MS = 60_000;
 
 /** Sends these bytes on a separate connection, and returns the response; the client sends no more. */
 export function sendRaw(url: string, bytes: Buffer): Promise<string> {

@@ -8,7 +8,7 @@ export interface Answer {
   text: string;
 }
 
-const NO_ANSWER_MS = 20_000;
+const NO_ANSWER_MS = 60_000;
 
 /** A client on few connections that are kept open, so that a leftover of one request meets the next. */
 export class Client {
