@@ -52,7 +52,7 @@ describe('an execution that a free slot would take next', () => {
     );
     const first = await publishStarted('Urgent', 'first');
     held.endAll();
-    expect(await core.waiters.wait(first.correlationId, first.generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(first.correlationId, first.generation, 90_000)).toBe(true);
     held.started.splice(0);
   }
 
@@ -71,7 +71,7 @@ describe('an execution that a free slot would take next', () => {
       }
       await eventually('it runs', () => held.started.length > count || held.started.includes(name));
       held.endAll();
-      expect(await core.waiters.wait(published.correlationId, published.generation, 20_000)).toBe(true);
+      expect(await core.waiters.wait(published.correlationId, published.generation, 90_000)).toBe(true);
       held.started.splice(0);
     }
   }
@@ -97,7 +97,7 @@ describe('an execution that a free slot would take next', () => {
     expect(held.started).toEqual(['second']);
     expect(await startsCounted()).toBe(await executionsCounted());
     held.endAll();
-    expect(await core.waiters.wait(correlationId, generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(correlationId, generation, 90_000)).toBe(true);
     expect(await executionsOf(correlationId)).toMatchObject([{ state: 'completed', lease_token: null }]);
   });
 
@@ -113,7 +113,7 @@ describe('an execution that a free slot would take next', () => {
       held.endAll();
     }
     for (const { correlationId, generation } of published)
-      expect(await core.waiters.wait(correlationId, generation, 20_000)).toBe(true);
+      expect(await core.waiters.wait(correlationId, generation, 90_000)).toBe(true);
     expect(held.started).toEqual(['running', 'urgent', 'old', 'new']);
   });
 

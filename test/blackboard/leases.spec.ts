@@ -79,7 +79,7 @@ describe('an execution whose lease another process took while its engine ran', (
     const next = newId();
     const { generation } = await core.publisher.publish(publication(next));
     await engine.tell(next, 'answer');
-    expect(await core.waiters.wait(next, generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(next, generation, 90_000)).toBe(true);
 
     expect(held).toMatchObject([{ state: 'running', ...taken }]);
     expect(await executionsOf(lost)).toEqual(held);
@@ -100,7 +100,7 @@ describe('an execution whose lease another process took while its engine ran', (
     const kept = newId();
     const { generation } = await core.publisher.publish(publication(kept));
     await engine.tell(kept, 'answer');
-    expect(await core.waiters.wait(kept, generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(kept, generation, 90_000)).toBe(true);
     expect(await executionsOf(kept)).toMatchObject([{ state: 'completed', lease_token: null }, { state: 'completed' }]);
     expect(await correlation(kept)).toMatchObject({ state: 'completed', pending: 0, output_count: 2 });
   });
@@ -145,7 +145,7 @@ describe('artifacts that one pass over the timers releases', () => {
         .execute();
     });
     core.signals.timerSet.publish(Date.now());
-    expect(await core.waiters.wait(id, generation, 20_000)).toBe(true);
+    expect(await core.waiters.wait(id, generation, 90_000)).toBe(true);
     expect(seen).toEqual(['first', 'second', 'third']);
   });
 });

@@ -15,7 +15,7 @@ describe('work with a time limit', () => {
     const endless = (): never => {
       for (;;) steps += 1;
     };
-    expect(withinTime(20, endless)).toBeUndefined();
+    expect(withinTime(200, endless)).toBeUndefined();
     expect(steps).toBeGreaterThan(0);
     expect(withinTime(60_000, () => steps)).toEqual({ result: steps });
   });

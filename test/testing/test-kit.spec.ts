@@ -241,7 +241,8 @@ describe('the test kit', () => {
     it('an agent that does not end', async () => {
       const kit = await start(file, { answers: { storekeeper: () => new Promise(() => undefined) }, patience: 300 });
       await expect(kit.publish('Inquiry', { product: 'Lamp' })).rejects.toThrow(
-        'after 300 ms, this still runs: storekeeper',
+        // On a busy machine the quoter may still run, too.
+        /after 300 ms, this still runs: .*storekeeper/,
       );
     });
   });

@@ -75,8 +75,10 @@ describe('a collector that is away', () => {
   it('and refuses traces is logged once, and once when it accepts them again', async () => {
     status = 400;
     const board = await start();
-    await worksOn(board);
-    await eventually('it has refused several times', () => requests > 2);
+    await eventually('it has refused several times', async () => {
+      await worksOn(board);
+      return requests > 2;
+    });
     status = 200;
     await worksOn(board);
     await eventually('it accepts them again', () =>

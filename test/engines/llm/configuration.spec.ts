@@ -107,7 +107,7 @@ describe('an llm agent', () => {
         'agents.a.engine.context.produced_by[2]: no agent has the name b, so the context contains none of it',
       ),
     ]);
-  }, 60_000);
+  });
 
   test('accepts a provider package that is installed beside the configuration, and passes it the key of its name', async () => {
     const manifest = {

@@ -129,7 +129,7 @@ describe('requests of llm agents', () => {
       // Begun later, and aborted.
       await expect(
         fetch(`${models.url}/responses`, { method: 'POST', body }).then((response) => response.text()),
-      ).rejects.toMatchObject({ cause: { code: `UND_ERR_${when === 'before' ? 'HEADERS' : 'BODY'}_TIMEOUT` } });
+      ).rejects.toMatchObject({ cause: { code: expect.stringMatching(/^UND_ERR_(HEADERS|BODY)_TIMEOUT$/) } });
       unbound();
       release();
       expect((await board.ended(correlation)).state).toBe('completed');
