@@ -23,6 +23,8 @@ describe('the unit of work on a SQLite file', () => {
     await migrate(database.writer, SQLITE);
     other = files.look(path);
     parts = unitOfWorkOn(database);
+    // A group takes no more closures after some milliseconds, which a busy machine may need for the first one.
+    takeBack = replaceScheduler(Object.assign(Object.create(scheduler) as typeof scheduler, { elapsed: () => 0 }));
   });
 
   let takeBack: () => void = () => undefined;
@@ -168,8 +170,6 @@ describe('the unit of work on a SQLite file', () => {
   });
 
   it('calls whenVisible before the commit, and a transaction that it queues joins the same commit', async () => {
-    // A group takes no more closures after some milliseconds, which a busy machine may need for the first one.
-    takeBack = replaceScheduler(Object.assign(Object.create(scheduler) as typeof scheduler, { elapsed: () => 0 }));
     const seen: Record<string, unknown> = {};
     let followUp: Promise<unknown> = Promise.reject(new Error('whenVisible was not called'));
     followUp.catch(() => undefined);
