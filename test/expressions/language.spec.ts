@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { ExpressionEvaluator } from '../../src/cel/evaluator.js';
+import type { EvaluationResult } from '../../src/cel/language/expression-program.js';
 import { printedSeed } from '../support/random.js';
 
 const VARIABLES = {
@@ -27,8 +28,19 @@ const VARIABLES = {
 };
 
 const evaluator = new ExpressionEvaluator();
-const evaluate = (source: string, variables = VARIABLES): ReturnType<ExpressionEvaluator['evaluate']> =>
-  evaluator.evaluate(source, variables);
+
+const TRIES = 5;
+
+/** Repeats an evaluation that timed out because other processes had the CPU: none here takes long by itself. */
+async function evaluate(
+  source: string,
+  variables: Parameters<typeof evaluator.evaluate>[1] = VARIABLES,
+): Promise<EvaluationResult> {
+  for (let count = 1; ; count += 1) {
+    const result = await evaluator.evaluate(source, variables);
+    if (result.ok || !result.error.startsWith('takes longer than ') || count === TRIES) return result;
+  }
+}
 
 afterAll(() => evaluator.close());
 
@@ -134,10 +146,7 @@ describe('macros', () => {
 
   it('map and filter lists of many thousands', async () => {
     const payload = { list: Array.from({ length: 15_000 }, (_, index) => index) };
-    const result = await evaluator.evaluate('payload.list.filter(x, x >= 0.0).map(x, x + 1.0)', {
-      ...VARIABLES,
-      payload,
-    });
+    const result = await evaluate('payload.list.filter(x, x >= 0.0).map(x, x + 1.0)', { ...VARIABLES, payload });
     expect(result).toEqual({ ok: true, value: payload.list.map((x) => x + 1) });
   });
 });

