@@ -200,10 +200,16 @@ agents:
   });
 
   test('the timeout of an attempt applies to the model too, and the call is aborted', async () => {
-    const board = await start(responder(models, '', MODELS[0], 'timeout: 300ms, retry: { attempts: 1 }'));
+    const clock = new ManualClock();
+    const board = await start(responder(models, '', MODELS[0], 'timeout: 300ms, retry: { attempts: 1 }'), {
+      clock,
+      settings: { shutdownGraceMs: 0 },
+    });
     models.abandoned = 0;
     models.answers({ text: '{"text":"late"}', halfway: new Promise(() => undefined) });
     const correlation = await board.publish('Question', { text: 'Now?' });
+    await eventually('the model is asked', () => models.requests.length === 1);
+    clock.advance(300);
     await board.ended(correlation);
     expect(await errorOf(board, correlation)).toMatchObject({
       error_type: 'timeout',
@@ -238,7 +244,7 @@ agents:
     const waiting = async (): Promise<number | undefined> =>
       (await board.app.database.rows<{ available_at: number | null }>('select available_at from executions'))[0]
         ?.available_at ?? undefined;
-    await eventually('it waits', async () => (await waiting()) !== undefined);
+    await eventually('it waits', async () => ((await waiting()) ?? 0) > clock.now());
     expect((await waiting())! - clock.now()).toBe(waits);
     clock.advance(waits);
     expect((await board.ended(correlation)).state).toBe('completed');
