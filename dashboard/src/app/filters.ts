@@ -37,11 +37,13 @@ export const filtersIn = <S extends Record<string, Reader<unknown>>>(readers: S,
 export function useFilters<S extends Record<string, Reader<unknown>>>(readers: S): Filters<Values<S>> {
   const search = useSearch({ strict: false }) as Search;
   const navigate = useNavigate();
-  const go = (next: Search): void => void navigate({ to: '.', search: next as never, replace: true });
+  // The URL may have changed since this was drawn.
+  const go = (change: (now: Search) => Search): void =>
+    void navigate({ to: '.', search: change as never, replace: true });
   return {
     value: filtersIn(readers, search),
     isAny: Object.keys(readers).some((key) => search[key] !== undefined),
-    set: (change) => go({ ...search, ...(change as Search) }),
-    clear: () => go(Object.fromEntries(Object.entries(search).filter(([key]) => !(key in readers)))),
+    set: (change) => go((now) => ({ ...now, ...(change as Search) })),
+    clear: () => go((now) => Object.fromEntries(Object.entries(now).filter(([key]) => !(key in readers)))),
   };
 }
