@@ -18,6 +18,7 @@ const PACKER = `${SPREADER}  packer: { consumes: [{ types: [Parcel] }], publishe
 
 const CORRELATIONS = ['one', 'two', 'three'];
 const PARCELS = 900;
+const MOST_TRIES = 5;
 
 /** Runs the built program, killed with SIGKILL while it fails the executions of an agent that no process has. */
 it('the executions of an agent that no process has fail once, even if the service is killed meanwhile', async () => {
@@ -61,34 +62,46 @@ it('the executions of an agent that no process has fail once, even if the servic
 
   let service = await start(PACKER);
   try {
-    for (const correlation of CORRELATIONS) {
-      const body = { type: 'Spread', payload: { list: Array.from({ length: PARCELS }, (_, n) => n) } };
-      expect((await post(service, '/api/v1/artifacts', body, { 'X-Correlation-ID': correlation })).status).toBe(200);
-    }
-    const total = PARCELS * CORRELATIONS.length;
-    await eventually('all of them wait', async () => (await count('pending')) === total);
-    expect(await service.kill('SIGTERM')).toBe(0);
+    const correlations: string[] = [];
+    const each = PARCELS * CORRELATIONS.length;
+    let total = 0;
+    let id = '';
+    for (let tries = 1; ; tries += 1) {
+      for (const correlation of CORRELATIONS.map((name) => `${name}-${tries}`)) {
+        const body = { type: 'Spread', payload: { list: Array.from({ length: PARCELS }, (_, n) => n) } };
+        expect((await post(service, '/api/v1/artifacts', body, { 'X-Correlation-ID': correlation })).status).toBe(200);
+        correlations.push(correlation);
+      }
+      const before = total;
+      total += each;
+      await eventually('all of them wait', async () => (await count('pending')) === each);
+      expect(await service.kill('SIGTERM')).toBe(0);
 
-    service = await start(SPREADER);
-    const { operation_id, matched } = await end(service);
-    expect(matched).toBe(total);
-    await eventually('some have failed', async () => (await count('failed')) > 0);
-    await service.kill();
-    expect(await count('failed')).toBeLessThan(total);
+      service = await start(SPREADER);
+      const { operation_id, matched } = await end(service);
+      expect(matched).toBe(each);
+      id = operation_id;
+      await eventually('some have failed', async () => (await count('failed')) > before);
+      await service.kill();
+      if ((await count('failed')) < total) break;
+      // On a busy machine, all may have failed before the kill.
+      expect(tries).toBeLessThan(MOST_TRIES);
+      service = await start(PACKER);
+    }
 
     service = await start(SPREADER);
     await eventually('all that is left has failed', async () => (await count('failed')) === total);
     await eventually('the operation has ended', async () => {
-      const operation = (await service.get(`/api/v1/operations/${operation_id}`)) as Operation;
+      const operation = (await service.get(`/api/v1/operations/${id}`)) as Operation;
       if (operation.state === 'running') return false;
-      expect(operation).toMatchObject({ state: 'completed', matched: total, done: total, failed: 0 });
+      expect(operation).toMatchObject({ state: 'completed', matched: each, done: each, failed: 0 });
       return true;
     });
     const errors = await database.rows<{ execution_id: string }>(
       `select execution_id from artifacts where type = 'WorkflowError'`,
     );
     expect([errors.length, new Set(errors.map(({ execution_id }) => execution_id)).size]).toEqual([total, total]);
-    for (const correlation of CORRELATIONS) {
+    for (const correlation of correlations) {
       expect(await service.get(`/api/v1/correlations/${correlation}/status`)).toMatchObject({
         state: 'completed',
         has_pending_work: false,
