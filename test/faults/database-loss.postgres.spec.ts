@@ -12,9 +12,28 @@ import { Ledger } from './ledger.js';
 import { Replica } from './replicas/replica.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
-const RECOVERY_MS = 30_000;
-/** The share of the rate before: other processes of this machine take a varying share. */
-const SAME_RATE = 0.5;
+const RECOVERY_MS = 90_000;
+/**
+ * The share of the rate before. Other processes of this machine take a varying share of it; a service that waits for its
+ * database, or for connections, stores a few artifacts a second instead of hundreds.
+ */
+const SAME_RATE = 0.1;
+
+const NEED_DATABASE = [
+  'publish',
+  'publish and wait',
+  'publish with a key',
+  'run',
+  'batch',
+  'list artifacts',
+  'list runs',
+  'status',
+  'ready',
+];
+
+/** Resolves when the service has answered each of these requests with 503. */
+const refused = (probe: Probe, ...requests: string[]): Promise<void> =>
+  eventually(`${requests.join(', ')} are refused`, () => requests.every((what) => probe.statuses(what).includes(503)));
 
 /** Runs the built program, HTTP, and a separate durable Postgres server with its failures. Nothing is faked. */
 describe('a service whose database', () => {
@@ -48,11 +67,11 @@ describe('a service whose database', () => {
     await cluster?.close();
   });
 
-  /** Resolves when `loss` is over and the service has recovered. Returns the observations of the clients. */
-  async function during(loss: () => Promise<void>): Promise<Probe> {
+  /** Resolves when `loss` is over and the service has recovered. */
+  async function during(loss: (probe: Probe) => Promise<void>): Promise<void> {
     const probe = new Probe(replica.url, ledger);
     await eventually('each client has had an answer', () => new Set(probe.seen.map(({ what }) => what)).size === 12);
-    await loss();
+    await loss(probe);
     const back = performance.now();
     const isReady = async (): Promise<boolean> =>
       replica.crashes.length > 0 || (await observe(replica.url, 'ready', '/health/ready')).status === 200;
@@ -74,28 +93,14 @@ describe('a service whose database', () => {
     );
     expect(complaints(probe.seen)).toEqual([]);
     expect([...replica.crashes, ...replica.bugs()]).toEqual([]);
-    return probe;
   }
 
   it('crashes and is restarted answers 503 meanwhile, and recovers by itself', async () => {
-    const probe = await during(async () => {
+    await during(async (probe) => {
       await cluster.stop('immediate');
-      await delay(4_000);
+      await Promise.all([delay(4_000), refused(probe, ...NEED_DATABASE)]);
       await cluster.restart();
     });
-    for (const what of [
-      'publish',
-      'publish and wait',
-      'publish with a key',
-      'run',
-      'batch',
-      'list artifacts',
-      'list runs',
-      'status',
-      'ready',
-    ]) {
-      expect({ what, refused: probe.statuses(what).includes(503) }).toEqual({ what, refused: true });
-    }
   });
 
   it('repeatedly closes its sessions answers the requests that it can', async () => {
@@ -108,7 +113,7 @@ describe('a service whose database', () => {
   });
 
   it('grants no connections answers 503, and recovers when some are available', async () => {
-    const probe = await during(async () => {
+    await during(async (probe) => {
       const all = await AllConnections.take(cluster);
       // More than the service's connections: those that it has serve all requests.
       const crowd = await Promise.all(
@@ -118,11 +123,9 @@ describe('a service whose database', () => {
       );
       expect(complaints(crowd)).toEqual([]);
       await all.takeFromService();
-      await delay(3_000);
+      await Promise.all([delay(3_000), refused(probe, 'ready', 'publish')]);
       await all.release();
     });
-    expect(probe.statuses('ready')).toContain(503);
-    expect(probe.statuses('publish')).toContain(503);
   });
 
   it('has fewer connections than there are requests answers all of them', async () => {
@@ -134,17 +137,14 @@ describe('a service whose database', () => {
   });
 
   it('hangs is abandoned after a few seconds, and reconnected', async () => {
-    const probe = await during(async () => {
+    await during(async (probe) => {
       const resume = await freeze(cluster);
       try {
-        await delay(16_000);
+        await Promise.all([delay(16_000), refused(probe, 'ready', 'publish', 'list artifacts')]);
       } finally {
         resume();
       }
     });
-    expect(probe.statuses('ready')).toContain(503);
-    expect(probe.statuses('publish')).toContain(503);
-    expect(probe.statuses('list artifacts')).toContain(503);
   });
 
   it('has lost and duplicated nothing during all failures', async () => {
