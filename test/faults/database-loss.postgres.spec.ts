@@ -12,12 +12,12 @@ import { Ledger } from './ledger.js';
 import { Replica } from './replicas/replica.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
-const RECOVERY_MS = 90_000;
+const RECOVERY_MS = 30_000;
 /**
  * The share of the rate before. Other processes of this machine take a varying share of it; a service that waits for its
  * database, or for connections, stores a few artifacts a second instead of hundreds.
  */
-const SAME_RATE = 0.1;
+const SAME_RATE = 0.5;
 
 const NEED_DATABASE = [
   'publish',

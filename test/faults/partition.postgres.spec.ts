@@ -12,7 +12,7 @@ import { LoadLedger } from './replicas/load-ledger.js';
 import { Replica } from './replicas/replica.js';
 
 const CONFIG = new URL('./warehouse/starling.yaml', import.meta.url).pathname;
-const RECOVERY_MS = 90_000;
+const RECOVERY_MS = 60_000;
 // A lease, and the ten seconds for which the server keeps the locks of a lost session, on a busy machine.
 const TAKEN_OVER_MS = 90_000;
 
