@@ -24,14 +24,18 @@ agents:
 `;
 
 const FILES = {
-  // Lets other runs start beside it, and returns how many of its batch did.
+  // Lets other runs start beside it, and returns how many of its batch did. Those of a batch that names `together` wait
+  // until so many have run at the same time.
   'recorder.js': `
     globalThis.batchRecords = [];
     const running = new Map();
+    const most = new Map();
+    const turn = () => new Promise((resolve) => setImmediate(resolve));
     export default async ([{ payload }]) => {
       running.set(payload.batch, (running.get(payload.batch) ?? 0) + 1);
       globalThis.batchRecords.push({ ...payload, beside: running.get(payload.batch) - 1 });
-      for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+      most.set(payload.batch, Math.max(most.get(payload.batch) ?? 0, running.get(payload.batch)));
+      for (let turns = 0; turns < 20 || most.get(payload.batch) < payload.together; turns += 1) await turn();
       running.set(payload.batch, running.get(payload.batch) - 1);
       return { n: payload.n };
     };`,
@@ -97,7 +101,7 @@ describe('a batch', () => {
   });
 
   it('runs as many items in parallel as it has workers', async () => {
-    const id = await send(board, 'recorder', orders(60, { batch: 'parallel' }), { max_workers: 3 });
+    const id = await send(board, 'recorder', orders(60, { batch: 'parallel', together: 3 }), { max_workers: 3 });
     await ended(board, id);
     expect(Math.max(...records('parallel').map(({ beside }) => beside))).toBe(2);
   });
