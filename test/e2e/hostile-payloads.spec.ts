@@ -37,6 +37,12 @@ agents:
 });
 afterAll(() => app.close());
 
+/** The CPU time of this process (ms): on a busy machine wall-clock time would measure other processes. */
+const spentMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1_000;
+};
+
 const nested = (levels: number): object =>
   levels === 0 ? { fact: 1 } : { all: nested(levels - 1), any: nested(0), fact: 1 };
 
@@ -64,15 +70,15 @@ it.each<[string, string, object, RegExp]>([
   ],
   ['a schema that asks itself twice on each of 60 levels', 'Ruled', { rule: nested(59) }, /payload\.rule\.all/],
 ])('%s is refused quickly', async (_, type, payload, why) => {
-  const begun = performance.now();
+  const begun = spentMs();
   const { body } = await app.http.post('/api/v1/artifacts').send({ type, payload }).expect(400);
-  expect(performance.now() - begun).toBeLessThan(5_000);
+  expect(spentMs() - begun).toBeLessThan(5_000);
   expect((body as { detail: string }).detail).toMatch(why);
 });
 
 it('a payload that the same schemas accept is accepted as fast', async () => {
   const items = Array.from({ length: 40_000 }, (_, n) => ({ n }));
-  const begun = performance.now();
+  const begun = spentMs();
   await app.http.post('/api/v1/artifacts').send({ type: 'Listed', payload: { items } }).expect(200);
   await app.http
     .post('/api/v1/artifacts')
@@ -82,5 +88,5 @@ it('a payload that the same schemas accept is accepted as fast', async () => {
     .post('/api/v1/artifacts')
     .send({ type: 'Ruled', payload: { rule: { all: { any: { fact: 'x' } } } } })
     .expect(200);
-  expect(performance.now() - begun).toBeLessThan(10_000);
+  expect(spentMs() - begun).toBeLessThan(10_000);
 });
