@@ -88,7 +88,10 @@ describe('executions whose inputs take much memory', () => {
       });
     }
     expect(gatesOf('many')).toHaveLength(AT_ONCE);
-    expect((await board.http.get('/metrics')).text).toMatch(/^starling_executions_waiting_for_memory 4$/m);
+    await eventually('the others wait for memory', async () =>
+      /^starling_executions_waiting_for_memory 4$/m.test((await board.http.get('/metrics')).text),
+    );
+    expect(gatesOf('many')).toHaveLength(AT_ONCE);
     expect(memory.usedBytes).toBeLessThanOrEqual(memory.limitBytes);
     gatesOf('many')[0]!.open();
     await started('many', AT_ONCE + 1);
