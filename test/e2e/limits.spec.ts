@@ -312,6 +312,7 @@ describe('limits', () => {
     await board.publish('Call', { n: 1 }, { correlation: 'paced-1' });
     await board.publish('Call', { n: 2 }, { correlation: 'paced-2' });
     await board.publish('Call', { n: 3 }, { correlation: 'paced-3' });
+    for (const id of ['paced-1', 'paced-2']) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
     await eventually('one waits for the rate', async () => (await limitOf('paced-3')) !== null);
     const paced = (await board.http.get('/api/v1/limits/calls/keys').expect(200)).body as object;
     const room = new Date(clock.now() + 1_000).toISOString();
