@@ -63,6 +63,12 @@ it('say "error" once it stops, while running work has its grace period and the p
     ['detail'],
     true,
   ]);
-  clock.advance(GRACE_MS);
-  await closing;
+  // The grace period may begin only now, for example after a round of claims.
+  let hasClosed = false;
+  const closed = closing.then(() => (hasClosed = true));
+  await eventually('the service has stopped', () => {
+    clock.advance(GRACE_MS);
+    return hasClosed;
+  });
+  await closed;
 });
