@@ -44,7 +44,7 @@ agents:
 
   it('fan out to a hundred', async () => {
     const list = Array.from({ length: 100 }, (_, index) => index);
-    const { artifacts, completed } = await board.publishSync('Spread', { list });
+    const { artifacts, completed } = await board.publishSync('Spread', { list }, { timeout: 300 });
     expect(completed).toBe(true);
     expect(tally(artifacts.map(({ type }) => type))).toEqual({ Part: 100, Done: 100 });
     expect(
@@ -108,7 +108,7 @@ agents:
       { settings: { maxExecutionsPerCorrelation: 25 } },
     );
     try {
-      const { artifacts } = await board.publishSync('Ping', { n: 0 }, { correlation: 'cycle' });
+      const { artifacts } = await board.publishSync('Ping', { n: 0 }, { correlation: 'cycle', timeout: 300 });
       expect(tally(artifacts.map(({ type }) => type))).toEqual({ Ping: 25, Pong: 25, WorkflowError: 1 });
       expect(artifacts.find(({ type }) => type === 'WorkflowError')!.payload).toMatchObject({
         failed_agent: 'pong',
@@ -118,7 +118,7 @@ agents:
       });
       expect(await board.status('cycle')).toMatchObject({ state: 'completed', error_count: 1 });
       // The limit applies to one generation: the next one runs again.
-      const again = await board.publishSync('Ping', { n: 0 }, { correlation: 'cycle' });
+      const again = await board.publishSync('Ping', { n: 0 }, { correlation: 'cycle', timeout: 300 });
       expect(tally(again.artifacts.map(({ type }) => type))).toEqual({ Ping: 25, Pong: 25, WorkflowError: 1 });
     } finally {
       await board.close();
