@@ -47,6 +47,18 @@ server.setRequestHandler(CallToolRequestSchema, () => ({ content: [{ type: 'text
 await server.connect(new StdioServerTransport());
 `;
 
+/** Offers one tool that never ends, and records that it was called. */
+const ENDLESS = `
+import { writeFileSync } from 'node:fs';
+import { Server } from '${sdk('server/index.js')}';
+import { StdioServerTransport } from '${sdk('server/stdio.js')}';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '${sdk('types.js')}';
+const server = new Server({ name: 'endless', version: '1.0.0' }, { capabilities: { tools: {} } });
+server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [{ name: 'wait', inputSchema: { type: 'object' } }] }));
+server.setRequestHandler(CallToolRequestSchema, () => (writeFileSync('called', ''), new Promise(() => undefined)));
+await server.connect(new StdioServerTransport());
+`;
+
 const DONE: ModelAnswer = { text: '{"text":"All done."}' };
 
 const isAlive = (pid: number): boolean =>
@@ -88,7 +100,7 @@ describe('tools of an MCP server', () => {
     return ((await board.http.get(`/api/v1/executions/${first!.id}`)).body as { tool_calls?: object[] }).tool_calls;
   };
   const ask = async () =>
-    (await board.publishSync('Question', { text: 'Well?' }, { timeout: 20 })).artifacts.map(({ payload }) => payload);
+    (await board.publishSync('Question', { text: 'Well?' }, { timeout: 120 })).artifacts.map(({ payload }) => payload);
 
   test('are called for the model, which sees only allowed ones; the server is started once, and stopped with the service', async () => {
     await start(stdio('echo, get-env'));
@@ -196,13 +208,17 @@ describe('tools of an MCP server', () => {
   });
 
   test('a call of a cancelled execution, which is aborted, is stored too', async () => {
-    await start(stdio('trigger-long-running-operation'), 'retry: { attempts: 1 }');
-    models.answers({ tool: 'trigger-long-running-operation', input: { duration: 60, steps: 1 } });
+    const file = folder.write('endless.mjs', ENDLESS);
+    await start(
+      `tools: [{ mcp: { command: '${process.execPath}', args: ['${file}'] }, allow: [wait] }]`,
+      'retry: { attempts: 1 }',
+    );
+    models.answers({ tool: 'wait', input: {} });
     const correlation = await board.publish('Question', { text: 'Well?' });
-    await eventually('the tool works', () => started().length === 1 && models.requests.length === 1);
+    await eventually('the tool works', () => existsSync(join(folder.path, 'called')));
     await board.http.post(`/api/v1/correlations/${correlation}/cancel`).expect(200);
     await eventually('its call is kept', async () => (await callsOf())?.length === 1);
-    expect(await callsOf()).toMatchObject([{ tool: 'trigger-long-running-operation', outcome: 'failed' }]);
+    expect(await callsOf()).toMatchObject([{ tool: 'wait', outcome: 'failed' }]);
   });
 
   test('a server with changed tools is asked again, and the model still sees only allowed ones', async () => {
@@ -222,7 +238,7 @@ describe('tools of an MCP server', () => {
     models.answers({ tool: 'grow', input: {} }, DONE);
     expect(await ask()).toEqual([{ text: 'All done.' }]);
     models.answers({ tool: 'late', input: {} }, DONE);
-    expect((await board.publishSync('Later', {}, { timeout: 20 })).artifacts).toMatchObject([{ type: 'Reply' }]);
+    expect((await board.publishSync('Later', {}, { timeout: 120 })).artifacts).toMatchObject([{ type: 'Reply' }]);
     expect(toolResults(models, 1)).toEqual(['Late: here']);
     models.answers(DONE);
     await ask();
