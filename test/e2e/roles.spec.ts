@@ -82,10 +82,12 @@ describe('a process', () => {
       expect(await show(board, batchId)).toMatchObject({ status: 'starting', total_items: 3, completed_items: 0 });
       expect(await metric('blackboard_executions_total')).toBe(0);
       // The order's and the run's: those of the timer and the batch do not exist yet. No process runs the agent.
-      expect([
-        await metric('starling_queue_depth'),
-        await metric('starling_executions_without_agent{agent="echo"}'),
-      ]).toEqual([0, 2]);
+      await eventually(
+        'they are counted as executions without agent',
+        async () =>
+          (await metric('starling_queue_depth')) === 0 &&
+          (await metric('starling_executions_without_agent{agent="echo"}')) === 2,
+      );
       await board.http.get('/health/ready').expect(200);
 
       await restart(WORKER);
