@@ -138,9 +138,23 @@ describe('deliveries that wait for a target', () => {
     const id = (await deliveries({ state: 'pending' }))[0]!.delivery_id;
     const { target_id } = (await board.http.get(`/api/v1/webhooks/deliveries/${id}`)).body as { target_id: string };
     await advanceUntil('half of that time has passed', () => clock.now() >= start + LAST_TRY_MS / 2);
-    receiver.on(path, (response, received) => {
-      answers(200)(response, received);
-      receiver.on(path, answers(503));
+    let hasAnswered = false;
+    const answerOne = (): void => {
+      hasAnswered = false;
+      receiver.on(path, (response, received) => {
+        hasAnswered = true;
+        answers(200)(response, received);
+        receiver.on(path, answers(503));
+      });
+    };
+    answerOne();
+    await advanceUntil('one is delivered', async () => {
+      const wasAnswered = hasAnswered;
+      const running = await deliveries({ target_id, state: 'running' });
+      if ((await deliveries({ target_id, state: 'delivered' })).length === 1) return true;
+      // The clock may have passed the timeout of that delivery before its answer was read.
+      if (wasAnswered && running.length === 0) answerOne();
+      return false;
     });
     await advanceUntil('some are dead', async () => (await deliveries({ target_id, state: 'dead' })).length > 0);
     const dead = await deliveries({ target_id, state: 'dead' });
