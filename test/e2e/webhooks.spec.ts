@@ -211,7 +211,8 @@ describe('webhooks', () => {
       const { body } = await board.http.get('/api/v1/webhooks/deliveries').query({ correlation_id: correlation });
       return (body as { items: Delivery[] }).items.some(({ last_status }) => last_status === 307);
     });
-    expect(of(clients, correlation).map(({ path }) => path)).toEqual(['/moved']);
+    // It may have been tried again by now.
+    expect(new Set(of(clients, correlation).map(({ path }) => path))).toEqual(new Set(['/moved']));
   });
 
   it('are sent again by hand, with the same id and the same body', async () => {
