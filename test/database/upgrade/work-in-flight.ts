@@ -61,7 +61,7 @@ export class WorkInFlight {
     return Service.start([...args, '--outbound-allow', '127.0.0.0/8'], { GATE: this.gate });
   }
 
-  /** Resolves when all of `IN_FLIGHT` is stored. Timed work comes last, because it waits for a few seconds only. */
+  /** Resolves when all of `IN_FLIGHT` is stored. Timed work comes last, because it waits for some seconds only. */
   async accept(service: Service): Promise<void> {
     this.receiver.on('/hook', () => undefined);
     for (let n = 0; n < JOBS; n += 1) await publish(service, `job-${n}`, 'Job', { payload: { n: n + 2 } });
@@ -78,7 +78,7 @@ export class WorkInFlight {
     await publish(service, 'noted', 'Note', { webhook });
     const withoutTimed = { ...IN_FLIGHT, 'groups that wait': 1, timers: 0 };
     await eventually('the work is in flight', async () => isDeepStrictEqual(await this.inFlight(), withoutTimed));
-    await publish(service, 'late', 'Late', { payload: { n: 1 }, visibility: { kind: 'After', ttl: 'PT5S' } });
+    await publish(service, 'late', 'Late', { payload: { n: 1 }, visibility: { kind: 'After', ttl: 'PT15S' } });
     await publish(service, 'window', 'Event');
     await publish(service, 'window', 'Event');
   }
