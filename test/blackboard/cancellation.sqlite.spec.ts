@@ -47,16 +47,17 @@ describe('a claim and a cancelling in one commit', () => {
     await ended(before);
     // Subscribes after the executor, so that the transaction of its claim is in the queue, and this one behind it.
     let cancelling: Promise<void> | undefined;
+    let restore: (() => void) | undefined;
     const unsubscribe = core.signals.executionReady.subscribe(() => {
+      restore ??= stopTheClockOfGroups();
       cancelling ??= core.unitOfWork.run((tx) => core.cancellation.cancel(tx, id));
     });
-    const restore = stopTheClockOfGroups();
-    // Only what is not new has to be claimed: the artifact is released some milliseconds later.
-    await publish(id, 3);
+    // Only what is not new has to be claimed: the artifact is still hidden when its publish commits, and released later.
+    await publish(id, 1_000);
     await eventually('it is cancelled', () => cancelling !== undefined);
     unsubscribe();
     await cancelling;
-    restore();
+    restore!();
     await publish(after);
     await ended(after);
     expect(await startedOf(id)).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);

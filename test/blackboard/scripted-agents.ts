@@ -85,7 +85,7 @@ export const publication = (
   payload: payload as unknown as JsonObject,
   tags: [],
   partitionKey: null,
-  visibility: hiddenMs > 0 ? { kind: 'After', ttl: `PT0.00${hiddenMs}S` } : { kind: 'Public' },
+  visibility: hiddenMs > 0 ? { kind: 'After', ttl: `PT${(hiddenMs / 1_000).toFixed(3)}S` } : { kind: 'Public' },
 });
 
 export async function allSettled(core: Core, ids: string[]): Promise<boolean> {

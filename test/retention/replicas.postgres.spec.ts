@@ -47,7 +47,10 @@ async function cleanUpUntilStopped(first: Board, second: Board): Promise<void> {
   await holds.promise;
   const retention = first.app.app.get(Retention, { strict: false });
   const cleaning = retention.run();
-  const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted and database = (select oid from pg_database where datname = current_database())`;
+  // Other work waits for other locks at times.
+  const waits = `select 1 from pg_locks where locktype = 'advisory' and not granted
+    and database = (select oid from pg_database where datname = current_database())
+    and (classid::bigint << 32 | objid::bigint) = hashtextextended('${DELETIONS}', 0)`;
   await eventually('the cleanup waits', async () => (await first.app.database.rows(waits)).length > 0);
   const stopped = retention.onModuleDestroy();
   continued.resolve();

@@ -80,7 +80,7 @@ export interface OpenedPage {
   complaints: string[];
 }
 
-/** Closes its pages. A request that a handler of the test is answering just then is no fault. */
+/** Closes its pages. A request that a handler of the test is answering just then does not fail. */
 async function closeContext(context: BrowserContext): Promise<void> {
   await Promise.all(context.pages().map((page) => page.unrouteAll({ behavior: 'ignoreErrors' })));
   await context.close();

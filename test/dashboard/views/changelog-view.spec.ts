@@ -182,7 +182,7 @@ describeDashboard('the view Changelog', { config: CONFIG, files: FILES }, (dashb
     const older = page.getByRole('link', { name: 'Show older entries' });
     await eventually('the end of the list is in sight', async () => {
       const inSight = await positions(page);
-      // A busy page may scroll by several turns of the wheel at once. Then the list goes back to what was not shown.
+      // A busy page may scroll by several turns of the wheel together. Then the list goes back to what was not shown.
       const isNext = inSight.some((position) => seen.has(position));
       if (isNext) for (const position of inSight) seen.add(position);
       await page.mouse.wheel(0, isNext ? 600 : -600);
