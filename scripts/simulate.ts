@@ -30,6 +30,7 @@ const { status } = spawnSync('npm', ['test', '--', 'test/simulation', '--runInBa
   env: {
     ...process.env,
     STARLING_TEST_DATABASE: 'sqlite',
+    STARLING_SEED: 'random',
     STARLING_SIMULATION_SEEDS: wholeNumber('seeds', seeds, 1),
     STARLING_SIMULATION_SHRINK: '1',
     ...(seed !== undefined && { STARLING_SIMULATION_SEED: wholeNumber('seed', seed, 0) }),

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { afterStart, earliestStart, unitsLeft } from '../../src/blackboard/limits/gcra.js';
+import { printedSeed } from '../support/random.js';
 
 const RATES = fc.record({
   count: fc.integer({ min: 1, max: 1_000 }),
@@ -37,6 +38,7 @@ it('never lets more start in any time than the burst and what the rate gives in 
         }
       }
     }),
+    { seed: printedSeed() },
   );
 });
 
@@ -55,6 +57,7 @@ it('lets an attempt start at the time that it names, and not a millisecond befor
         usedUntil = afterStart(rate, usedUntil, units, now);
       }
     }),
+    { seed: printedSeed() },
   );
 });
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import { lengthOfTurn, nextTurns, type WaitingKey } from '../../src/blackboard/fairness/turn-order.js';
+import { printedSeed } from '../support/random.js';
 
 const KEYS = fc
   .array(fc.record({ weight: fc.constantFrom(0.5, 1, 1.5, 2, 3, 10), most: fc.integer({ min: 1, max: 40 }) }), {
@@ -35,6 +36,7 @@ it('lets no key wait for more than ceil(W/w) rounds in which each other key star
             expect(starts).toBeLessThanOrEqual(Math.ceil(all / weight));
           }
     }),
+    { seed: printedSeed() },
   );
 });
 
@@ -49,6 +51,7 @@ it('gives keys with the same weight one start each before any of them has anothe
         for (const gap of startsBetween(order, key).slice(1))
           expect([...gap.values()].every((starts) => starts === 1)).toBe(true);
     }),
+    { seed: printedSeed() },
   );
 });
 

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { parse } from 'yaml';
 
 import { CatalogError } from '../../src/catalog/diagnostics.js';
+import { printedSeed } from '../support/random.js';
 import { load } from './loading.js';
 
 const EXAMPLE = parse(`
@@ -60,12 +61,15 @@ describe('files with unforeseen errors', () => {
   test('a configuration with values replaced or removed', async () => {
     await fc.assert(
       fc.asyncProperty(someMutations, (mutations) => loadsOrReports(mutated(mutations))),
-      { numRuns: 80 },
+      { seed: printedSeed(), numRuns: 80 },
     );
   });
 
   test('any text', async () => {
-    await fc.assert(fc.asyncProperty(fc.oneof(fc.string(), fc.json()), loadsOrReports), { numRuns: 100 });
+    await fc.assert(fc.asyncProperty(fc.oneof(fc.string(), fc.json()), loadsOrReports), {
+      seed: printedSeed(),
+      numRuns: 100,
+    });
   });
 
   test.each([

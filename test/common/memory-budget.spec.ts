@@ -4,6 +4,7 @@ import fc from 'fast-check';
 
 import { DomainError } from '../../src/common/domain-error.js';
 import { MemoryBudget, type MemoryReservation } from '../../src/common/memory-budget.js';
+import { printedSeed } from '../support/random.js';
 
 type Step = { kind: 'reserve' | 'resize'; bytes: number; at: number } | { kind: 'release'; at: number };
 
@@ -45,6 +46,7 @@ describe('the memory budget', () => {
         reservations.forEach((reservation) => reservation.release());
         expect(budget.usedBytes).toBe(0);
       }),
+      { seed: printedSeed() },
     );
   });
 

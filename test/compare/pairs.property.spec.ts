@@ -4,6 +4,7 @@ import fc from 'fast-check';
 
 import type { Cascade, CascadeArtifact, CascadeExecution } from '../../src/features/compare/cascade.js';
 import { type Pair, pairsOf } from '../../src/features/compare/pairs.js';
+import { printedSeed } from '../support/random.js';
 
 /** A step publishes as a client, or runs an agent on earlier artifacts. `inputs` are taken modulo what there is. */
 interface Step {
@@ -103,6 +104,7 @@ describe('pairs of artifacts', () => {
           );
         expect([...only('left')].filter((key) => only('right').has(key))).toEqual([]);
       }),
+      { seed: printedSeed() },
     );
   });
 
@@ -113,6 +115,7 @@ describe('pairs of artifacts', () => {
         const exchanged = bare(pairsOf(right, left)).map(([r, l, moved]) => [l, r, moved]);
         expect(sorted(bare(pairsOf(left, right)))).toEqual(sorted(exchanged));
       }),
+      { seed: printedSeed() },
     );
   });
 
@@ -123,6 +126,7 @@ describe('pairs of artifacts', () => {
         const pairs = pairsOf(left, right);
         expect(pairs.filter(({ left: l, right: r, moved }) => !l || !r || moved)).toEqual([]);
       }),
+      { seed: printedSeed() },
     );
   });
 
