@@ -265,6 +265,17 @@ describe('an unfinished upload', () => {
     await noUploadIsLeft();
   });
 
+  it.each([
+    ['list', 'application/json', '{"agent_name":"greeter","batch_inputs":[{"a":"'],
+    ['file', 'multipart/form-data; boundary=b', part('name="file"; filename="x.csv"')],
+  ])('of a %s is refused if its parts are many and tiny', async (_what, type, text) => {
+    const socket = await begin(type, text, 100_000);
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    expect(String(answer)).toMatch(/^HTTP\/1\.1 400 [^]*The body arrived in more than 100000 parts/);
+    await eventually('all memory is free', () => usedBytes() === 0);
+    await noUploadIsLeft();
+  });
+
   it('is refused if there is no memory for its request', async () => {
     const budget = taken.app.app.get(MemoryBudget, { strict: false });
     const held = budget.reserve(budget.largestBytes - MIB);

@@ -101,6 +101,31 @@ describe('a body that does not arrive', () => {
   });
 });
 
+describe('a body in chunks', () => {
+  const chunks = (text: string, times: number): string => `${text.length.toString(16)}\r\n${text}\r\n`.repeat(times);
+
+  it('is a 400 if they are many and tiny, and the connection closes', async () => {
+    const wire = await Wire.open(head('Transfer-Encoding: chunked'));
+    wire.socket.write(chunks(' ', 100_001));
+    await once(wire.socket, 'close');
+    expect([wire.status, wire.detail]).toEqual([
+      400,
+      'The body arrived in more than 100000 parts of less than 8 bytes on average; send larger parts',
+    ]);
+    await eventually('its memory is free', () => memory.usedBytes === 0);
+  });
+
+  it.each([
+    ['many that are not tiny', chunks(' '.repeat(9), 101_000)],
+    ['tiny ones that are not as many', chunks(' ', 99_000)],
+  ])('may arrive in %s', async (_what, tiny) => {
+    const wire = await Wire.open(head('Transfer-Encoding: chunked'));
+    wire.socket.write(`${tiny}${chunks('{"type":"A"}', 1)}0\r\n\r\n`);
+    await eventually('it is answered', () => wire.status === 200);
+    wire.socket.destroy();
+  });
+});
+
 describe('memory', () => {
   it('is reserved for bytes that arrive, and freed with the answer', async () => {
     const wire = await Wire.open(`${head('Content-Length: 500000')}${' '.repeat(300_000)}`);

@@ -32,6 +32,7 @@ function collect(request: Request, incoming: IncomingBody, limitBytes: number, d
   request.on('data', (part: Buffer) => {
     // The rest is still received and dropped: a client that is cut off during its upload would not see the answer.
     if (incoming.onRefused !== refuse) return;
+    incoming.partArrived(part.length);
     try {
       if (bytes.size + part.length > limitBytes) throw tooLarge(limitBytes);
       bytes.add(part);

@@ -1,4 +1,4 @@
-import { RequestTimeoutException } from '@nestjs/common';
+import { BadRequestException, RequestTimeoutException } from '@nestjs/common';
 import type { Request, Response } from 'express';
 
 import type { Clock } from '../../common/clock.js';
@@ -9,6 +9,13 @@ import type { WaitingRequests } from '../connections/waiting-requests.js';
 
 /** The rate of a transfer is measured over windows of this length. During the first window every rate is accepted. */
 const WINDOW_MS = 10_000;
+
+/**
+ * A part takes microseconds, however small it is, so tiny parts would keep the process busy for a client that sends
+ * little. Programs that write each number of a long list on its own stay below this many parts, or above this size.
+ */
+const MOST_TINY_PARTS = 100_000;
+const LEAST_MEAN_BYTES = 8;
 
 const INCOMING = Symbol('incoming body');
 
@@ -21,6 +28,8 @@ export class IncomingBody {
   onRefused: ((error: Error) => void) | null = null;
   /** Bytes of `memory` that were reserved while the body arrived. */
   arrivedBytes = 0;
+  private parts = 0;
+  private partBytes = 0;
   private stopWaiting: (() => void) | null = null;
   private windowEndsAt: number;
   private windowBegan: number;
@@ -50,6 +59,18 @@ export class IncomingBody {
     this.memory.grow(bytes);
     this.arrivedBytes += bytes;
     this.bodies.grown(bytes);
+  }
+
+  /** Counts a part as it arrived. Cuts the body off if it arrives in too many tiny parts. */
+  partArrived(bytes: number): void {
+    this.parts += 1;
+    this.partBytes += bytes;
+    if (this.parts > MOST_TINY_PARTS && this.partBytes < this.parts * LEAST_MEAN_BYTES)
+      this.cutOff(
+        new BadRequestException(
+          `The body arrived in more than ${MOST_TINY_PARTS} parts of less than ${LEAST_MEAN_BYTES} bytes on average; send larger parts`,
+        ),
+      );
   }
 
   /** See `HeldRequest.waits`. */

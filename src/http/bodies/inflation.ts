@@ -4,6 +4,7 @@ import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeExce
 import type { Request } from 'express';
 
 import { CollectedBytes } from './collected-bytes.js';
+import type { IncomingBody } from './incoming-bodies.js';
 import { LARGER_PARTS_BYTES, LargerParts } from './larger-parts.js';
 
 const DECOMPRESSORS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress };
@@ -50,6 +51,7 @@ export const tooLarge = (limitBytes: number): Error =>
  */
 export async function* inflatedParts(
   request: Request,
+  incoming: IncomingBody,
   limitBytes: number,
   take: (bytes: number) => void,
 ): AsyncGenerator<Buffer> {
@@ -57,7 +59,7 @@ export async function* inflatedParts(
   const encoding = encodingOf(request);
   take(LARGER_PARTS_BYTES + (encoding === null ? 0 : DECOMPRESSOR_BYTES[encoding]));
   const windowBytes = encoding === null ? 0 : GROWING_WINDOW_BYTES[encoding];
-  const parts = new LargerParts(request);
+  const parts = new LargerParts(request, incoming);
   const decompressor = encoding === null ? null : DECOMPRESSORS[encoding]();
   if (decompressor) parts.once('error', (error) => decompressor.destroy(error)).pipe(decompressor);
   let size = 0;

@@ -1,6 +1,7 @@
 import { finished, Readable } from 'node:stream';
 
 import { CollectedBytes } from './collected-bytes.js';
+import type { IncomingBody } from './incoming-bodies.js';
 
 const PART_BYTES = 16 * 1_024;
 
@@ -17,7 +18,10 @@ export class LargerParts extends Readable {
   private readonly collected = new CollectedBytes();
   private readonly stopWatching: () => void;
 
-  constructor(private readonly source: Readable) {
+  constructor(
+    private readonly source: Readable,
+    private readonly incoming: IncomingBody,
+  ) {
     super({ highWaterMark: PART_BYTES });
     source.on('data', this.add);
     this.stopWatching = finished(source, { writable: false }, (error) => (error ? this.destroy(error) : this.end()));
@@ -35,6 +39,7 @@ export class LargerParts extends Readable {
   }
 
   private readonly add = (part: Buffer): void => {
+    this.incoming.partArrived(part.length);
     this.collected.add(part);
     if (this.collected.size >= PART_BYTES && !this.push(this.collected.takeAll())) this.source.pause();
   };

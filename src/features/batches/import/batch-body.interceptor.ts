@@ -111,7 +111,7 @@ async function fill(spool: Spool, request: Request, incoming: IncomingBody, limi
   const refusal = new Refusal();
   incoming.onRefused = (error) => refusal.refuse(error);
   let beside = 0;
-  const parts = inflatedParts(request, limitBytes, (bytes) => {
+  const parts = inflatedParts(request, incoming, limitBytes, (bytes) => {
     incoming.grow(bytes);
     beside += bytes;
   });

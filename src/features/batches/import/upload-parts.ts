@@ -136,7 +136,7 @@ interface ParsedForm {
 function parsed(request: Request, response: Response, upload: Upload): Promise<ParsedForm> {
   return new Promise<ParsedForm>((resolve, reject) => {
     const { incoming, kept } = upload;
-    const form = Object.assign(new LargerParts(request), { headers: request.headers });
+    const form = Object.assign(new LargerParts(request, incoming), { headers: request.headers });
     // The parser then removes the files that it has stored.
     const refuse = (error: Error): void => {
       reject(error);
