@@ -14,6 +14,7 @@ import { NoTracing, type Tracing } from '../observability/tracing/tracing.js';
 import { isUpload, parseJsonBodies } from './bodies/body-parser.js';
 import { IncomingBodies, incomingBody } from './bodies/incoming-bodies.js';
 import { limitPipelining } from './connections/pipelining.js';
+import { takeTurns } from './connections/request-turns.js';
 import { SlowReaders } from './connections/slow-readers.js';
 import { WaitingRequests } from './connections/waiting-requests.js';
 import { ErrorFilter } from './errors/error-filter.js';
@@ -94,6 +95,7 @@ export function installHttpEdge(
   app.useGlobalPipes(new ValidationPipe());
   app.useGlobalFilters(new ErrorFilter(logger));
   tuneServer(app, settings);
+  takeTurns(app.getHttpServer());
   limitPipelining(app.getHttpServer(), waiting, logger);
   limitConnections(app.getHttpServer(), settings.maxConnections, clock, logger);
   new SlowReaders(clock, memory, settings.minTransferRateBytes).watch(app.getHttpServer());

@@ -85,6 +85,9 @@ class SampleQuery {
   order!: string;
 }
 
+/** How many requests to /busy have begun, each of which takes 5 ms of the processor. */
+let busyRequests = 0;
+
 @Controller()
 class SampleController {
   @Post('echo')
@@ -103,6 +106,19 @@ class SampleController {
   @Post('run/batch')
   stalled(@Req() request: Request): Promise<void> {
     return new Promise((resolve) => void request.once('close', resolve));
+  }
+
+  @Get('busy')
+  busy(): object {
+    busyRequests += 1;
+    const until = performance.now() + 5;
+    while (performance.now() < until);
+    return {};
+  }
+
+  @Get('health/live')
+  live(): object {
+    return { busyRequests };
   }
 
   @Get('query')

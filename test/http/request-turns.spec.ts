@@ -1,0 +1,57 @@
+// Uses the edge over HTTP before a sample controller, one of whose routes keeps the processor busy for some milliseconds.
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+
+import { eventually } from '../support/eventually.js';
+import { type SampleApp, startSampleApp } from './sample-app.js';
+
+const REQUESTS = 100;
+
+let sample: SampleApp;
+const sockets: Socket[] = [];
+beforeAll(async () => {
+  sample = await startSampleApp();
+});
+afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
+afterAll(() => sample.app.close());
+
+/** Opens connections; the answers of each are collected in its `text`. */
+async function open(count: number): Promise<{ socket: Socket; text: string }[]> {
+  const port = Number(new URL(await sample.app.getUrl()).port);
+  const opened = Array.from({ length: count }, () => ({ socket: connect(port, '127.0.0.1'), text: '' }));
+  for (const one of opened)
+    one.socket.on('data', (part: Buffer) => (one.text += part.toString())).on('error', () => undefined);
+  sockets.push(...opened.map(({ socket }) => socket));
+  await Promise.all(opened.map(({ socket }) => once(socket, 'connect')));
+  return opened;
+}
+
+const request = (path: string): string => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+
+/** Requests `/health/live` once, and returns how many requests to /busy had begun when it was answered. */
+async function busyRequests(connection: { socket: Socket; text: string }): Promise<number> {
+  connection.text = '';
+  connection.socket.write(request('/health/live'));
+  await eventually('the health check is answered', () => connection.text.endsWith('}'));
+  return Number(/\{"busyRequests":(\d+)\}/.exec(connection.text)![1]);
+}
+
+it('a health check does not wait for all requests that arrived before it, and all of them are answered', async () => {
+  const [probe, ...clients] = await open(1 + REQUESTS);
+  const before = await busyRequests(probe!);
+  clients.forEach(({ socket }) => socket.write(request('/busy')));
+  expect((await busyRequests(probe!)) - before).toBeLessThan(REQUESTS / 2);
+  await eventually('all are answered', () => clients.every(({ text }) => text.startsWith('HTTP/1.1 200')));
+  expect((await busyRequests(probe!)) - before).toBe(REQUESTS);
+});
+
+it('a request whose client has disconnected before its turn does not begin', async () => {
+  const [probe, ...clients] = await open(1 + REQUESTS);
+  const before = await busyRequests(probe!);
+  clients.forEach(({ socket }) => socket.write(request('/busy')));
+  await busyRequests(probe!);
+  const [patient, gone] = [clients.slice(0, REQUESTS / 2), clients.slice(REQUESTS / 2)];
+  gone.forEach(({ socket }) => socket.resetAndDestroy());
+  await eventually('the others are answered', () => patient.every(({ text }) => text.startsWith('HTTP/1.1 200')));
+  expect((await busyRequests(probe!)) - before).toBeLessThan(REQUESTS);
+});
