@@ -15,14 +15,18 @@ beforeAll(async () => {
 afterEach(() => sockets.splice(0).forEach((socket) => socket.destroy()));
 afterAll(() => sample.app.close());
 
-/** Opens connections; the answers of each are collected in its `text`. */
+/** Opens connections that the service has accepted; the answers of each are collected in its `text`. */
 async function open(count: number): Promise<{ socket: Socket; text: string }[]> {
   const port = Number(new URL(await sample.app.getUrl()).port);
   const opened = Array.from({ length: count }, () => ({ socket: connect(port, '127.0.0.1'), text: '' }));
   for (const one of opened)
     one.socket.on('data', (part: Buffer) => (one.text += part.toString())).on('error', () => undefined);
   sockets.push(...opened.map(({ socket }) => socket));
-  await Promise.all(opened.map(({ socket }) => once(socket, 'connect')));
+  for (const one of opened) {
+    one.socket.write(request('/items/1'));
+    await eventually('it is answered', () => one.text.endsWith('}'));
+    one.text = '';
+  }
   return opened;
 }
 
