@@ -1,5 +1,4 @@
 // Uses the edge over HTTP before a sample controller, one of whose routes keeps the processor busy for some milliseconds.
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 
 import { eventually } from '../support/eventually.js';

@@ -28,6 +28,8 @@ export class IncomingBody {
   onRefused: ((error: Error) => void) | null = null;
   /** Bytes of `memory` that were reserved while the body arrived. */
   arrivedBytes = 0;
+  /** Parts still arrive until the connection is closed. */
+  private isCutOff = false;
   private parts = 0;
   private partBytes = 0;
   private stopWaiting: (() => void) | null = null;
@@ -65,12 +67,12 @@ export class IncomingBody {
   partArrived(bytes: number): void {
     this.parts += 1;
     this.partBytes += bytes;
-    if (this.parts > MOST_TINY_PARTS && this.partBytes < this.parts * LEAST_MEAN_BYTES)
-      this.cutOff(
-        new BadRequestException(
-          `The body arrived in more than ${MOST_TINY_PARTS} parts of less than ${LEAST_MEAN_BYTES} bytes on average; send larger parts`,
-        ),
-      );
+    if (this.isCutOff || this.parts <= MOST_TINY_PARTS || this.partBytes >= this.parts * LEAST_MEAN_BYTES) return;
+    this.cutOff(
+      new BadRequestException(
+        `The body arrived in more than ${MOST_TINY_PARTS} parts of less than ${LEAST_MEAN_BYTES} bytes on average; send larger parts`,
+      ),
+    );
   }
 
   /** See `HeldRequest.waits`. */
@@ -102,6 +104,7 @@ export class IncomingBody {
 
   /** Like `refuse`, and closes the connection after the answer. */
   cutOff(error: Error): void {
+    this.isCutOff = true;
     if (this.response.headersSent) {
       this.request.socket.destroy();
       return;
