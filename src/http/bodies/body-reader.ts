@@ -30,9 +30,9 @@ function collect(request: Request, incoming: IncomingBody, limitBytes: number, d
   const refuse = (error: Error): void => finish(error);
   incoming.onRefused = refuse;
   request.on('data', (part: Buffer) => {
+    incoming.partArrived(part.length);
     // The rest is still received and dropped: a client that is cut off during its upload would not see the answer.
     if (incoming.onRefused !== refuse) return;
-    incoming.partArrived(part.length);
     try {
       if (bytes.size + part.length > limitBytes) throw tooLarge(limitBytes);
       bytes.add(part);
