@@ -58,3 +58,18 @@ it('a request whose client has disconnected before its turn does not begin', asy
   await eventually('the others are answered', () => patient.every(({ text }) => text.startsWith('HTTP/1.1 200')));
   expect((await busyRequests(probe!)) - before).toBeLessThan(REQUESTS);
 });
+
+it('a health check on a new connection does not wait for the requests of all connections before it', async () => {
+  const [probe] = await open(1);
+  const before = await busyRequests(probe!);
+  const port = Number(new URL(await sample.app.getUrl()).port);
+  const clients = Array.from({ length: 2 * REQUESTS }, () => ({ socket: connect(port, '127.0.0.1'), text: '' }));
+  const late = { socket: connect(port, '127.0.0.1'), text: '' };
+  for (const one of [...clients, late]) {
+    sockets.push(one.socket);
+    one.socket.on('data', (part: Buffer) => (one.text += part.toString())).on('error', () => undefined);
+  }
+  clients.forEach(({ socket }) => socket.write(request('/busy')));
+  expect((await busyRequests(late)) - before).toBeLessThan(REQUESTS);
+  await eventually('all are answered', () => clients.every(({ text }) => text.startsWith('HTTP/1.1 200')));
+});

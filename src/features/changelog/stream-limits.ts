@@ -4,7 +4,7 @@ import { Injectable } from '@nestjs/common';
 
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
-import { laterTurn } from '../../common/scheduler.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { clientAddresses } from '../../http/connections/client-address.js';
@@ -77,7 +77,7 @@ export class ReadLimiter {
     try {
       const result = await work();
       // node:sqlite is synchronous, so awaiting a query does not let other work run.
-      await laterTurn();
+      await yieldToEventLoop();
       return result;
     } finally {
       const next = this.waiting.shift();

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import type { ChangelogFilter } from '../../blackboard/queries/changelog-rows.js';
 import { asksFor, type ChangelogReader } from '../../blackboard/queries/changelog-store.js';
 import type { Cancel, Clock } from '../../common/clock.js';
-import { laterTurn } from '../../common/scheduler.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { keepsOwnPace } from '../../http/connections/slow-readers.js';
 import type { LiveEvent } from '../../pubsub/live-event.js';
 import { type EntryBatch, type GapEntry, inBatches } from './entry.js';
@@ -221,7 +221,7 @@ export class Stream implements TailListener {
       sink.entries(batch);
       this.position = batch.lastSeq;
       // Written bytes are sent after this turn of the event loop.
-      await laterTurn();
+      await yieldToEventLoop();
     }
     this.position = upTo;
   }

@@ -15,15 +15,20 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 type Begin = () => void;
 
 /**
- * Spreads requests that arrive together over several turns of the event loop, in their order. Node hands over everything
- * that has arrived in one turn, so a few hundred requests would keep all later connections waiting for seconds, the
- * health check too. Requests still begin together for some milliseconds, because what they store then goes into one
- * transaction.
+ * Spreads requests that arrive together over several turns of the event loop, in their order, so that a health check does
+ * not wait for hundreds of them:
+ *
+ * - Node hands over everything that has arrived in one turn. Requests begin together for some milliseconds only, and the
+ *   others in the next turns. Those milliseconds matter: what requests of one turn store goes into one transaction.
+ * - libuv accepts one connection in a turn. While connections are accepted, more of them may wait, so requests begin only
+ *   now and then. If the requests of the first of 400 connections began immediately, the last one would wait for 400
+ *   turns that are full of work.
  */
 export function takeTurns(server: Server): void {
   const handlers = server.listeners('request') as Handler[];
   const turns = new Turns();
   server.removeAllListeners('request');
+  server.on('connection', () => turns.accepted());
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const begin = (): void => {
       // The handlers would wait for the end of a body, or of an answer, that never comes.
@@ -39,27 +44,54 @@ class Turns {
   private readonly waiting: Begin[] = [];
   /** How many at the beginning of `waiting` have begun. */
   private begun = 0;
-  /** In ms of `scheduler.elapsed`; null until something begins in this turn. */
+  /** Whether connections were accepted in this turn or the last one. */
+  private isAccepting = false;
+  private hasAccepted = false;
+  /** In ms of `scheduler.elapsed`; null while nothing has begun in this turn. */
   private endsAt: number | null = null;
+  /** Until then, nothing begins while connections are accepted. */
+  private restsUntil = -Infinity;
+  private isEndDue = false;
+
+  accepted(): void {
+    this.hasAccepted = this.isAccepting = true;
+    this.endLater();
+  }
 
   take(begin: Begin): void {
-    if (this.waiting.length === 0 && this.hasTime()) begin();
-    else this.waiting.push(begin);
+    if (this.waiting.length === 0 && this.isOpen()) return begin();
+    this.waiting.push(begin);
+    this.endLater();
   }
 
-  private hasTime(): boolean {
+  private isOpen(): boolean {
+    const now = scheduler.elapsed();
     if (this.endsAt === null) {
-      this.endsAt = scheduler.elapsed() + LONGEST_TURN_MS;
-      scheduler.later(() => {
-        this.endsAt = null;
-        this.beginNext();
-      });
+      if (this.isAccepting && now < this.restsUntil) return false;
+      this.endsAt = now + LONGEST_TURN_MS;
+      this.endLater();
     }
-    return scheduler.elapsed() < this.endsAt;
+    return now < this.endsAt;
   }
+
+  private endLater(): void {
+    if (this.isEndDue) return;
+    this.isEndDue = true;
+    scheduler.later(this.endTurn);
+  }
+
+  private readonly endTurn = (): void => {
+    this.isEndDue = false;
+    if (this.endsAt !== null) this.restsUntil = scheduler.elapsed() + LONGEST_TURN_MS;
+    this.endsAt = null;
+    this.isAccepting = this.hasAccepted;
+    this.hasAccepted = false;
+    this.beginNext();
+    if (this.isAccepting || this.waiting.length > 0) this.endLater();
+  };
 
   private readonly beginNext = (): void => {
-    if (this.waiting.length === 0 || !this.hasTime()) return;
+    if (this.waiting.length === 0 || !this.isOpen()) return;
     const begin = this.waiting[this.begun]!;
     this.begun += 1;
     if (this.begun === this.waiting.length || this.begun === SHORTENED_AFTER) {
