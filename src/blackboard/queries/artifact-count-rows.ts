@@ -1,6 +1,6 @@
 import { type ExpressionBuilder, type RawBuilder, sql } from 'kysely';
 
-import { prepared } from '../../database/prepared.js';
+import { memoize, prepared } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { type ArtifactFilter, asksForNothing, NO_FILTER } from './artifact-filter.js';
@@ -10,7 +10,9 @@ import { isIn, type Range, rolledUpTo } from './rollup-rows.js';
 
 /** Counts the artifacts that match a filter on types, producers and visibility kinds. */
 export async function totalByRollup(db: Reader, filter: ArtifactFilter): Promise<number> {
-  const [counted] = asksForNothing(filter) ? await totalOfAll(db, {}) : await totalOf(db, filter).execute();
+  const [counted] = asksForNothing({ ...filter, replays: true })
+    ? await totalOfAll(filter.replays)(db, {})
+    : await totalOf(db, filter).execute();
   return counted!.total;
 }
 
@@ -34,7 +36,9 @@ const totalOf = (db: Reader, filter: ArtifactFilter) =>
     .selectFrom(rollupsAndLater(db, filter).as('counts'))
     .select((eb) => eb.fn.coalesce(eb.fn.sum<number>('counts.count'), sql.lit(0)).as('total'));
 
-const totalOfAll = prepared<object, { total: number }>((db) => totalOf(db, NO_FILTER));
+const totalOfAll = memoize((replays: boolean) =>
+  prepared<object, { total: number }>((db) => totalOf(db, { ...NO_FILTER, replays })),
+);
 
 export const kindsByRollup = (db: Reader, filter: ArtifactFilter): Promise<KindCount[]> =>
   db
