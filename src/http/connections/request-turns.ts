@@ -41,8 +41,18 @@ export function takeTurns(server: Server): void {
       if (request.socket.destroyed) return;
       for (const handler of handlers) handler.call(server, request, response);
     };
-    if (request.url === URGENT) begin();
-    else turns.take(begin);
+    if (request.url === URGENT || turns.isFree()) return begin();
+    let isWaiting = true;
+    turns.wait(() => {
+      isWaiting = false;
+      request.socket.resume();
+      begin();
+    });
+    // If a client says that it has nothing more to send, Node destroys the connection of a request that nobody has read.
+    // It would continue to read the connection if this happened before it has parsed the packet.
+    scheduler.later(() => {
+      if (isWaiting) request.socket.pause();
+    });
   });
 }
 
@@ -64,8 +74,12 @@ class Turns {
     this.endLater();
   }
 
-  take(begin: Begin): void {
-    if (this.waiting.length === 0 && this.isOpen()) return begin();
+  /** Whether a request may begin now. */
+  isFree(): boolean {
+    return this.waiting.length === 0 && this.isOpen();
+  }
+
+  wait(begin: Begin): void {
     this.waiting.push(begin);
     this.endLater();
   }
