@@ -62,6 +62,8 @@ const APART = [
   'dashboard/views/**',
   'dashboard/whole-app/**',
   'docs/pages.spec.ts',
+  'example/batch.spec.ts',
+  'example/example-tests.spec.ts',
   'faults/**',
   'first-hour/**',
   'install/**',
