@@ -12,7 +12,7 @@ import { builtProgram } from '../support/built-program.js';
 import { FastClock, UNHURRIED_TRANSFERS } from '../support/fast-clock.js';
 import { printedSeed } from '../support/random.js';
 
-const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 60);
+const REQUESTS_A_ROUTE = Number(process.env.STARLING_VALID_REQUESTS ?? 20);
 
 /** Bounds that a schema cannot express: they are in descriptions, or depend on the configuration and the database. */
 const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
