@@ -1,4 +1,5 @@
-// Runs the built program as a child process: its help, its checks and its errors.
+// Runs commands to their ends in this process: help, checks and errors. What depends on the process, such as its threads, its modules and
+// how it starts, is tested with the built program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
@@ -9,11 +10,14 @@ import { promisify } from 'node:util';
 import { flagOf, settingEntries } from '../../src/config/settings-table.js';
 import { builtProgram, PROGRAM_ENVIRONMENT } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
-import { Folder, runProgram } from './run-program.js';
+import { runInProcess } from './in-process.js';
+import { type Ended, Folder, runProgram } from './run-program.js';
 
 const folder = new Folder();
 beforeAll(() => builtProgram(), 180_000);
 afterAll(() => folder.remove());
+
+const run = (args: string[], env: Record<string, string> = {}): Promise<Ended> => runInProcess(args, { env });
 
 const GOOD = `
 types:
@@ -32,13 +36,13 @@ describe('starling', () => {
   });
 
   test('--help names the commands', async () => {
-    const { code, stdout } = await runProgram(['--help']);
+    const { code, stdout } = await run(['--help']);
     expect(code).toBe(0);
     for (const command of ['serve', 'check', 'migrate']) expect(stdout).toContain(command);
   });
 
   test('serve --help names every setting', async () => {
-    const { stdout } = await runProgram(['serve', '--help']);
+    const { stdout } = await run(['serve', '--help']);
     for (const [, setting] of settingEntries) expect(stdout).toContain(flagOf(setting));
   });
 
@@ -48,13 +52,13 @@ describe('starling', () => {
     [['check'], "missing required argument 'file'"],
     [['serve', 'starling.yaml'], 'too many arguments'],
   ])('%j is refused', async (args, message) => {
-    const { code, stderr } = await runProgram(args);
+    const { code, stderr } = await run(args);
     expect(code).toBe(1);
     expect(stderr).toContain(message);
   });
 
   test('a misspelt secret flag is refused without showing the secret', async () => {
-    const { code, stdout, stderr } = await runProgram(['serve', '--webhook-secert=hunter2hunter2hunter2']);
+    const { code, stdout, stderr } = await run(['serve', '--webhook-secert=hunter2hunter2hunter2']);
     expect(code).toBe(1);
     expect(stderr).toContain('--webhook-secert');
     expect(stdout + stderr).not.toContain('hunter2');
@@ -72,12 +76,7 @@ describe('a secret', () => {
     async (flag, secret, variable) => {
       for (const args of [[flag, secret], [`${flag}=${secret}`], [flag]]) {
         for (const command of ['serve', 'worker']) {
-          const { code, stdout, stderr } = await runProgram([
-            command,
-            '--config',
-            folder.write('secret.yaml', GOOD),
-            ...args,
-          ]);
+          const { code, stdout, stderr } = await run([command, '--config', folder.write('secret.yaml', GOOD), ...args]);
           const line = `${flag}: a secret cannot be a flag, because the process list shows flags; use ${flag}-file, ${variable} or ${variable}_FILE\n`;
           expect({ code, stdout, stderr }).toEqual({ code: 1, stdout: '', stderr: line });
         }
@@ -124,7 +123,7 @@ describe('a secret', () => {
   test('may be a whole database URL in a file', async () => {
     const path = join(folder.path, 'from-file.db');
     const file = folder.write('url', `sqlite:${path}\r\n`);
-    expect(await runProgram(['migrate', '--database-url-file', file])).toEqual({
+    expect(await run(['migrate', '--database-url-file', file])).toEqual({
       code: 0,
       stdout: `${path} is up to date\n`,
       stderr: '',
@@ -138,7 +137,7 @@ describe('a secret', () => {
 describe('starling check', () => {
   test('says ok for a valid file', async () => {
     const file = folder.write('good.yaml', GOOD);
-    expect(await runProgram(['check', file])).toEqual({ code: 0, stdout: `${file}: ok\n`, stderr: '' });
+    expect(await run(['check', file])).toEqual({ code: 0, stdout: `${file}: ok\n`, stderr: '' });
   });
 
   test('prints the warnings of a doubtful file and says ok', async () => {
@@ -146,7 +145,7 @@ describe('starling check', () => {
       'doubtful.yaml',
       GOOD.replace('types: [Number]', 'types: [Number], from_agents: [doubler]'),
     );
-    const { code, stdout } = await runProgram(['check', file]);
+    const { code, stdout } = await run(['check', file]);
     expect(stdout).toMatch(/^warning: .*doubler/m);
     expect(stdout).toMatch(/: ok$/m);
     expect(code).toBe(0);
@@ -157,7 +156,7 @@ describe('starling check', () => {
       'bad.yaml',
       `server: { port: abc, lease: 2d, prot: 1 }\n${GOOD.replace('kind: expression,', 'kind: expresion,').replace('schema: {', 'shema: {')}`,
     );
-    const { code, stdout } = await runProgram(['check', file]);
+    const { code, stdout } = await run(['check', file]);
     expect(code).toBe(1);
     for (const path of [
       'server.port',
@@ -171,7 +170,7 @@ describe('starling check', () => {
 
   test('reports settings that only the start can check', async () => {
     const file = folder.write('bounds.yaml', `server: { lease: 2d, outbound_allow: [10.0.0.0/33] }\n${GOOD}`);
-    const { code, stdout } = await runProgram(['check', file]);
+    const { code, stdout } = await run(['check', file]);
     expect(code).toBe(1);
     expect(stdout).toContain('server.lease: must be a duration from 1s to 1h');
     expect(stdout).toContain('server.outbound_allow: must be address ranges');
@@ -182,7 +181,7 @@ describe('starling check', () => {
     ['text that is not YAML', 'broken.yaml', 'agents: [}'],
   ])('reports %s as one error', async (_, name, text) => {
     const file = text === null ? join(folder.path, name) : folder.write(name, text);
-    const { code, stdout } = await runProgram(['check', file]);
+    const { code, stdout } = await run(['check', file]);
     expect(code).toBe(1);
     expect(stdout).toContain(name);
   });
@@ -238,8 +237,8 @@ describe('starling check', () => {
       'variables.yaml',
       `server: { port: \${DESK_PORT}, server_name: \${DESK_NAME:-Desk} }\n${GOOD}`,
     );
-    expect((await runProgram(['check', file], { env: { DESK_PORT: '9000' } })).code).toBe(0);
-    const { code, stdout } = await runProgram(['check', file]);
+    expect((await run(['check', file], { DESK_PORT: '9000' })).code).toBe(0);
+    const { code, stdout } = await run(['check', file]);
     expect(code).toBe(1);
     expect(stdout).toContain('DESK_PORT');
   });
@@ -320,12 +319,12 @@ describe('starling migrate', () => {
   test('uses the database of the configuration file', async () => {
     const path = join(folder.path, 'configured.db');
     const file = folder.write('migrate.yaml', `server: { database_url: "sqlite:${path}" }\n${GOOD}`);
-    expect((await runProgram(['migrate', '--config', file])).stdout).toBe(`${path} is up to date\n`);
+    expect((await run(['migrate', '--config', file])).stdout).toBe(`${path} is up to date\n`);
   });
 
   test('refuses a file that is not a database in one line, and leaves it unchanged', async () => {
     const path = folder.write('letter.txt', 'Dear all, this is no database, however long one looks at it.');
-    expect(await runProgram(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
+    expect(await run(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
       code: 1,
       stdout: '',
       stderr: `database_url: ${path} is not a SQLite database; choose another file, which is created if it is missing\n`,
@@ -334,13 +333,13 @@ describe('starling migrate', () => {
   });
 
   test('refuses a folder in one line', async () => {
-    const { code, stderr } = await runProgram(['migrate', '--database-url', `sqlite:${folder.path}`]);
+    const { code, stderr } = await run(['migrate', '--database-url', `sqlite:${folder.path}`]);
     expect(code).toBe(1);
     expect(stderr).toMatch(/^database_url: cannot open .*\n$/);
   });
 
   test('refuses a folder that cannot be created in one line', async () => {
-    expect(await runProgram(['migrate', '--database-url', 'sqlite:/proc/nope/deeper/starling.db'])).toEqual({
+    expect(await run(['migrate', '--database-url', 'sqlite:/proc/nope/deeper/starling.db'])).toEqual({
       code: 1,
       stdout: '',
       stderr: expect.stringMatching(
