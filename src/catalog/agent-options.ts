@@ -73,8 +73,8 @@ export interface SubscriptionOptions {
   tags?: string[];
   /** `by` is CEL. Without it artifacts join by their correlation. */
   join?: { by?: string; within?: string };
-  /** At least one of the two. */
-  batch?: { size?: number; timeout?: string };
+  /** `size`, `timeout` or both. `key` is CEL over one artifact: each key has its own window. */
+  batch?: { size?: number; timeout?: string; key?: string };
   /** Executions with a higher priority run first: a whole number, or CEL over the inputs. Default 0. */
   priority?: number | string;
   allow_self?: boolean;

@@ -35,8 +35,11 @@ export interface Subscription {
   tags: string[];
   /** Set if `mode` is `all` with several types. `by` is CEL; null joins by correlation id. */
   join: { by: string | null; withinMs: number | null } | null;
-  /** `size` has a bound even if the configuration sets none, because a window is loaded as a whole. */
-  batch: { size: number; timeoutMs: number | null } | null;
+  /**
+   * `size` has a bound even if the configuration sets none, because a window is loaded as a whole. `key` is CEL over one
+   * artifact: each key has its own window; null: one window takes all.
+   */
+  batch: { size: number; timeoutMs: number | null; key: string | null } | null;
   /** Executions with a higher priority run first. */
   priority: number;
   /** CEL over the inputs: the priority of an execution, instead of `priority`. Null: all have the same. */

@@ -28,7 +28,12 @@ const consumes = { types: ['A', 'B', 'C', 'D'] };
 const agents = [
   agent('patient', [{ ...consumes, join: { by: 'payload.key', withinMs: null } }], []),
   agent('hurried', [{ ...consumes, join: { by: 'payload.key', withinMs: HOUR } }], []),
-  agent('window', [{ types: ['A', 'C'], mode: 'any', batch: { size: 1_000_000, timeoutMs: HOUR } }], []),
+  agent('window', [{ types: ['A', 'C'], mode: 'any', batch: { size: 1_000_000, timeoutMs: HOUR, key: null } }], []),
+  agent(
+    'windows',
+    [{ types: ['A', 'C'], mode: 'any', batch: { size: 1_000_000, timeoutMs: HOUR, key: 'payload.half' } }],
+    [],
+  ),
 ];
 const engine: PreparedEngine = { run: async () => ({}) };
 
@@ -85,7 +90,7 @@ async function publish(core: Core, run: string, list: Numbered[]): Promise<void>
       artifactId: newId(),
       correlationId: `${run}-${correlation}`,
       type,
-      payload: { key: run, n },
+      payload: { key: run, n, half: `${run} ${correlation % 2}` },
       tags: [],
       partitionKey: null,
       visibility: { kind: 'Public' },
@@ -94,7 +99,7 @@ async function publish(core: Core, run: string, list: Numbered[]): Promise<void>
 }
 
 /**
- * Returns this run's groups in order, the number of its artifacts in the window in the order of arrival, and what keeps
+ * Returns this run's groups in order, the number of its artifacts in the windows in the order of arrival, and what keeps
  * each correlation open.
  */
 async function waiting(core: Core, run: string): Promise<object> {
@@ -113,6 +118,7 @@ async function waiting(core: Core, run: string): Promise<object> {
     ])
     .where('join_arrivals.correlation_id', 'like', `${run}-%`)
     .orderBy('join_groups.agent')
+    .orderBy('join_groups.key')
     .orderBy('join_groups.ordinal')
     .orderBy('position')
     .execute();

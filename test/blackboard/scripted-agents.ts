@@ -53,7 +53,7 @@ export const agents = [
   agent('starter', [{ types: ['A'] }], all),
   agent('joiner', [{ types: ['B', 'C'], join: { by: 'payload.key', withinMs: null } }], ['D', 'C']),
   agent('hurried', [{ types: ['B', 'D'], join: { by: null, withinMs: 4 }, where: 'payload.B.key > 0.0' }], ['D', 'C']),
-  agent('window', [{ types: ['C', 'D'], mode: 'any', batch: { size: 3, timeoutMs: 5 } }], ['D', 'B']),
+  agent('window', [{ types: ['C', 'D'], mode: 'any', batch: { size: 3, timeoutMs: 5, key: null } }], ['D', 'B']),
   agent('picky', [{ types: ['D'], where: 'payload.key == 1.0' }], ['D', 'C'], {
     retry: { attempts: 1, delayMs: 1, maxDelayMs: 1 },
   }),

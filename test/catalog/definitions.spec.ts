@@ -58,7 +58,7 @@ describe('the catalog of a configuration', () => {
           fromAgents: ['external'],
           tags: ['channel:chat'],
           join: null,
-          batch: { size: 25, timeoutMs: 30_000 },
+          batch: { size: 25, timeoutMs: 30_000, key: null },
           priority: 5,
           priorityBy: null,
           allowSelf: true,

@@ -168,6 +168,16 @@ agents:
       'agents.a.consumes[0].batch: must be an object with size, timeout or both',
     ],
     [
+      'a batch window with a key alone',
+      subscribed('{ types: [T], batch: { key: payload.n } }'),
+      'agents.a.consumes[0].batch: must be an object with size, timeout or both',
+    ],
+    [
+      'a key of a batch window that does not compile',
+      subscribed("{ types: [T], batch: { size: 2, key: 'payload.(' } }"),
+      /^agents\.a\.consumes\[0\]\.batch\.key: /,
+    ],
+    [
       'a batch window of no time',
       subscribed('{ types: [T], batch: { timeout: 0s } }'),
       'agents.a.consumes[0].batch.timeout: must be longer than zero',

@@ -357,7 +357,7 @@ describe('what waits', () => {
     const { agents } = await get<{ agents: { subscriptions: unknown[] }[] }>('/api/v1/agents');
     expect(agents.map(({ subscriptions }) => subscriptions)).toEqual([
       [{ types: ['Left', 'Right'], mode: 'all', priority: 0 }],
-      [{ types: ['Event'], mode: 'all', priority: 0, window: { size: 10, timeout_ms: 3 * HOUR } }],
+      [{ types: ['Event'], mode: 'all', priority: 0, window: { size: 10, timeout_ms: 3 * HOUR, key: null } }],
       [{ types: ['Note'], mode: 'all', priority: 0 }],
     ]);
   });

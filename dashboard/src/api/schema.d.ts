@@ -1657,6 +1657,7 @@ export interface components {
         BatchWindowBody: {
             size: number;
             timeout_ms: number | null;
+            key: string | null;
         };
         SubscriptionBody: {
             types: string[];

@@ -40,7 +40,7 @@ export interface Explanation {
   execution_correlation_id?: string;
   /** Types that a waiting join still needs. */
   waiting_for?: string[];
-  /** The JSON of the key under which it waits. */
+  /** The JSON of the key under which it waits. Absent for a window without a key. */
   join_key?: string;
   /** Artifacts in the batch window. */
   size?: number;

@@ -2,7 +2,7 @@ import type { AgentDefinition, Subscription } from '../../catalog/definitions.js
 import type { LastingVisibility } from '../../catalog/visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
 import { listed } from '../../common/names-in-messages.js';
-import type { Matchable, Verdict } from '../matching/matcher.js';
+import { keyExpression, type Matchable, type Verdict } from '../matching/matcher.js';
 import type { Explanation } from './explanation.js';
 
 export type Refused = Exclude<Verdict, { kind: 'triggered' }>;
@@ -32,9 +32,13 @@ const SENTENCES: Record<Refused['kind'], Sentence> = {
     `${agent.name} may not see it: ${seenBy(visibility.kind === 'After' ? (visibility.then ?? PUBLIC) : visibility, agent)}.`,
   where_false: () => 'where is false for this artifact.',
   where_error: (_, __, ___, message) => `where failed for this artifact, so it does not trigger the agent: ${message}`,
-  key_null: () => 'join.by is null for this artifact, so it joins no group.',
-  key_error: (_, __, ___, message) => `join.by failed for this artifact, so it joins no group: ${message}`,
+  key_null: (subscription) =>
+    `${keyExpression(subscription)!.place} is null for this artifact, so it joins no ${gathering(subscription)}.`,
+  key_error: (subscription, _, __, message) =>
+    `${keyExpression(subscription)!.place} failed for this artifact, so it joins no ${gathering(subscription)}: ${message}`,
 };
+
+const gathering = ({ batch }: Subscription): string => (batch ? 'window' : 'group');
 
 function seenBy(visibility: LastingVisibility, agent: AgentDefinition): string {
   switch (visibility.kind) {

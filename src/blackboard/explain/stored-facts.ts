@@ -5,7 +5,7 @@ import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { NEVER } from '../../queue/queue.js';
 import { TurnWaits } from '../fairness/turn-waits.repository.js';
-import { isWindow } from '../joins/lock-keys.js';
+import { isWindow, shownKeyOf } from '../joins/lock-keys.js';
 import { LimitWaits } from '../limits/limit-waits.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { KnownWork } from '../processes/known-work.js';
@@ -92,24 +92,28 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
 function ofGroup(group: GroupOfArrival, configured: Subscription | undefined, known: KnownWork): Explanation {
   const { agent, opened_at, closes_at, state } = group;
   const subscription = configured?.index ?? null;
+  const key = shownKeyOf(group);
+  const keyed = key === null ? {} : { join_key: key };
   const times = { since: toTimestamp(opened_at), until: closes_at === null ? null : toTimestamp(closes_at) };
   if (isWindow(group)) {
     const needed = configured?.batch?.size ?? null;
     const end = times.until === null ? '' : ` or at ${times.until}`;
     const when = needed === null ? `cannot run: ${whyNotHere(group, known)}` : `runs with ${needed}${end}`;
-    const detail = `It is in a batch window that has ${group.size} so far and ${when}.`;
-    return { agent, subscription, verdict: 'window_filling', detail, size: group.size, size_needed: needed, ...times };
+    const of = key === null ? '' : ` of the key ${key}`;
+    const detail = `It is in a batch window${of} that has ${group.size} so far and ${when}.`;
+    const sizes = { size: group.size, size_needed: needed };
+    return { agent, subscription, verdict: 'window_filling', detail, ...sizes, ...keyed, ...times };
   }
   if (state === 'complete') {
     const detail = `All artifacts of the join are there, and where ${configured ? 'is being evaluated' : `cannot be evaluated: ${whyNotHere(group, known)}`}.`;
-    return { agent, subscription, verdict: 'join_undecided', detail, join_key: group.key, since: times.since };
+    return { agent, subscription, verdict: 'join_undecided', detail, ...keyed, since: times.since };
   }
   const lacking = configured?.types.filter((type) => !group.types.includes(type)) ?? [];
   const end = times.until === null ? 'without a time limit' : `until ${times.until}`;
   const detail = configured
     ? `It waits for ${listed(lacking, 'and')} with the same key, since ${times.since} and ${end}.`
     : `It has waited in a join since ${times.since} and cannot continue: ${whyNotHere(group, known)}.`;
-  return { agent, subscription, verdict: 'join_waiting', detail, waiting_for: lacking, join_key: group.key, ...times };
+  return { agent, subscription, verdict: 'join_waiting', detail, waiting_for: lacking, ...keyed, ...times };
 }
 
 const whyNotHere = (group: GroupOfArrival, known: KnownWork): string =>

@@ -8,7 +8,10 @@ import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { findGroupAfter, findMembers, type Member, type WaitingGroup } from './join-group-rows.js';
 import { type Arrival, ownerOf, WaitingGroups } from './waiting-groups.js';
 
-/** Batch windows collect artifacts of any correlation until there are `size`, or until `timeout` after the first. */
+/**
+ * Batch windows collect artifacts of any correlation, by the subscription's key if it has one, until there are `size`, or
+ * until `timeout` after the first.
+ */
 @Injectable()
 export class BatchWindows {
   constructor(

@@ -6,7 +6,7 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { OF_REPLAY } from '../matching/replay-keys.js';
 import { isAmong, type SubscriptionPlace } from '../matching/subscription-rows.js';
-import type { GroupKey } from './lock-keys.js';
+import { type GroupKey, KEYED_WINDOW } from './lock-keys.js';
 
 /** A join group or a batch window. */
 export type WaitingGroup = Selectable<JoinGroupsTable>;
@@ -56,7 +56,7 @@ const columnsOfKey = ({ agent, subscription, key }: GroupKey): GroupKey => ({ ag
 
 /** `isWindow` as a condition of a query. `column`: that of a key. */
 export const hasWindowKey = (column: string): RawBuilder<SqlBool> =>
-  sql<SqlBool>`substr(${sql.ref(column)}, 1, 1) in ('', ${sql.lit(OF_REPLAY)})`;
+  sql<SqlBool>`substr(${sql.ref(column)}, 1, 1) in ('', ${sql.lit(OF_REPLAY)}, ${sql.lit(KEYED_WINDOW[0]!)})`;
 
 export async function insertGroup({ db }: Transaction, group: WaitingGroup): Promise<void> {
   await db.insertInto('join_groups').values(group).execute();

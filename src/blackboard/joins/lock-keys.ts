@@ -7,22 +7,39 @@ import type { SubscriptionPlace } from '../matching/subscription-rows.js';
 
 /** Groups with the same key wait for the same artifacts, one after another. */
 export interface GroupKey extends SubscriptionPlace {
-  /** The value of `join.by` as JSON, or `WINDOW_KEY`, as `keyIn` returns it. */
+  /** The result of `groupKeyOf`, as `keyIn` returns it. */
   key: string;
 }
 
-/**
- * The key of batch windows, because a subscription fills one window at a time. A join's key is JSON and never empty.
- */
-export const WINDOW_KEY = '';
+/** The key of a subscription without `batch.key`, which fills one window at a time. A join's key is JSON and never empty. */
+const ONLY_WINDOW = '';
 
-export const isWindow = ({ key }: Pick<GroupKey, 'key'>): boolean => keyWithoutReplay(key) === WINDOW_KEY;
+/** Begins the keys of windows by `batch.key`. A join's key, JSON or a digest, begins with another letter. */
+export const KEYED_WINDOW = 'window:';
+
+export function isWindow({ key }: Pick<GroupKey, 'key'>): boolean {
+  const own = keyWithoutReplay(key);
+  return own === ONLY_WINDOW || own.startsWith(KEYED_WINDOW);
+}
+
+/** The key by which artifacts gather in a group, for people: JSON, or its digest. Null if a window takes all. */
+export function shownKeyOf({ key }: Pick<GroupKey, 'key'>): string | null {
+  const own = keyWithoutReplay(key);
+  if (!isWindow({ key })) return own;
+  return own === ONLY_WINDOW ? null : own.slice(KEYED_WINDOW.length);
+}
 
 const LONGEST_KEY = 200;
 
 /** Keys are stored and indexed, so a long one is replaced by its digest. */
-export const boundedKey = (key: string): string =>
+const boundedKey = (key: string): string =>
   key.length <= LONGEST_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
+
+/** The key of the join group or the batch window to which an artifact goes. */
+export function groupKeyOf({ subscription: { batch }, key }: Triggered): string {
+  if (!batch) return boundedKey(key);
+  return batch.key === null ? ONLY_WINDOW : KEYED_WINDOW + boundedKey(key);
+}
 
 /** The name that a transaction locks before it changes the groups of one key, so that these changes happen in order. */
 export const lockKeyOf = ({ agent, subscription, key }: GroupKey): string =>
@@ -30,13 +47,14 @@ export const lockKeyOf = ({ agent, subscription, key }: GroupKey): string =>
 
 /** The names that a transaction locks before it adds an artifact to the joins and windows that it triggers. */
 export const lockKeysOf = (triggered: readonly Triggered[], owner: KeyOwner, numbers: SubscriptionNumbers): string[] =>
-  triggered.flatMap(({ subscription, key }) => {
+  triggered.flatMap((each) => {
+    const { subscription } = each;
     if (!subscription.batch && !isJoin(subscription)) return [];
     return [
       lockKeyOf({
         agent: subscription.agent,
         subscription: numbers.of(subscription),
-        key: keyIn(owner, subscription.batch ? WINDOW_KEY : boundedKey(key)),
+        key: keyIn(owner, groupKeyOf(each)),
       }),
     ];
   });

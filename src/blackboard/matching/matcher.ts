@@ -64,9 +64,13 @@ export const inOrderOfTypes = <Member extends { type: string }>(
 export const artifactPredicate = (subscription: Subscription): string | null =>
   isJoin(subscription) ? null : subscription.where;
 
-/** The expression that computes a join's key; null if it joins by correlation id, or if it is not a join. */
-export const keyExpression = (subscription: Subscription): string | null =>
-  isJoin(subscription) ? (subscription.join?.by ?? null) : null;
+/** The expression that computes the key by which artifacts gather, and its place in the subscription. Null without one. */
+export function keyExpression(subscription: Subscription): { source: string; place: string } | null {
+  const { join, batch } = subscription;
+  if (batch) return batch.key === null ? null : { source: batch.key, place: 'batch.key' };
+  if (!isJoin(subscription) || !join || join.by === null) return null;
+  return { source: join.by, place: 'join.by' };
+}
 
 /** Interprets the result of a predicate. Only true triggers. */
 export function predicateVerdict(

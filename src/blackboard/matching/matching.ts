@@ -64,7 +64,8 @@ export class Matching {
     );
     for (const verdict of verdicts) {
       if (verdict.kind === 'where_error') this.report(verdict.subscription, 'where', verdict.message);
-      if (verdict.kind === 'key_error') this.report(verdict.subscription, 'join.by', verdict.message);
+      if (verdict.kind === 'key_error')
+        this.report(verdict.subscription, keyExpression(verdict.subscription)!.place, verdict.message);
     }
     const triggered = verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
     for (const each of triggered) {
@@ -99,7 +100,7 @@ export class Matching {
       subscription,
       matchable,
       where === null ? null : await this.evaluate(where, [matchable.artifact]),
-      key === null ? null : await this.evaluate(key, [matchable.artifact]),
+      key === null ? null : await this.evaluate(key.source, [matchable.artifact]),
     );
   }
 

@@ -93,7 +93,9 @@ function identified(subscriptions: readonly Subscription[]): { identity: string;
   return subscriptions.map((configured) => {
     const types = [...configured.types].sort();
     const identity = JSON.stringify(
-      configured.batch ? { batch: types } : { join: types, by: configured.join?.by ?? null },
+      configured.batch
+        ? { batch: types, ...(configured.batch.key !== null && { key: configured.batch.key }) }
+        : { join: types, by: configured.join?.by ?? null },
     );
     const before = seen.get(identity) ?? 0;
     seen.set(identity, before + 1);

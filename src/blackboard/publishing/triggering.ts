@@ -6,7 +6,7 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { BatchWindows } from '../joins/batch-windows.js';
 import { Joins } from '../joins/joins.js';
-import { boundedKey, lockKeysOf, WINDOW_KEY } from '../joins/lock-keys.js';
+import { groupKeyOf, lockKeysOf } from '../joins/lock-keys.js';
 import { isJoin, type Triggered } from '../matching/matcher.js';
 import type { Reactions } from '../matching/matching.js';
 import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
@@ -52,11 +52,11 @@ export class Triggering {
     const owner = { id: correlation.id, isReplay: isReplay(correlation) };
     // Before its own executions, so that it does not cancel these.
     if (cancels.length > 0) await this.cancelRequests.add(tx, changes.now, owner, id, cancels);
-    for (const { subscription, key, queueValues } of triggered) {
-      if (subscription.batch)
-        await this.windows.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, WINDOW_KEY) });
-      else if (isJoin(subscription))
-        await this.joins.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, boundedKey(key)) });
+    for (const each of triggered) {
+      const { subscription, queueValues } = each;
+      const gathering = subscription.batch ? this.windows : isJoin(subscription) ? this.joins : null;
+      if (gathering)
+        await gathering.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, groupKeyOf(each)) });
       else {
         const known = input && [input];
         const execution = { subscription, correlation, inputs: [seq], known, queueValues, direct: false };

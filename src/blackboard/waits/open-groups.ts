@@ -2,8 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { isWindow } from '../joins/lock-keys.js';
-import { keyWithoutReplay } from '../matching/replay-keys.js';
+import { isWindow, shownKeyOf } from '../joins/lock-keys.js';
 import { SubscriptionNumbers, typesIn } from '../matching/subscription-numbers.js';
 import type { SubscriptionRow } from '../matching/subscription-rows.js';
 import type { KnownWork } from '../processes/known-work.js';
@@ -77,7 +76,7 @@ export class OpenGroups {
       agent: row.agent,
       subscription: configured?.index ?? null,
       types,
-      join_key: window ? null : keyWithoutReplay(row.key),
+      join_key: shownKeyOf(row),
       correlation_id: correlations.size === 1 ? [...correlations][0]! : null,
       state: row.state,
       received: Object.fromEntries(parts.map(({ type, count }) => [type, count])),

@@ -54,7 +54,7 @@ export interface OpenGroup {
   /** Index in the agent's `consumes`. Null if the configuration of this process does not have it. */
   subscription: number | null;
   types: string[];
-  /** JSON. Null for a window. */
+  /** JSON. Null for a window without a key. */
   join_key: string | null;
   /** Null if its artifacts belong to several correlations. */
   correlation_id: string | null;

@@ -97,6 +97,7 @@ function checkSubscription(subscription: Checked, path: Path, report: Report): v
   if (typeof subscription.priority === 'string') checkSource(subscription.priority, [...path, 'priority'], report);
   checkSource(subscription.join?.by, [...path, 'join', 'by'], report);
   checkDuration(subscription.join?.within, [...path, 'join', 'within'], errors);
+  checkSource(subscription.batch?.key, [...path, 'batch', 'key'], report);
   checkDuration(subscription.batch?.timeout, [...path, 'batch', 'timeout'], errors);
   checkJoin(subscription, path, errors);
   checkBatch(subscription, path, errors);

@@ -79,7 +79,9 @@ function defineSubscription(agent: string, index: number, options: Remaining<Sub
     fromAgents: present(options.from_agents),
     tags: present(options.tags),
     join: joins ? { by: join?.by ?? null, withinMs: milliseconds(join?.within) } : null,
-    batch: batch ? { size: batch.size ?? MAX_BATCH_SIZE, timeoutMs: milliseconds(batch.timeout) } : null,
+    batch: batch
+      ? { size: batch.size ?? MAX_BATCH_SIZE, timeoutMs: milliseconds(batch.timeout), key: batch.key ?? null }
+      : null,
     priority: typeof options.priority === 'number' ? options.priority : 0,
     priorityBy: typeof options.priority === 'string' ? options.priority : null,
     allowSelf: options.allow_self ?? false,

@@ -56,7 +56,7 @@ const subscriptionSchema: JsonObject = {
       description: 'Collects artifacts and runs the agent once with the list of them',
       type: 'object',
       additionalProperties: false,
-      minProperties: 1,
+      anyOf: [{ required: ['size'] }, { required: ['timeout'] }],
       objectMessage: 'must be an object with size, timeout or both',
       properties: {
         size: {
@@ -66,6 +66,7 @@ const subscriptionSchema: JsonObject = {
           maximum: MAX_BATCH_SIZE,
         },
         timeout: durationSchema('Runs when the first artifact has waited this long'),
+        key: expressionSchema('CEL expression for the key of an artifact; each key has its own window'),
       },
     },
     priority: {

@@ -13,23 +13,27 @@ interface SubscriptionFindings {
 }
 
 /**
- * Returns the findings of the declared types in `where` and `join.by` of a subscription. Expressions for which `isWrong` is true do not
- * compile, and are left out.
+ * Returns the findings of the declared types in `where`, `join.by` and `batch.key` of a subscription. Expressions for which
+ * `isWrong` is true do not compile, and are left out.
  */
 export function subscriptionFindings(
   subscription: Subscription,
   catalog: Catalog,
   isWrong: (below: string[]) => boolean,
 ): SubscriptionFindings[] {
-  const { where, join } = subscription;
-  const [wherePath, keyPath] = [['where'], ['join', 'by']];
+  const { where, join, batch } = subscription;
+  const wherePath = ['where'];
+  const keys: [below: string[], source: string | null | undefined][] = [
+    [['join', 'by'], join?.by],
+    [['batch', 'key'], batch?.key],
+  ];
   return [
     ...(where === null || isWrong(wherePath)
       ? []
       : [{ below: wherePath, findings: predicateFindings(where, subscription, catalog) }]),
-    ...(!join || join.by === null || isWrong(keyPath)
-      ? []
-      : [{ below: keyPath, findings: keyFindings(join.by, subscription, catalog) }]),
+    ...keys.flatMap(([below, source]) =>
+      source == null || isWrong(below) ? [] : [{ below, findings: keyFindings(source, subscription, catalog) }],
+    ),
   ];
 }
 
@@ -41,7 +45,7 @@ function predicateFindings(where: string, subscription: Subscription, catalog: C
     : [...checked.findings, { message: problem, offset: 0, warning: false }];
 }
 
-/** A join key is computed for each artifact alone. */
+/** The key of a join or a window is computed for each artifact alone. */
 const keyFindings = (by: string, subscription: Subscription, catalog: Catalog): readonly TypeFinding[] =>
   typed(by, scopeOf(eitherPayload(subscription, catalog), subscription.types, catalog)).findings;
 

@@ -18,7 +18,7 @@ const subscriptionBody = ({ types, mode, priority, priorityBy, batch }: Subscrip
   types,
   mode,
   priority: priorityBy === null ? priority : null,
-  ...(batch && { window: { size: batch.size, timeout_ms: batch.timeoutMs } }),
+  ...(batch && { window: { size: batch.size, timeout_ms: batch.timeoutMs, key: batch.key } }),
 });
 
 const optionsBody = (agent: AgentDefinition): AgentOptionsBody => ({

@@ -53,6 +53,11 @@ export const EXPRESSIONS_MISTAKES: Mistake[] = [
     `error line 3, column 63: agents.a.consumes[0].join.by: is not valid CEL at \`.(\``,
   ],
   [
+    'a key of a batch window that does not compile',
+    withAgent('', { consumes: "[{ types: [Order], batch: { size: 2, key: 'payload.(' } }]" }),
+    `error line 3, column 65: agents.a.consumes[0].batch.key: is not valid CEL at \`.(\``,
+  ],
+  [
     'an integer of CEL with a number of JSON',
     withWhere('payload.n * 2 > 4.0', ''),
     'warning line 5, column 16: agents.a.consumes[0].where: payload.n * 2 mixes a JSON number (a double) with an integer; write payload.n * 2.0',

@@ -109,7 +109,7 @@ const Agent = ({ name }: { name: string }): ReactNode => (
 );
 
 function GroupSentence({ group }: { group: Extract<Wait, { kind: 'join' | 'window' }> }): ReactNode {
-  const { kind, group_id, agent, waiting_for, size, size_needed, until, without_process } = group;
+  const { kind, group_id, agent, join_key, waiting_for, size, size_needed, until, without_process } = group;
   const link = (text: string): ReactNode => (
     <Place to="/waiting" search={{ group: group_id }} className="link underline">
       {text}
@@ -124,7 +124,14 @@ function GroupSentence({ group }: { group: Extract<Wait, { kind: 'join' | 'windo
         </>
       ) : (
         <>
-          the {link('batch window')} of <Agent name={agent} />, which has {size}
+          the {link('batch window')}
+          {join_key !== null && (
+            <>
+              {' '}
+              of the key <code className="font-mono">{join_key}</code>
+            </>
+          )}{' '}
+          of <Agent name={agent} />, which has {size}
           {size_needed !== null && ` of ${size_needed}`}
         </>
       )}

@@ -42,7 +42,7 @@ export function reasonOf(wait: Wait): string {
         ? 'the join is complete, and its where is being evaluated'
         : `it needs ${wait.waiting_for.join(' and ')}, and has ${received(wait)}, with the key ${wait.join_key}`;
     case 'window':
-      return `the window has ${wait.size} of ${wait.size_needed ?? 'an unknown number of'} artifacts`;
+      return `the window${wait.join_key === null ? '' : ` of the key ${wait.join_key}`} has ${wait.size} of ${wait.size_needed ?? 'an unknown number of'} artifacts`;
     case 'held':
       return `${wait.claimed_by ?? 'a client'} has claimed it`;
     case 'retry':

@@ -11,6 +11,13 @@ export class BatchWindowBody {
     description: 'Milliseconds after its first artifact that close it before that; null if nothing does',
   })
   timeout_ms!: number | null;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'CEL expression over one artifact: each key has its own window; null if one window takes all',
+  })
+  key!: string | null;
 }
 
 export class SubscriptionBody {

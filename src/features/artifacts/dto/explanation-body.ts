@@ -45,7 +45,8 @@ export class VerdictBody implements Explanation {
 
   @ApiProperty({
     required: false,
-    description: 'With `join_waiting` and `join_undecided`: the key as JSON text, or its SHA-256 if it is long',
+    description:
+      'With `join_waiting`, `join_undecided`, and `window_filling` by a key: the key as JSON text, or its SHA-256 if it is long',
   })
   join_key?: string;
 

@@ -27,7 +27,11 @@ export class OpenGroupBody implements OpenGroup {
   @ApiProperty({ type: [String], description: 'Types of the subscription' })
   types!: string[];
 
-  @ApiProperty({ type: String, nullable: true, description: 'JSON of the key of a join; null for a batch window' })
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'JSON of the key of a join or a batch window; null for a batch window without `key`',
+  })
   join_key!: string | null;
 
   @ApiProperty({
