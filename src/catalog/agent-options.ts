@@ -33,6 +33,8 @@ export interface AgentOptions {
   cancel_on?: { types: string[]; key: string };
   /** For how long an execution takes the answer of an earlier one. `key` is CEL over the inputs. Default: their types and payloads. */
   cache?: { for: string; key?: string };
+  /** One execution of each `key`, CEL over the inputs, runs at a time. `on_conflict` says what happens to another one. */
+  singleton?: { key: string; on_conflict: 'skip' | 'cancel_running' | 'queue' };
 }
 
 /** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */

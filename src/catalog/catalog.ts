@@ -1,6 +1,6 @@
 import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
-import type { Limit } from './limits.js';
+import { defineLimit, type Limit, singletonAgent } from './limits.js';
 import type { ConfiguredSchedule } from './schedules/schedule.js';
 import type { ConfiguredDefinition } from './stored-definition.js';
 
@@ -68,6 +68,13 @@ export class Catalog {
 
   type(name: string): ArtifactType | undefined {
     return this.typesByName.get(name);
+  }
+
+  /** Returns a limit of the file, or the turns of an agent with `singleton`, by its name. */
+  limit(name: string): Limit | undefined {
+    const agent = singletonAgent(name);
+    if (agent === null) return this.limits.get(name);
+    return this.agent(agent)?.singleton ? defineLimit(name, { concurrency: 1 }) : undefined;
   }
 
   /** Returns the subscriptions in the order of the configuration. */

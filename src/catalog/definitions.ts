@@ -86,7 +86,20 @@ export interface AgentDefinition {
   fairness: Fairness | null;
   cancelOn: CancelRule | null;
   cache: CacheRule | null;
+  singleton: SingletonRule | null;
 }
+
+/** At most one execution of each key has its turn. */
+export interface SingletonRule {
+  /** CEL over the inputs of an execution: its key. */
+  key: string;
+  onConflict: OnConflict;
+}
+
+/** The decision about an execution while another one with its key has not ended. */
+export const ON_CONFLICT = ['skip', 'cancel_running', 'queue'] as const;
+
+export type OnConflict = (typeof ON_CONFLICT)[number];
 
 /** When an execution takes the answer of an earlier one of the same agent. */
 export interface CacheRule {

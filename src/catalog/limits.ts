@@ -81,6 +81,16 @@ export const defineLimitUses = (
     return name === undefined ? [] : { name, key: key ?? keys.get(name) ?? null };
   });
 
+/** Begins the names of turns. The name of a limit has no space at its ends. */
+const SINGLETON = ' singleton of ';
+
+/** The name of the turns of an agent with `singleton`, for which executions wait as for a limit. */
+export const singletonName = (agent: string): string => SINGLETON + agent;
+
+/** The agent of a name of turns. Null if it is the name of a limit. */
+export const singletonAgent = (name: string): string | null =>
+  name.startsWith(SINGLETON) ? name.slice(SINGLETON.length) : null;
+
 /** The values of a limit that can change while it is used. */
 export type LimitValues = Pick<LimitOptions, 'concurrency' | 'rate' | 'burst'>;
 

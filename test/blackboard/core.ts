@@ -78,6 +78,7 @@ export const agent = (
   fairness: null,
   cancelOn: null,
   cache: null,
+  singleton: null,
   ...parts,
 });
 

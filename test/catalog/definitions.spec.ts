@@ -93,6 +93,7 @@ describe('the catalog of a configuration', () => {
       limits: [],
       fairness: null,
       cancelOn: null,
+      singleton: null,
       cache: null,
     });
   });

@@ -345,6 +345,18 @@ describe('the key of cancel_on', () => {
   });
 });
 
+test.each([
+  ['singleton.key', '[{ types: [Order] }], singleton: { key: ▸payload.totl, on_conflict: skip }'],
+  ['consumes[0].batch.key', '[{ types: [Order], batch: { size: 2, key: ▸payload.totl } }]'],
+])('%s is checked', async (path, consumes) => {
+  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
+  expect(
+    await findingsIn(
+      `${TYPES}\nagents:\n  a: { consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }\n`,
+    ),
+  ).toEqual([`error at ▸ agents.a.${path}: names the unknown field payload.totl; did you mean payload.total?`]);
+});
+
 describe('an expression that may work', () => {
   test.each([
     [

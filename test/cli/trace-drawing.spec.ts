@@ -76,6 +76,12 @@ const TRACE = {
     }),
     execution('E', 'approver', ['o'], [184_002, null], { state: 'pending', started_at: null, attempts: [] }),
     execution('F', 'packer', ['o'], [184_003, 185_003], { state: 'cancelled', cancelled_by: id('z') }),
+    execution('G', 'sender', ['o'], [184_004, 184_004], {
+      state: 'cancelled',
+      started_at: null,
+      attempts: [],
+      skipped_for: id('y'),
+    }),
   ],
   truncated: false,
 };
@@ -136,8 +142,10 @@ Inquiry                                           0 ms             ${id('i')}
             │  └─ WorkflowError             3 min 10 s             ${id('w')}
             ├─ approver          pending     3 min 5 s             ${id('E')}
             │     waits: anna can claim it
-            └─ packer            cancelled   3 min 5 s     1.00 s  ${id('F')}
-                  cancelled by the artifact ${id('z')}
+            ├─ packer            cancelled   3 min 5 s     1.00 s  ${id('F')}
+            │     cancelled by the artifact ${id('z')}
+            └─ sender            cancelled   3 min 5 s             ${id('G')}
+                  skipped for the execution ${id('y')}
 
 Waits:
   the correlation is cancelled at its deadline (until 2026-11-20T11:00:00Z)

@@ -107,9 +107,7 @@ describe('cancel_on', () => {
     expect(await board.types(one)).toEqual(['Order']);
     const [order] = await board.artifacts(one);
     expect(await explained(order!.id, 'shipper')).toMatch(
-      new RegExp(
-        `; the execution was cancelled at \\S+ by the artifact ${artifact}, whose key of cancel_on is the same\\.$`,
-      ),
+      new RegExp(`; the execution was cancelled at \\S+ by the artifact ${artifact}, whose key is the same\\.$`),
     );
     const { body } = await board.http.get(`/api/v1/correlations/${one}/trace`).expect(200);
     expect((body as { executions: object[] }).executions).toMatchObject([

@@ -1535,6 +1535,8 @@ export interface components {
             cancelled_by?: string;
             /** Format: uuid */
             cached_from?: string;
+            /** Format: uuid */
+            skipped_for?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1841,6 +1843,8 @@ export interface components {
             cancelled_by?: string;
             /** Format: uuid */
             cached_from?: string;
+            /** Format: uuid */
+            skipped_for?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;
@@ -1940,6 +1944,8 @@ export interface components {
             cancelled_by?: string;
             /** Format: uuid */
             cached_from?: string;
+            /** Format: uuid */
+            skipped_for?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;

@@ -7,7 +7,7 @@ export function CancellingArtifact({ id }: { id: string }): ReactNode {
   return <IdChip id={id} what="artifact" to={{ to: '/artifacts/$id', params: { id } }} />;
 }
 
-/** The execution whose answer another one took. It may be deleted already. */
-export function AnsweringExecution({ id }: { id: string }): ReactNode {
+/** The execution whose answer another one took, or for which it was skipped. It may be deleted already. */
+export function OtherExecution({ id }: { id: string }): ReactNode {
   return <IdChip id={id} what="execution" to={{ to: '/executions', search: { execution: id } }} />;
 }

@@ -8,6 +8,7 @@ import { Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { JoinRemoval } from '../joins/join-removal.js';
+import { LimitReleases } from '../limits/limit-releases.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { abortEngines } from './abort-signals.js';
@@ -26,6 +27,7 @@ export class Cancellation {
     private readonly usages: Usages,
     private readonly timers: TimerQueue,
     private readonly joinRemoval: JoinRemoval,
+    private readonly releases: LimitReleases,
     private readonly signals: Signals,
   ) {}
 
@@ -119,6 +121,7 @@ export class Cancellation {
       .filter(({ state, lease_owner }) => state === 'running' && lease_owner === null)
       .map(({ agent }) => agent);
     tx.afterCommit(() => {
+      this.releases.turnsFreed(open);
       abortEngines(this.signals, running);
       // Clients held these executions, so no process notices by itself that their places are free.
       new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));

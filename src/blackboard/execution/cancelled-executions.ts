@@ -4,10 +4,11 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Usages } from '../budgets/usages.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { LimitReleases } from '../limits/limit-releases.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { abortEngines } from './abort-signals.js';
-import { endAmong, holdOpenAmong } from './execution-rows.js';
+import { endAmong, holdOpenAmong, type WhyCancelled } from './execution-rows.js';
 
 /**
  * Cancels executions one by one. The other work of their correlations continues. As when a correlation is cancelled,
@@ -19,15 +20,16 @@ export class CancelledExecutions {
     private readonly backlog: Backlog,
     private readonly usages: Usages,
     private readonly timers: TimerQueue,
+    private readonly releases: LimitReleases,
     private readonly signals: Signals,
   ) {}
 
-  /** Cancels those that have not ended. `artifactId`: what cancels them. The caller saves the changes. */
+  /** Cancels those that have not ended. The caller saves the changes. */
   async cancel(
     tx: Transaction,
     changes: CorrelationChanges,
     executions: readonly { id: string; correlation_id: string }[],
-    artifactId: string,
+    why: Partial<WhyCancelled>,
   ): Promise<void> {
     if (executions.length === 0) return;
     // Correlations are locked before executions, as everywhere.
@@ -38,7 +40,7 @@ export class CancelledExecutions {
     );
     if (held.length === 0) return;
     const ids = held.map(({ id }) => id);
-    await endAmong(tx.db, { now: changes.now, artifactId }, ids);
+    await endAmong(tx.db, { now: changes.now, cancelled_by: null, skipped_for: null, ...why }, ids);
     for (const [correlationId, own] of Map.groupBy(held, ({ correlation_id }) => correlation_id)) {
       await this.usages.abandon(tx, changes, correlationId, own);
       (await changes.get(correlationId)).pending -= own.length;
@@ -53,6 +55,7 @@ export class CancelledExecutions {
     );
     const running = held.filter(({ state }) => state === 'running');
     tx.afterCommit(() => {
+      this.releases.turnsFreed(held);
       abortEngines(
         this.signals,
         running.map(({ id }) => id),

@@ -4,6 +4,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { LimitReleases } from '../limits/limit-releases.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
 import { countEnd } from './activity-event-rows.js';
@@ -15,7 +16,7 @@ import type { ReleasedExecution } from './lease-rows.js';
 
 /**
  * Records the end of an execution: its consumptions, its agent's activity, live events, an answer for
- * later executions, and the WorkflowError and the failure group of a failure.
+ * later executions, whose turn is next, and the WorkflowError and the failure group of a failure.
  */
 @Injectable()
 export class EndedExecutions {
@@ -24,6 +25,7 @@ export class EndedExecutions {
     private readonly errors: WorkflowErrors,
     private readonly liveEvents: LiveEvents,
     private readonly cached: CachedAnswers,
+    private readonly releases: LimitReleases,
   ) {}
 
   /** `outputs`: how many artifacts it published. */
@@ -77,6 +79,9 @@ export class EndedExecutions {
     await consume(tx, execution, released, now);
     // Locks the timer after the correlation, in the same order as the code that sets it.
     if (released.due_at !== null) await this.timers.cancel(tx, 'due', execution.id);
+    const { singleton_key } = released;
+    if (singleton_key !== null)
+      tx.afterCommit(() => this.releases.turnsFreed([{ agent: execution.agent, singleton_key }]));
     if (!this.liveEvents.areWanted) return;
     const { id: execution_id, agent: consumer, correlationId: correlation_id, replay } = execution;
     for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
-import { memoize, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
+import { memoize, places, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { ExecutionsTable, Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
@@ -60,7 +60,7 @@ const claimedSince = memoize((count: number) =>
   }),
 );
 
-type OpenExecution = Pick<StoredExecution, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at'>;
+type OpenExecution = Pick<StoredExecution, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key'>;
 
 /**
  * Finds the executions of a correlation that have not ended. Locks the rows: an execution that changed its state between this query and the update would be counted wrongly.
@@ -68,7 +68,7 @@ type OpenExecution = Pick<StoredExecution, 'id' | 'agent' | 'state' | 'lease_own
 export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent', 'state', 'lease_owner', 'due_at'])
+    .select(['id', 'agent', 'state', 'lease_owner', 'due_at', 'singleton_key'])
     .where('correlation_id', '=', correlationId)
     .where('state', 'in', ['pending', 'running'])
     .orderBy('id');
@@ -95,17 +95,20 @@ export function holdOpenAmong(
 ): Promise<(OpenExecution & Pick<StoredExecution, 'correlation_id'>)[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent', 'correlation_id', 'state', 'lease_owner', 'due_at'])
+    .select(['id', 'agent', 'correlation_id', 'state', 'lease_owner', 'due_at', 'singleton_key'])
     .where('id', 'in', ids)
     .where('ended_at', 'is', null)
     .orderBy('id');
   return locking(tx.db, open, { wait: true }).execute();
 }
 
+/** The artifact, or the other execution with the same key, for which executions are cancelled one by one. */
+export type WhyCancelled = Pick<StoredExecution, 'cancelled_by' | 'skipped_for'>;
+
 /** Cancels these executions, which have not ended and are locked. */
-export const endAmong = preparedWithList<{ now: number; artifactId: string }, string, unknown>((db, place, ids) =>
+export const endAmong = preparedWithList<{ now: number } & WhyCancelled, string, unknown>((db, place, ids) =>
   cancelling(db, place('now'))
-    .set({ cancelled_by: place('artifactId') })
+    .set(places(place, ['cancelled_by', 'skipped_for']))
     .where('id', 'in', ids),
 );
 
@@ -142,7 +145,10 @@ export const holdExecution = (tx: Transaction, id: string): Promise<StoredExecut
 export async function beginRound(
   tx: Transaction,
   { id, round, failure_group }: Pick<StoredExecution, 'id' | 'round' | 'failure_group'>,
-  begun: Pick<StoredExecution, 'generation' | 'assignee' | 'due_at' | 'available_at'>,
+  begun: Pick<
+    StoredExecution,
+    'generation' | 'assignee' | 'due_at' | 'available_at' | 'blocked_on' | 'singleton_waits'
+  >,
 ): Promise<void> {
   const again = {
     ...begun,
@@ -160,7 +166,7 @@ export async function beginRound(
   // An execution that an older version failed during an upgrade has no group.
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
   await changeState(tx.db, 'executions', ['failed'], 'pending')
-    .set({ ended_at: null, blocked_on: null, ...again, ...(begun.assignee !== null && { fair_key: null }) })
+    .set({ ended_at: null, ...again, ...(begun.assignee !== null && { fair_key: null }) })
     .set(({ eb, lit }) => ({ replay: eb.case().when('replay', '>', 0).then(lit(1)).else(lit(0)).end() }))
     .where('id', '=', id)
     .execute();

@@ -31,6 +31,7 @@ import { FailedAttempts } from './failed-attempts.js';
 import { FailedExecutions } from './failed-executions.js';
 import { InputMemory } from './input-memory.js';
 import { InputParsing } from './input-parsing.js';
+import { LateSingletons } from './late-singletons.js';
 import { LeaseWatch } from './lease-watch.js';
 import { Leases } from './leases.js';
 import { Outcomes } from './outcomes.js';
@@ -74,6 +75,7 @@ import { StartedExecutions } from './started-executions.js';
     FailedAttempts,
     InputMemory,
     InputParsing,
+    LateSingletons,
     LeaseWatch,
     Leases,
     Outcomes,
@@ -94,6 +96,7 @@ import { StartedExecutions } from './started-executions.js';
     FailedExecutions,
     FailedAttempts,
     InputMemory,
+    LateSingletons,
     LeaseWatch,
     Leases,
     Outcomes,

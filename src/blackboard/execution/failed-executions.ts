@@ -8,6 +8,8 @@ import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { LimitReleases } from '../limits/limit-releases.js';
+import { turnAgain } from '../limits/singleton-turns.js';
 import { isUnknown } from '../matching/cancel-keys.js';
 import { isMissingValues } from '../matching/queue-expressions.js';
 import { Processes } from '../processes/processes.js';
@@ -34,6 +36,7 @@ export class FailedExecutions {
     private readonly tracker: CorrelationTracker,
     private readonly timers: TimerQueue,
     private readonly backlog: Backlog,
+    private readonly releases: LimitReleases,
     private readonly signals: Signals,
   ) {}
 
@@ -116,21 +119,27 @@ export class FailedExecutions {
     correlation.pending += 1;
     if (failed.generation !== correlation.generation) correlation.generation_executions += 1;
     await recordFailedAttempt(tx, lastAttempt(failed));
-    const work = externalWork(this.catalog.agent(failed.agent));
+    const agent = this.catalog.agent(failed.agent);
+    const work = externalWork(agent);
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
     // Agents and clients name errors as they like, so that the type alone does not say it.
     const keysFailed = isMissingValues(failed.error_type) && failed.limit_keys === null && failed.fair_key === null;
     // It may also have been ended while it waited for its keys.
-    const lacksKeys = keysFailed || isUnknown(failed.cancel_key);
+    const lacksKeys = keysFailed || isUnknown(failed.cancel_key) || isUnknown(failed.singleton_key);
+    // Another execution may have the turn now, so it waits until the loop that passes turns on has looked.
+    const blockedOn = lacksKeys ? null : turnAgain(failed.agent, agent, failed.singleton_key);
     await beginRound(tx, failed, {
       generation: correlation.generation,
       assignee: work ? work.assignee : failed.assignee,
       due_at: dueAt,
-      available_at: lacksKeys ? NEVER : null,
+      available_at: lacksKeys || blockedOn !== null ? NEVER : null,
+      blocked_on: blockedOn,
+      singleton_waits: blockedOn === null ? 0 : 1,
     });
     if (lacksKeys) await this.timers.set(tx, 'limits', changes.now, id);
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
     this.backlog.changed(tx, 1);
+    if (blockedOn !== null) tx.afterCommit(() => this.releases.freed([blockedOn]));
     tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
   }
 }

@@ -28,6 +28,7 @@ type ExecutionColumn =
   | 'error_message'
   | 'cancelled_by'
   | 'cached_from'
+  | 'skipped_for'
   | OutsideColumn;
 /** The columns that say who must do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
@@ -154,6 +155,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.error_message',
       'executions.cancelled_by',
       'executions.cached_from',
+      'executions.skipped_for',
       'executions.assignee',
       'executions.claimed_by',
       'executions.lease_owner',

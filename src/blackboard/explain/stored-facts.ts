@@ -63,7 +63,8 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
 });
 
 function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
-  const { agent, state, attempt, available_at, ended_at, error_message, cancelled_by, cached_from } = execution;
+  const { agent, state, attempt, available_at, ended_at, error_message, cancelled_by, cached_from, skipped_for } =
+    execution;
   const { paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
   switch (state) {
@@ -85,7 +86,9 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
     case 'failed':
       return `failed permanently at ${toTimestamp(ended_at!)}, in attempt ${attempt}: ${error_message}`;
     case 'cancelled':
-      return `was cancelled at ${toTimestamp(ended_at!)}${cancelled_by === null ? '' : ` by the artifact ${cancelled_by}, whose key of cancel_on is the same`}`;
+      if (skipped_for !== null)
+        return `was skipped at ${toTimestamp(ended_at!)}, because the execution ${skipped_for}, whose key of singleton is the same, had not ended`;
+      return `was cancelled at ${toTimestamp(ended_at!)}${cancelled_by === null ? '' : ` by the artifact ${cancelled_by}, whose key is the same`}`;
   }
 }
 

@@ -74,6 +74,7 @@ const OF_EXECUTION = [
   'due_at',
   'cancelled_by',
   'cached_from',
+  'skipped_for',
 ] as const;
 
 export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & {

@@ -57,6 +57,8 @@ export interface TracedExecution {
   cancelled_by?: string;
   /** The execution whose answer it took. Absent if it took none. */
   cached_from?: string;
+  /** The execution with the same key of `singleton` for which it did not run. Absent for all others. */
+  skipped_for?: string;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;
   /** The name that the last claimant gave. */

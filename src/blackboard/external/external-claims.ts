@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { singletonAgent } from '../../catalog/limits.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -165,7 +166,10 @@ export class ExternalClaims {
 
   private async limitOf({ db }: Transaction, id: string): Promise<string | null> {
     const limit = await findLimitOf(db, id);
-    return limit === null ? null : `it waits for the limit ${limit}`;
+    if (limit === null) return null;
+    return singletonAgent(limit) === null
+      ? `it waits for the limit ${limit}`
+      : 'it waits for another one with its key of singleton';
   }
 
   private async take(

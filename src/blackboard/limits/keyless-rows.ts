@@ -1,6 +1,7 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
+import type { ExecutionsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { NEVER } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
@@ -14,6 +15,7 @@ const withoutKeys = (db: Reader, id: string) =>
     .where('executions.id', '=', id)
     .where(isInState('pending'))
     .where('available_at', '=', NEVER)
+    .where('blocked_on', 'is', null)
     .where('limit_keys', 'is', null);
 
 /** `bytes`: the size of its inputs. */
@@ -21,11 +23,19 @@ export const findWithoutKeys = (
   db: Reader,
   id: string,
 ): Promise<
-  | { agent: string; subscription: number; correlation_id: string; replay: number; batch: number; bytes: number }
+  | {
+      seq: number;
+      agent: string;
+      subscription: number;
+      correlation_id: string;
+      replay: number;
+      batch: number;
+      bytes: number;
+    }
   | undefined
 > =>
   withoutKeys(db, id)
-    .select(['agent', 'subscription', 'executions.correlation_id', 'executions.replay', 'batch'])
+    .select(['executions.seq', 'agent', 'subscription', 'executions.correlation_id', 'executions.replay', 'batch'])
     .select(({ selectFrom }) =>
       selectFrom('execution_inputs')
         .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
@@ -55,18 +65,23 @@ export const findInputArtifacts = (db: Reader, executionId: string): Promise<Art
     .orderBy('execution_inputs.position')
     .execute();
 
-/** Makes the execution claimable. Returns its agent; undefined if it no longer waits for its keys. */
+/** The columns that keep an execution from being claimed while it waits for its turn of `singleton`. */
+export type TurnPlace = Pick<Selectable<ExecutionsTable>, 'available_at' | 'blocked_on' | 'singleton_waits'>;
+
+/** Makes the execution claimable, or lets it wait at `place`. Returns its agent; undefined if it no longer waits for its keys. */
 export async function setQueueValues(
   tx: Transaction,
   id: string,
   { priority, ...columns }: QueueValues,
+  place: TurnPlace,
 ): Promise<string | undefined> {
   const row = await tx.db
     .updateTable('executions')
-    .set({ ...columns, ...(priority !== null && { priority }), available_at: null })
+    .set({ ...columns, ...(priority !== null && { priority }), ...place })
     .where('id', '=', id)
     .where(isInState('pending'))
     .where('available_at', '=', NEVER)
+    .where('blocked_on', 'is', null)
     .where('limit_keys', 'is', null)
     .returning('agent')
     .executeTakeFirst();

@@ -11,6 +11,7 @@ import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteUnusedRates, findBlockedAmong, findFirstBlocked, unblockExecutions } from './limit-rows.js';
 import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
+import { isTurn, turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
 /** Keys in one transaction. */
@@ -71,6 +72,11 @@ export class LimitReleases {
     this.loop.wake();
   }
 
+  /** These executions have ended, and others may have their turns. Those whose agent has no `singleton` have no key. */
+  turnsFreed(ended: readonly { agent: string; singleton_key: string | null }[]): void {
+    this.freed(ended.flatMap(({ agent, singleton_key: key }) => (key === null ? [] : turnText(agent, key))));
+  }
+
   /** The rate of this key has room at `time` (epoch ms). */
   at(key: string, time: number): void {
     if (!this.isWorking || (!this.times.has(key) && this.times.size >= MOST_TIMES)) return;
@@ -96,7 +102,8 @@ export class LimitReleases {
     const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
     asked.forEach((key) => this.keys.delete(key));
     const blocked = new Set([...(await findBlockedAmong(this.unitOfWork.reader, asked)), ...(await this.nextOfAll())]);
-    if (blocked.size > 0) await this.release([...blocked]);
+    const passable = await this.limits.passable(this.unitOfWork.reader, [...blocked].map(parseKey));
+    if (passable.length > 0) await this.release(passable);
     if (this.keys.size > 0) return now;
     const next = Math.min(...this.times.values(), this.after ? now + PAGE_PAUSE_MS : Infinity);
     return next === Infinity ? null : next;
@@ -116,8 +123,7 @@ export class LimitReleases {
     await this.unitOfWork.run((tx) => deleteUnusedRates(tx, this.clock.now()));
   }
 
-  private release(texts: readonly string[]): Promise<void> {
-    const keys = texts.map(parseKey);
+  private release(keys: readonly LimitKey[]): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
       const usage = await this.limits.hold(tx, keys, this.clock.now());
       const ids: string[] = [];
@@ -133,7 +139,7 @@ export class LimitReleases {
     const room = Math.min(usage.room(key), RELEASED_AT_ONCE);
     const ids: string[] = [];
     for (const { id, limit_keys } of await this.firstBlocked(tx, text, room)) {
-      const own = parseKeys(limit_keys).find((each) => keyText(each) === text);
+      const own = isTurn(key) ? key : parseKeys(limit_keys!).find((each) => keyText(each) === text);
       const obstacle = own ? usage.take([own]) : null;
       if (obstacle) return this.later(tx, text, obstacle.at, ids);
       ids.push(id);

@@ -24,6 +24,20 @@ export const findRunning = prepared<object, RunningRow>((db) =>
     .$narrowType<{ limit_keys: string }>(),
 );
 
+/** Finds those of these keys whose turn an execution of the agent has. */
+export const findTurns = preparedWithList<{ agent: string }, string, { singleton_key: string }>((db, place, keys) =>
+  db
+    .selectFrom('executions')
+    .select('singleton_key')
+    .where('agent', '=', place('agent'))
+    // Without `is not null`, for which SQLite would read all keys of the agent.
+    .where('singleton_key', 'in', keys)
+    // A literal, because the database does not use a partial index if the value is a parameter.
+    .where('singleton_waits', '=', sql.lit(0))
+    .where('ended_at', 'is', null)
+    .$narrowType<{ singleton_key: string }>(),
+);
+
 export const findRates = preparedWithList<object, string, { limit_key: string; used_until: number }>(
   (db, _place, keys) => db.selectFrom('limit_rates').selectAll().where('limit_key', 'in', keys),
 );
@@ -55,11 +69,11 @@ export const blockExecutions = preparedWithList<{ blockedOn: string }, string, {
     .returning('id');
 });
 
-/** Puts blocked executions back into the queue. Returns their agents. */
+/** Puts blocked executions back into the queue. One that waited for its turn has it. Returns their agents. */
 export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
   db
     .updateTable('executions')
-    .set({ available_at: null, blocked_on: null })
+    .set({ available_at: null, blocked_on: null, singleton_waits: 0 })
     .where('id', 'in', ids)
     .where(isInState('pending'))
     .where('blocked_on', 'is not', null)
@@ -67,19 +81,20 @@ export const unblockExecutions = preparedWithList<object, string, { agent: strin
 );
 
 /** The first executions that wait for the limit, in the order of claims. */
-export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, { id: string; limit_keys: string }>(
-  (db, place) =>
-    db
-      .selectFrom('executions')
-      .select(['id', 'limit_keys'])
-      .where('blocked_on', '=', place('blockedOn'))
-      .where('blocked_on', 'is not', null)
-      .where(isInState('pending'))
-      .orderBy('priority', 'desc')
-      .orderBy('background')
-      .orderBy('seq')
-      .limit(place('limit'))
-      .$narrowType<{ limit_keys: string }>(),
+export const findFirstBlocked = prepared<
+  { blockedOn: string; limit: number },
+  { id: string; limit_keys: string | null }
+>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'limit_keys'])
+    .where('blocked_on', '=', place('blockedOn'))
+    .where('blocked_on', 'is not', null)
+    .where(isInState('pending'))
+    .orderBy('priority', 'desc')
+    .orderBy('background')
+    .orderBy('seq')
+    .limit(place('limit')),
 );
 
 /** The name of the limit that the execution waits for, or null. */

@@ -6,6 +6,7 @@ import type { LimitKey } from '../matching/limit-keys.js';
 import { countBlocked, countBlockedBefore, MOST_COUNTED } from './limit-rows.js';
 import { keyText, type LimitUsage, parseKey } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
+import { isTurn, turnKey } from './singleton-turns.js';
 
 interface Blocked {
   id: string;
@@ -24,7 +25,10 @@ export class LimitWaits {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17, next in 0.8 s`. */
+  /**
+   * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17, next in 0.8 s`, or
+   * `singleton of packer: 1 of 1 used, 1st of 2 for 17`.
+   */
   async texts(rows: readonly Blocked[]): Promise<ReadonlyMap<string, string>> {
     const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
     if (blocked.length === 0) return new Map();
@@ -48,10 +52,10 @@ export class LimitWaits {
     const at = usage.obstacle(key)?.at ?? null;
     const parts = [
       ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),
-      `${ordinal(place)} of ${counted(all)}${key[1] === null ? '' : ` for ${key[1]}`}`,
+      `${ordinal(place)} of ${counted(all)}${key[1] === null ? '' : ` for ${isTurn(key) ? turnKey(key) : key[1]}`}`,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
     ];
-    return `limit ${key[0]}: ${parts.join(', ')}`;
+    return `${isTurn(key) ? key[0].trim() : `limit ${key[0]}`}: ${parts.join(', ')}`;
   }
 }
 

@@ -1,13 +1,14 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { type Limit, type LimitValues, withValues } from '../../catalog/limits.js';
+import { type Limit, type LimitValues, singletonAgent, withValues } from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { findRates, findRunning, type RunningRow } from './limit-rows.js';
+import { findRates, findRunning, findTurns, type RunningRow } from './limit-rows.js';
 import { keyText, LimitUsage, parseKeys } from './limit-usage.js';
 import { findLimitValues } from './limit-value-rows.js';
+import { isTurn, turnLock, turnOf } from './singleton-turns.js';
 
 /** The name that a transaction locks while it starts executions of a limit, or changes the limit. */
 export const limitLock = (limit: string): string => `limit ${limit}`;
@@ -18,7 +19,7 @@ export class SharedLimits {
   constructor(private readonly catalog: Catalog) {}
 
   get areNone(): boolean {
-    return this.catalog.limits.size === 0;
+    return this.catalog.limits.size === 0 && this.catalog.agents.every(({ singleton }) => singleton === null);
   }
 
   /**
@@ -26,7 +27,7 @@ export class SharedLimits {
    * left out. It limits nothing.
    */
   async effective(db: Reader, names: readonly string[]): Promise<ReadonlyMap<string, Limit>> {
-    const known = names.flatMap((name) => this.catalog.limits.get(name) ?? []);
+    const known = names.flatMap((name) => this.catalog.limit(name) ?? []);
     const stored = await findLimitValues(
       db,
       {},
@@ -40,23 +41,24 @@ export class SharedLimits {
 
   /**
    * Locks the limits of these keys until the transaction ends, and returns what is used of them. No other transaction
-   * starts an execution with one of them meanwhile.
+   * starts an execution with one of them, or gives one a turn, meanwhile.
    */
   async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    await tx.lock([...new Set(keys.map(([limit]) => limitLock(limit)))].sort());
+    await tx.lock([...new Set(keys.map(lockOf))].sort());
     return this.usage(tx.db, keys, now);
   }
 
   /** Reads what is used of the limits of these keys. Without `hold` it may change at any time. */
   async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    const [limits, running, rates] = await Promise.all([
+    const [limits, running, turns, rates] = await Promise.all([
       this.effective(db, [...new Set(keys.map(([name]) => name))]),
       this.running(db),
+      this.turns(db, keys),
       findRates(db, {}, [...new Set(keys.map(keyText))]),
     ]);
     return new LimitUsage(
       limits,
-      running,
+      [...running, turns],
       new Map(rates.map(({ limit_key, used_until }) => [limit_key, used_until])),
       now,
     );
@@ -68,9 +70,37 @@ export class SharedLimits {
     return rows.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys));
   }
 
+  /** Returns those of the keys for whose turns this process can let an execution start now. */
+  async passable(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
+    // Only a process that has the agent knows whether its executions still wait for turns.
+    const known = keys.filter((key) => !isTurn(key) || this.catalog.agent(singletonAgent(key[0])!));
+    // If the agent no longer has the rule, all that wait may start.
+    const ruled = known.filter(([name]) => this.catalog.limit(name));
+    const taken = new Set((await this.turns(db, ruled)).map(keyText));
+    return known.filter((key) => !taken.has(keyText(key)));
+  }
+
+  /** Returns those of the keys whose turn an execution has. */
+  private async turns(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
+    const found: LimitKey[] = [];
+    for (const [name, some] of Map.groupBy(keys.filter(isTurn), ([limit]) => limit)) {
+      const agent = singletonAgent(name)!;
+      const rows = await findTurns(
+        db,
+        { agent },
+        some.map(([, key]) => String(key)),
+      );
+      found.push(...rows.map(({ singleton_key }) => turnOf(agent, singleton_key)));
+    }
+    return found;
+  }
+
   // A lease without an owner belongs to a client that has claimed the execution, or to a remote agent that will answer
   // later. Waiting for that answer uses nothing.
   private holds({ agent, lease_owner }: RunningRow): boolean {
     return lease_owner !== null || isExternal(this.catalog.agent(agent));
   }
 }
+
+const lockOf = (key: LimitKey): string =>
+  isTurn(key) ? turnLock(singletonAgent(key[0])!, String(key[1])) : limitLock(key[0]);

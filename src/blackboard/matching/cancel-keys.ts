@@ -20,7 +20,7 @@ export interface Cancel {
 /** The key of an execution whose key is not computed yet. Other keys are JSON, and never empty. */
 export const UNKNOWN_KEY = '';
 
-/** Whether the key in `executions.cancel_key` is not computed yet. */
+/** Whether the key in `executions.cancel_key` or `executions.singleton_key` is not computed yet. */
 export const isUnknown = (key: string | null): boolean => key !== null && keyWithoutReplay(key) === UNKNOWN_KEY;
 
 const NONE: readonly Cancel[] = [];

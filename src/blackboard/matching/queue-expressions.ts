@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { type Fairness, MOST_PRIORITY, type Subscription } from '../../catalog/definitions.js';
+import { type Fairness, MOST_PRIORITY, type SingletonRule, type Subscription } from '../../catalog/definitions.js';
 import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { externalWork } from '../../engines/external/external-work.js';
@@ -31,12 +31,17 @@ export class QueueExpressions {
     const limit_keys = this.limitKeys.withoutInputs(agent);
     if (limit_keys === undefined || priorityBy !== null || this.fairnessOf(agent) || this.cancelKeys.has(agent))
       return undefined;
+    if (this.singletonOf(agent)) return undefined;
     return { ...NO_VALUES, limit_keys };
   }
 
   /** The values of an execution while its inputs are still to be evaluated. */
   notComputed(agent: string): QueueValues {
-    return { ...NO_VALUES, cancel_key: this.cancelKeys.has(agent) ? UNKNOWN_KEY : null };
+    return {
+      ...NO_VALUES,
+      cancel_key: this.cancelKeys.has(agent) ? UNKNOWN_KEY : null,
+      singleton_key: this.singletonOf(agent) ? UNKNOWN_KEY : null,
+    };
   }
 
   /** `problem`: why the execution cannot run. Call it before a transaction: it may take a second. */
@@ -53,8 +58,32 @@ export class QueueExpressions {
     if ('problem' in fair) return fair;
     const priority = priorityBy === null ? null : await this.priority(priorityBy, variables);
     if (priority !== null && typeof priority !== 'number') return priority;
+    const rule = this.singletonOf(agent);
+    const singleton = rule ? await this.singletonKey(rule, variables) : { singleton_key: null };
+    if ('problem' in singleton) return singleton;
     const cancel_key = await this.cancelKeys.ofInputs(agent, variables);
-    return { values: { limit_keys: limits.keys, ...fair, priority, cancel_key } };
+    return { values: { limit_keys: limits.keys, ...fair, priority, cancel_key, ...singleton } };
+  }
+
+  private singletonOf(agent: string): SingletonRule | null {
+    return this.catalog.agent(agent)?.singleton ?? null;
+  }
+
+  private async singletonKey(
+    { key: source }: SingletonRule,
+    variables: ExpressionVariables,
+  ): Promise<Found<Pick<QueueValues, 'singleton_key'>>> {
+    const found = await this.key(source, variables);
+    if ('key' in found) return { singleton_key: found.key };
+    return { problem: { type: 'singleton_key', message: `singleton.key ${found.reason}` } };
+  }
+
+  /** Returns the JSON of a key, or why the expression gives none. */
+  private async key(source: string, variables: ExpressionVariables): Promise<{ key: string } | { reason: string }> {
+    const result = await this.evaluator.evaluate(source, variables);
+    if (!result.ok) return { reason: `fails: ${result.error}` };
+    const reason = findKeyProblem(result.value);
+    return reason === null ? { key: JSON.stringify(result.value) } : { reason };
   }
 
   private async priority(source: string, variables: ExpressionVariables): Promise<Found<number>> {
@@ -76,21 +105,25 @@ export class QueueExpressions {
     { by, weight }: Fairness,
     variables: ExpressionVariables,
   ): Promise<Found<Pick<QueueValues, 'fair_key' | 'fair_weight'>>> {
-    const key = await this.evaluator.evaluate(by, variables);
-    const keyProblem = key.ok ? findKeyProblem(key.value) : `fails: ${key.error}`;
-    if (keyProblem !== null) return unfair(`fair_by ${keyProblem}`);
+    const found = await this.key(by, variables);
+    if ('reason' in found) return unfair(`fair_by ${found.reason}`);
     const weighed = weight === null ? null : await this.evaluator.evaluate(weight, variables);
     if (weighed?.ok === false) return unfair(`weight fails: ${weighed.error}`);
     const fair_weight = weighed ? weighed.value : 1;
     if (typeof fair_weight !== 'number' || !(fair_weight >= LEAST_WEIGHT && fair_weight <= MOST_WEIGHT))
       return unfair(`weight must give a number from ${LEAST_WEIGHT} to ${MOST_WEIGHT}`);
-    return { fair_key: JSON.stringify(key.ok && key.value), fair_weight };
+    return { fair_key: found.key, fair_weight };
   }
 }
 
 const unfair = (message: string): { problem: QueueProblem } => ({ problem: { type: 'fair_key', message } });
 
-const TYPES: readonly (string | null)[] = ['limit_key', 'fair_key', 'priority'] satisfies QueueProblem['type'][];
+const TYPES: readonly (string | null)[] = [
+  'limit_key',
+  'fair_key',
+  'priority',
+  'singleton_key',
+] satisfies QueueProblem['type'][];
 
 /** Whether an execution that failed with this error type was never queued with its values. */
 export const isMissingValues = (errorType: string | null): boolean => TYPES.includes(errorType);

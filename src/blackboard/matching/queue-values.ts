@@ -1,3 +1,5 @@
+import { keyIn, type KeyOwner } from './replay-keys.js';
+
 /** The columns of an execution that decide when it starts and what cancels it, with what expressions over its inputs gave when it was queued. */
 export interface QueueValues {
   /** In the form of `executions.limit_keys`. */
@@ -9,6 +11,8 @@ export interface QueueValues {
   priority: number | null;
   /** In the form of `Cancel`. */
   cancel_key: string | null;
+  /** JSON: the key of `singleton`. */
+  singleton_key: string | null;
 }
 
 export const NO_VALUES: QueueValues = {
@@ -17,11 +21,21 @@ export const NO_VALUES: QueueValues = {
   fair_weight: null,
   priority: null,
   cancel_key: null,
+  singleton_key: null,
 };
+
+/** The keys as an execution of this correlation has them. */
+export const keysIn = (
+  owner: KeyOwner,
+  { cancel_key, singleton_key }: Pick<QueueValues, 'cancel_key' | 'singleton_key'>,
+): Pick<QueueValues, 'cancel_key' | 'singleton_key'> => ({
+  cancel_key: cancel_key === null ? null : keyIn(owner, cancel_key),
+  singleton_key: singleton_key === null ? null : keyIn(owner, singleton_key),
+});
 
 /** Why an execution cannot be queued. It fails with this error. */
 export interface QueueProblem {
-  type: 'limit_key' | 'fair_key' | 'priority';
+  type: 'limit_key' | 'fair_key' | 'priority' | 'singleton_key';
   message: string;
 }
 

@@ -61,7 +61,12 @@ export class DirectRuns {
         `The service is shutting down; ${agent} continues after the next start, in correlation ${correlationId}`,
       );
     const { reader } = this.unitOfWork;
-    const { state, error_message } = await findExecutionState(reader, executionId);
+    const { state, error_message, skipped_for } = await findExecutionState(reader, executionId);
+    if (skipped_for !== null)
+      throw new DomainError(
+        'agent_failed',
+        `Agent ${agent} did not run: its execution ${skipped_for} with the same key of singleton had not ended`,
+      );
     if (state !== 'completed')
       throw new DomainError('agent_failed', `Agent ${agent} failed: ${error_message ?? state}`);
     return this.texts.itemsAlong((after, limit, most) => findOutputs(reader, { executionId, after, limit, most }), 0);

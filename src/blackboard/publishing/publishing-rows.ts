@@ -16,5 +16,9 @@ export async function findPublished(reader: Reader, artifactId: string): Promise
 export const findExecutionState = (
   reader: Reader,
   id: string,
-): Promise<{ state: ExecutionState; error_message: string | null }> =>
-  reader.selectFrom('executions').select(['state', 'error_message']).where('id', '=', id).executeTakeFirstOrThrow();
+): Promise<{ state: ExecutionState; error_message: string | null; skipped_for: string | null }> =>
+  reader
+    .selectFrom('executions')
+    .select(['state', 'error_message', 'skipped_for'])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();

@@ -13,6 +13,7 @@ import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { CancelRequests } from '../scheduling/cancel-requests.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import { Singletons } from '../scheduling/singletons.js';
 
 interface TriggeringArtifact {
   seq: number;
@@ -34,11 +35,12 @@ export class Triggering {
     private readonly joins: Joins,
     private readonly windows: BatchWindows,
     private readonly cancelRequests: CancelRequests,
+    private readonly singletons: Singletons,
   ) {}
 
   /** The names that a transaction locks before it calls `start`. `owner`: the artifact's correlation. */
   lockKeys(triggered: readonly Triggered[], owner: KeyOwner): string[] {
-    return lockKeysOf(triggered, owner, this.numbers);
+    return [...lockKeysOf(triggered, owner, this.numbers), ...this.singletons.lockNames(triggered, owner)];
   }
 
   async start(

@@ -15,13 +15,13 @@ const unknownKeyLike = (key: string): string => UNKNOWN_KEY + replayIn(key);
 /** Stores the request if there are such executions. Returns its id. */
 export async function insertRequest(
   { db }: Transaction,
-  request: Omit<CancelRequest, 'up_to_seq'>,
+  request: Omit<CancelRequest, 'up_to_seq' | 'singleton'>,
 ): Promise<string | undefined> {
   const [row] = await insertIfAny(db, { ...request, unknown_key: unknownKeyLike(request.cancel_key) });
   return row?.id;
 }
 
-type NewRequest = Omit<CancelRequest, 'up_to_seq'> & { unknown_key: string };
+type NewRequest = Omit<CancelRequest, 'up_to_seq' | 'singleton'> & { unknown_key: string };
 
 const insertIfAny = prepared<NewRequest, { id: string }>((db, place) => {
   const text = (name: keyof NewRequest) => sql<string>`cast(${place(name)} as text)`;
@@ -40,6 +40,17 @@ const insertIfAny = prepared<NewRequest, { id: string }>((db, place) => {
     .returning('id');
 });
 
+/** Stores a request by a key of `singleton`. */
+export async function insertSingletonRequest(
+  { db }: Transaction,
+  request: Omit<CancelRequest, 'singleton'>,
+): Promise<void> {
+  await db
+    .insertInto('cancel_requests')
+    .values({ ...request, singleton: 1 })
+    .execute();
+}
+
 export const findRequest = (db: Reader, id: string): Promise<CancelRequest | undefined> =>
   db.selectFrom('cancel_requests').selectAll().where('id', '=', id).executeTakeFirst();
 
@@ -47,14 +58,16 @@ export async function deleteRequest({ db }: Transaction, id: string): Promise<vo
   await db.deleteFrom('cancel_requests').where('id', '=', id).execute();
 }
 
-const openWithKey = (db: Reader, { agent, up_to_seq }: CancelRequest, key: string) =>
-  db
+function openWithKey(db: Reader, { agent, up_to_seq, singleton }: CancelRequest, key: string) {
+  const column = singleton === 1 ? 'singleton_key' : 'cancel_key';
+  return db
     .selectFrom('executions')
     .where('agent', '=', agent)
-    .where('cancel_key', '=', key)
-    .where('cancel_key', 'is not', null)
+    .where(column, '=', key)
+    .where(column, 'is not', null)
     .where('ended_at', 'is', null)
     .where('seq', '<=', up_to_seq);
+}
 
 /** Finds the first executions that the request cancels. */
 export const findRequested = (
@@ -64,8 +77,12 @@ export const findRequested = (
 ): Promise<{ id: string; correlation_id: string }[]> =>
   openWithKey(db, request, request.cancel_key).select(['id', 'correlation_id']).orderBy('seq').limit(limit).execute();
 
-/** Whether an execution may turn out to be among those of the request when its key is computed. */
+/**
+ * Whether an execution may turn out to be among those of the request when its key is computed. With `singleton`, what
+ * computes a key also cancels by it.
+ */
 export async function isKeyUnknown({ db }: Transaction, request: CancelRequest): Promise<boolean> {
+  if (request.singleton === 1) return false;
   const unknown = openWithKey(db, request, unknownKeyLike(request.cancel_key)).select('id').limit(1);
   return (await unknown.executeTakeFirst()) !== undefined;
 }

@@ -4,7 +4,7 @@ import { newId } from '../../common/ids.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { Cancel } from '../matching/cancel-keys.js';
 import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
-import { insertRequest } from './cancel-request-rows.js';
+import { insertRequest, insertSingletonRequest } from './cancel-request-rows.js';
 import { TimerQueue } from './timer-queue.js';
 
 /**
@@ -29,5 +29,16 @@ export class CancelRequests {
       const id = await insertRequest(tx, request);
       if (id !== undefined) await this.timers.set(tx, 'cancel', now, id);
     }
+  }
+
+  /** Cancels the executions up to this position that have the key of `singleton`. `artifactId`: what cancels them. */
+  async addForSingleton(
+    tx: Transaction,
+    now: number,
+    { agent, key, upToSeq, artifactId }: { agent: string; key: string; upToSeq: number; artifactId: string },
+  ): Promise<void> {
+    const id = newId();
+    await insertSingletonRequest(tx, { id, agent, cancel_key: key, up_to_seq: upToSeq, artifact_id: artifactId });
+    await this.timers.set(tx, 'cancel', now, id);
   }
 }

@@ -3,7 +3,6 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { newId } from '../../common/ids.js';
-import { Settings } from '../../config/settings.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
@@ -15,19 +14,19 @@ import { isReplay, type TrackedCorrelation } from '../correlations/tracked-corre
 import { findBlockedAmong } from '../limits/limit-rows.js';
 import { keyText, parseKeys } from '../limits/limit-usage.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
-import type { QueueValues } from '../matching/queue-values.js';
-import { keyIn } from '../matching/replay-keys.js';
+import { keysIn, type QueueValues } from '../matching/queue-values.js';
 import { Backlog } from './backlog.js';
+import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
 import {
-  countInGeneration,
+  insertEnded,
   insertExecutions,
   insertInputs,
   insertRunning,
   type NewExecutionRow,
 } from './queued-execution-rows.js';
+import { Singletons, type Turn } from './singletons.js';
 import { TimerQueue } from './timer-queue.js';
-import { WorkflowErrors } from './workflow-errors.js';
 
 export interface NewExecution {
   /** The subscription that triggers it, or that accepts the inputs of its caller. */
@@ -43,17 +42,17 @@ export interface NewExecution {
   direct: boolean;
 }
 
-/** The columns that decide when it may start, and what cancels it. */
-type QueuePlace = QueueValues & Pick<NewExecutionRow, 'blocked_on' | 'available_at'>;
+/** The columns that decide whether it may start now. */
+type QueuePlace = Pick<NewExecutionRow, 'blocked_on' | 'singleton_waits' | 'available_at'>;
 
-/** Queues executions in the transaction that triggers them, and enforces the limit on executions per correlation. */
+/** Queues executions in the transaction that triggers them. */
 @Injectable()
 export class ExecutionQueue {
   constructor(
-    private readonly settings: Settings,
     private readonly catalog: Catalog,
+    private readonly generationLimit: GenerationLimit,
+    private readonly singletons: Singletons,
     private readonly timers: TimerQueue,
-    private readonly errors: WorkflowErrors,
     private readonly backlog: Backlog,
     private readonly starts: ImmediateStarts,
     private readonly queueExpressions: QueueExpressions,
@@ -64,38 +63,45 @@ export class ExecutionQueue {
    * Returns the new execution's id, or null if the agent has reached its limit in this generation of the correlation.
    */
   async add(tx: Transaction, changes: CorrelationChanges, execution: NewExecution): Promise<string | null> {
-    const { correlation, subscription } = execution;
+    const { correlation, subscription, inputs } = execution;
     const { agent } = subscription;
-    if (await this.limitReached(tx, correlation, agent)) {
-      await this.reportLimit(tx, changes, execution);
-      return null;
-    }
-    const { priority, cancel_key, ...place } = await this.placeOf(tx, execution);
+    if (await this.generationLimit.refuses(tx, changes, { agent, correlation, inputs })) return null;
+    const { values, areComputed } = this.valuesOf(execution);
+    const turn = areComputed ? await this.turnOf(tx, changes.now, execution, values) : null;
     const row = {
       ...this.rowOf(execution, changes.now),
-      ...place,
-      priority: priority ?? subscription.priority,
-      cancel_key:
-        cancel_key === null ? null : keyIn({ id: correlation.id, isReplay: isReplay(correlation) }, cancel_key),
+      ...values,
+      ...(await this.placeOf(tx, values, turn)),
+      priority: values.priority ?? subscription.priority,
     };
-    const lacksKeys = row.available_at !== null && row.blocked_on === null;
-    // Only a claim holds the locks of limits.
-    const isLimited = row.limit_keys !== null || lacksKeys;
-    // A claim reads what the replay overrides.
-    const isOverridden = correlation.replay_options !== null;
-    const slot = execution.known && !isLimited && !isOverridden ? this.starts.keepSlot(tx, agent, row.id) : null;
-    if (slot) await this.insertRunning(tx, row, slot, execution.known!);
-    else await this.insertPending(tx, row);
+    if (turn?.kind === 'skipped') {
+      const ended = { state: 'cancelled', ended_at: changes.now, skipped_for: turn.execution } as const;
+      await insertEnded(tx.db, [{ ...row, ...ended }]);
+    } else await this.insertOpen(tx, changes, execution, row);
     await insertInputs(
       tx.db,
-      execution.inputs.map((artifact_seq, position) => ({ execution_id: row.id, position, artifact_seq })),
+      inputs.map((artifact_seq, position) => ({ execution_id: row.id, position, artifact_seq })),
     );
-    if (row.due_at !== null) await this.timers.set(tx, 'due', row.due_at, row.id);
-    // Expressions may take a second, which is too long for a transaction. A timer that is due immediately evaluates them.
-    if (lacksKeys) await this.timers.set(tx, 'limits', changes.now, row.id);
-    correlation.pending += 1;
     correlation.generation_executions += 1;
     return row.id;
+  }
+
+  private async insertOpen(
+    tx: Transaction,
+    { now }: CorrelationChanges,
+    { correlation, known }: NewExecution,
+    row: NewExecutionRow,
+  ): Promise<void> {
+    const lacksKeys = row.available_at !== null && row.blocked_on === null;
+    // A claim holds the locks of limits, and reads what a replay overrides.
+    const needsClaim = row.available_at !== null || row.limit_keys !== null || correlation.replay_options !== null;
+    const slot = known && !needsClaim ? this.starts.keepSlot(tx, row.agent, row.id) : null;
+    if (slot) await this.insertRunning(tx, row, slot, known!);
+    else await this.insertPending(tx, row);
+    if (row.due_at !== null) await this.timers.set(tx, 'due', row.due_at, row.id);
+    // Expressions may take a second, which is too long for a transaction. A timer that is due immediately evaluates them.
+    if (lacksKeys) await this.timers.set(tx, 'limits', now, row.id);
+    correlation.pending += 1;
   }
 
   private async insertPending(tx: Transaction, row: NewExecutionRow): Promise<void> {
@@ -123,20 +129,41 @@ export class ExecutionQueue {
   }
 
   /** An execution keeps the limits and the keys that it is queued with. */
-  private async placeOf(tx: Transaction, { subscription, queueValues }: NewExecution): Promise<QueuePlace> {
-    const values = queueValues ?? this.queueExpressions.withoutInputs(subscription);
-    if (!values)
-      return { ...this.queueExpressions.notComputed(subscription.agent), blocked_on: null, available_at: NEVER };
-    if (values.limit_keys === null) return { ...values, blocked_on: null, available_at: null };
+  private valuesOf({ subscription, correlation, queueValues }: NewExecution): {
+    values: QueueValues;
+    areComputed: boolean;
+  } {
+    const computed = queueValues ?? this.queueExpressions.withoutInputs(subscription);
+    const values = computed ?? this.queueExpressions.notComputed(subscription.agent);
+    const keys = keysIn({ id: correlation.id, isReplay: isReplay(correlation) }, values);
+    return { values: { ...values, ...keys }, areComputed: computed !== undefined };
+  }
+
+  private turnOf(
+    tx: Transaction,
+    now: number,
+    { subscription, inputs }: NewExecution,
+    { singleton_key: key }: QueueValues,
+  ): Promise<Turn> {
+    const firstInput = async () => (await findArtifactIds(tx, inputs.slice(0, 1)))[0]!;
+    return this.singletons.arrive(tx, now, { agent: subscription.agent, key, known: null, firstInput });
+  }
+
+  /** `turn`: null if its key is not computed yet. */
+  private async placeOf(tx: Transaction, { limit_keys }: QueueValues, turn: Turn | null): Promise<QueuePlace> {
+    const free = { blocked_on: null, singleton_waits: 0, available_at: null };
+    if (!turn) return { ...free, available_at: NEVER };
+    if (turn.kind === 'waits') return { blocked_on: turn.blockedOn, singleton_waits: 1, available_at: NEVER };
+    if (limit_keys === null || turn.kind === 'skipped') return free;
     // It waits behind those that wait already, and no claim reads it.
-    const [blocked_on = null] = await findBlockedAmong(tx.db, parseKeys(values.limit_keys).map(keyText));
-    return { ...values, blocked_on, available_at: blocked_on === null ? null : NEVER };
+    const [blocked_on = null] = await findBlockedAmong(tx.db, parseKeys(limit_keys).map(keyText));
+    return { ...free, blocked_on, available_at: blocked_on === null ? null : NEVER };
   }
 
   private rowOf(
     { subscription, correlation, direct }: NewExecution,
     now: number,
-  ): Omit<NewExecutionRow, keyof QueuePlace> {
+  ): Omit<NewExecutionRow, keyof QueueValues | keyof QueuePlace> {
     const work = externalWork(this.catalog.agent(subscription.agent));
     return {
       id: newId(),
@@ -156,34 +183,5 @@ export class ExecutionQueue {
       due_at: work?.due ? now + work.due.afterMs : null,
       created_at: now,
     };
-  }
-
-  // The correlation stores the generation's count over all agents. The agent's executions are counted only if that
-  // count has reached the limit.
-  private async limitReached(tx: Transaction, correlation: TrackedCorrelation, agent: string): Promise<boolean> {
-    const limit = this.settings.maxExecutionsPerCorrelation;
-    if (correlation.generation_executions < limit) return false;
-    return (await countInGeneration(tx, correlation, agent)) >= limit;
-  }
-
-  private async reportLimit(
-    tx: Transaction,
-    changes: CorrelationChanges,
-    { subscription, correlation, inputs }: NewExecution,
-  ): Promise<void> {
-    const { agent } = subscription;
-    const reported = JSON.parse(correlation.limited_agents) as string[];
-    if (reported.includes(agent)) return;
-    correlation.limited_agents = JSON.stringify([...reported, agent]);
-    await this.errors.write(tx, changes, {
-      agent,
-      errorType: 'limit',
-      message: `${agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and will not run again; raise max_executions_per_correlation to allow more`,
-      correlationId: correlation.id,
-      executionId: null,
-      attempts: 0,
-      inputArtifactIds: await findArtifactIds(tx, inputs),
-      silent: false,
-    });
   }
 }

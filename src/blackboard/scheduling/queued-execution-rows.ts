@@ -1,7 +1,7 @@
 import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
 
 import { dialectOf } from '../../database/dialects/dialect.js';
-import { places, prepared } from '../../database/prepared.js';
+import { places, prepared, preparedInsert } from '../../database/prepared.js';
 import type { ExecutionsTable, ExecutionState } from '../../database/schema.js';
 import { sharedInsert, sharing } from '../../database/shared-statement.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -28,6 +28,8 @@ const COLUMNS = [
   'fair_key',
   'fair_weight',
   'cancel_key',
+  'singleton_key',
+  'singleton_waits',
   'available_at',
   'created_at',
 ] as const;
@@ -35,6 +37,9 @@ const COLUMNS = [
 export type NewExecutionRow = Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)[number]>;
 
 export const insertExecutions = sharedInsert('executions', [...COLUMNS, 'state']);
+
+/** Inserts an execution that has ended already. */
+export const insertEnded = preparedInsert('executions', [...COLUMNS, 'state', 'ended_at', 'skipped_for']);
 
 /** A lease from the beginning of an execution: the process that runs it, and its end (epoch ms). */
 export interface NewLease {

@@ -12,7 +12,9 @@ import { CancelRequests } from './cancel-requests.js';
 import { Deadlines } from './deadlines.js';
 import { ExecutionQueue } from './execution-queue.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
+import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts } from './immediate-starts.js';
+import { Singletons } from './singletons.js';
 import { TimerQueue } from './timer-queue.js';
 import { WaitingArrivals } from './waiting-arrivals.js';
 import { WaitingCounts } from './waiting-counts.js';
@@ -34,7 +36,9 @@ import { WorkflowErrors } from './workflow-errors.js';
     Deadlines,
     ExecutionQueue,
     ExecutionsWithoutAgent,
+    GenerationLimit,
     ImmediateStarts,
+    Singletons,
     TimerQueue,
     WaitingArrivals,
     WaitingCounts,
@@ -48,6 +52,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ExecutionQueue,
     ExecutionsWithoutAgent,
     ImmediateStarts,
+    Singletons,
     TimerQueue,
     WaitingArrivals,
     WaitingCounts,

@@ -25,6 +25,7 @@ export function checkAgent(
   checkFairness(options, path, report);
   checkSource(options.cancel_on?.key, [...path, 'cancel_on', 'key'], report);
   checkCache(options, path, report);
+  checkSource(options.singleton?.key, [...path, 'singleton', 'key'], report);
 }
 
 /** Refuses names that clients or the service use as producer, and names of other agents. */

@@ -10,6 +10,7 @@ import {
   MAX_BATCH_SIZE,
   type Output,
   type RetryPolicy,
+  type SingletonRule,
   type Subscription,
 } from '../definitions.js';
 import { defineLimitUses } from '../limits.js';
@@ -49,6 +50,7 @@ export function defineAgent(
     fairness: defineFairness(options),
     cancelOn: defineCancelRule(options.cancel_on),
     cache: defineCacheRule(options.cache),
+    singleton: defineSingletonRule(options.singleton),
   };
 }
 
@@ -63,6 +65,11 @@ function defineCancelRule(options: Remaining<AgentOptions['cancel_on']>): Cancel
 function defineCacheRule(options: Remaining<AgentOptions['cache']>): CacheRule | null {
   const forMs = milliseconds(options?.for);
   return forMs === null ? null : { forMs, key: options?.key ?? null };
+}
+
+function defineSingletonRule(options: Remaining<AgentOptions['singleton']>): SingletonRule | null {
+  const { key, on_conflict: onConflict } = options ?? {};
+  return key === undefined || onConflict === undefined ? null : { key, onConflict };
 }
 
 function defineSubscription(agent: string, index: number, options: Remaining<SubscriptionOptions>): Subscription {

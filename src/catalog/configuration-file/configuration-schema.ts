@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import { budgetSchema, modelsSchema } from '../costs.js';
-import { MAX_BATCH_SIZE, MOST_PRIORITY } from '../definitions.js';
+import { MAX_BATCH_SIZE, MOST_PRIORITY, ON_CONFLICT } from '../definitions.js';
 import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
 import { limitSchema, limitUsesSchema } from './limit-schema.js';
@@ -140,6 +140,22 @@ const cacheSchema: JsonObject = {
   },
 };
 
+const singletonSchema: JsonObject = {
+  description: 'One execution of each key runs at a time',
+  type: 'object',
+  additionalProperties: false,
+  required: ['key', 'on_conflict'],
+  objectMessage: 'must be an object such as { key: payload.customer, on_conflict: queue }',
+  properties: {
+    key: expressionSchema('CEL expression over payload, artifact and inputs'),
+    on_conflict: {
+      description:
+        'While another execution with the key has not ended: skip does not run the new one, cancel_running cancels the others, queue runs one after the other',
+      enum: [...ON_CONFLICT],
+    },
+  },
+};
+
 /**
  * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required.
  */
@@ -196,6 +212,7 @@ function agentSchema(own: JsonObject): JsonObject {
       },
       cancel_on: cancelOnSchema,
       cache: cacheSchema,
+      singleton: singletonSchema,
       retry: retrySchema,
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',

@@ -72,6 +72,10 @@ export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catal
 export const cacheKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
   agent.cache?.key ? typed(agent.cache.key, scopeOfInputs(agent, catalog)).findings : [];
 
+/** Returns the findings of the declared types in the key of `singleton`. */
+export const singletonKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
+  agent.singleton ? typed(agent.singleton.key, scopeOfInputs(agent, catalog)).findings : [];
+
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
   const checked = typed(source, scopeOfInputs(agent, catalog));

@@ -25,6 +25,7 @@ import { replays } from './0016-replays.js';
 import { fairness } from './0017-fairness.js';
 import { cancelOn } from './0018-cancel-on.js';
 import { cachedAnswers } from './0019-cached-answers.js';
+import { singletons } from './0020-singletons.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -50,6 +51,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   fairness,
   cancelOn,
   cachedAnswers,
+  singletons,
 ];
 
 /**

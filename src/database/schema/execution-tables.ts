@@ -104,6 +104,12 @@ export interface ExecutionsTable {
   cancelled_by: Generated<string | null>;
   /** The id of the execution whose answer it took (`cache` of its agent). Null if it took none. */
   cached_from: Generated<string | null>;
+  /** JSON: the key of which one execution at a time has its turn. Null if its agent has no `singleton`. */
+  singleton_key: Generated<string | null>;
+  /** 1 while it waits for its turn, of which `blocked_on` has the key. */
+  singleton_waits: Generated<number>;
+  /** The execution with the same key of `singleton` that had not ended. It was cancelled for that. */
+  skipped_for: Generated<string | null>;
 }
 
 /** Answers that later executions with an equal key take. */
@@ -122,8 +128,10 @@ export interface CachedAnswersTable {
 export interface CancelRequestsTable {
   id: string;
   agent: string;
-  /** The value of `executions.cancel_key`. */
+  /** The value of `executions.cancel_key`, or of `executions.singleton_key`. */
   cancel_key: string;
+  /** 1 if it is a key of `singleton`. */
+  singleton: Generated<number>;
   /** Its executions up to this position. */
   up_to_seq: number;
   artifact_id: string;

@@ -10,7 +10,7 @@ const agent = (keys: string): string => `agents:
   caller: { consumes: [{ types: [Call] }], ${keys}, engine: { kind: expression, expression: payload } }
 `;
 
-/** Limits, turns, what cancels and what is cached. */
+/** Limits, turns, what cancels, what is cached and what runs alone. */
 export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a weight without keys',
@@ -57,6 +57,21 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'a cache of what people answer',
     'agents:\n  caller: { consumes: [{ types: [Call] }], cache: { for: 1h }, engine: { kind: external } }\n',
     'error line 2, column 44: agents.caller.cache: is for agents whose engine answers; clients answer for external agents',
+  ],
+  [
+    'one execution of each key, and no word on the others',
+    agent('singleton: { key: payload.id }'),
+    'error line 2, column 44: agents.caller.singleton.on_conflict: is required',
+  ],
+  [
+    'another word on the others of a key',
+    agent('singleton: { key: payload.id, on_conflict: que }'),
+    'error line 2, column 74: agents.caller.singleton.on_conflict: must be one of "skip", "cancel_running", "queue"',
+  ],
+  [
+    'a key of which one execution runs that is not CEL',
+    agent("singleton: { key: 'payload.', on_conflict: skip }"),
+    'error line 2, column 70: agents.caller.singleton.key: is not valid CEL at `.`',
   ],
   [
     'a limit of nothing',

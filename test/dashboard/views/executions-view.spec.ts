@@ -18,6 +18,10 @@ agents:
     consumes: [{ types: [Parcel] }]
     cancel_on: { types: [CallOff], key: "'all'" }
     engine: { kind: external }
+  sender:
+    consumes: [{ types: [Mail] }]
+    singleton: { key: "'all'", on_conflict: skip }
+    engine: { kind: external }
   echo:
     consumes: [{ types: [Order] }]
     publishes: [{ type: Echo }]
@@ -33,6 +37,7 @@ interface Execution {
   id: string;
   cached_from?: string;
   cancelled_by?: string;
+  skipped_for?: string;
 }
 
 describeDashboard('the view Executions', { config: CONFIG }, (dashboard) => {
@@ -69,7 +74,7 @@ describeDashboard('the view Executions', { config: CONFIG }, (dashboard) => {
     await page.getByText('No execution matches these filters').waitFor();
   });
 
-  it('names the execution whose answer one took, and the artifact that cancelled one', async () => {
+  it('names the execution whose answer one took or for which one was skipped, and the artifact that cancelled one', async () => {
     const { http, url } = dashboard.app;
     const send = async (type: string, how = ''): Promise<void> =>
       void (await http.post(`/api/v1/artifacts${how}`).send({ type, payload: {} }).expect(200));
@@ -80,6 +85,8 @@ describeDashboard('the view Executions', { config: CONFIG }, (dashboard) => {
     await send('Question', '/sync');
     await send('Parcel');
     await send('CallOff');
+    await send('Mail');
+    await send('Mail');
     await eventually('the parcel is called off', async () => (await executions('packer', 'cancelled')).length === 1);
     const { page } = await dashboard.open();
     const panel = page.getByRole('complementary', { name: 'Execution' });
@@ -92,6 +99,10 @@ describeDashboard('the view Executions', { config: CONFIG }, (dashboard) => {
     await page.goto(`${url}/dashboard/executions?execution=${cancelled!.id}`);
     await panel.getByText('Cancelled by').waitFor();
     await panel.locator(`a[href$="/artifacts/${cancelled!.cancelled_by}"]`).waitFor();
+    const [skipped] = await executions('sender', 'cancelled');
+    await page.goto(`${url}/dashboard/executions?execution=${skipped!.id}`);
+    await panel.getByText('Skipped for').waitFor();
+    await panel.locator(`a[href$="execution=${skipped!.skipped_for}"]`).waitFor();
   });
 
   it("shows the server's answer if the execution is missing", async () => {

@@ -8,7 +8,7 @@ import { IdChip } from '../../components/copy';
 import { ErrorDetails } from '../../components/error-details';
 import { Icon } from '../../components/icon';
 import { JsonLine } from '../../components/json-line';
-import { AnsweringExecution, CancellingArtifact } from '../../components/origins';
+import { CancellingArtifact, OtherExecution } from '../../components/origins';
 import { Place } from '../../components/place';
 import { StateBadge } from '../../components/state-badge';
 import { Failure, LoadingRows } from '../../components/states';
@@ -92,7 +92,7 @@ function Retry({ id }: { id: string }): ReactNode {
 
 function Facts({ execution }: { execution: Execution }): ReactNode {
   const { created_at, started_at, ended_at, next_attempt_at, assignee, claimed_by, lease_until, due_at } = execution;
-  const { cancelled_by, cached_from } = execution;
+  const { cancelled_by, cached_from, skipped_for } = execution;
   const facts: [name: string, value: ReactNode][] = [['Created', <Time key="created" at={created_at} />]];
   if (started_at !== null)
     facts.push(
@@ -107,7 +107,8 @@ function Facts({ execution }: { execution: Execution }): ReactNode {
   if (due_at !== null && ended_at === null) facts.push(['Due', <Time key="due" at={due_at} />]);
   if (cancelled_by !== undefined)
     facts.push(['Cancelled by', <CancellingArtifact key="cancelled" id={cancelled_by} />]);
-  if (cached_from !== undefined) facts.push(['Answer of', <AnsweringExecution key="cached" id={cached_from} />]);
+  if (cached_from !== undefined) facts.push(['Answer of', <OtherExecution key="cached" id={cached_from} />]);
+  if (skipped_for !== undefined) facts.push(['Skipped for', <OtherExecution key="skipped" id={skipped_for} />]);
   return (
     <>
       {execution.error_message !== null && (

@@ -10,7 +10,7 @@ import { Confirm } from '../../components/dialog';
 import { ErrorDetails } from '../../components/error-details';
 import { type Fact, Facts } from '../../components/facts';
 import { Icon } from '../../components/icon';
-import { AnsweringExecution, CancellingArtifact } from '../../components/origins';
+import { CancellingArtifact, OtherExecution } from '../../components/origins';
 import { Place } from '../../components/place';
 import { SidePanel } from '../../components/side-panel';
 import { StateBadge } from '../../components/state-badge';
@@ -101,7 +101,8 @@ function factsOf(execution: Execution): Fact[] {
     ['Claimed by', claimed_by],
     ['Due', execution.due_at && <Ago at={execution.due_at} />],
     ['Cancelled by', execution.cancelled_by && <CancellingArtifact id={execution.cancelled_by} />],
-    ['Answer of', execution.cached_from && <AnsweringExecution id={execution.cached_from} />],
+    ['Answer of', execution.cached_from && <OtherExecution id={execution.cached_from} />],
+    ['Skipped for', execution.skipped_for && <OtherExecution id={execution.skipped_for} />],
     ['Lost leases', execution.lost_leases > 0 ? execution.lost_leases : null],
     ['Cost', costOf(execution)],
     ['Tool calls', execution.tool_calls?.length ? countText(execution.tool_calls.length, 'call') : null],

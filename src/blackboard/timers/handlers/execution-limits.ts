@@ -7,11 +7,11 @@ import { artifactFromRow } from '../../artifacts/artifact.js';
 import type { CorrelationChanges } from '../../correlations/correlation-tracker.js';
 import { endingExecution } from '../../execution/ending-execution.js';
 import { FailedAttempts } from '../../execution/failed-attempts.js';
+import { LateSingletons } from '../../execution/late-singletons.js';
 import { leaseToEnd } from '../../execution/lease-rows.js';
 import { findInputArtifacts, findWithoutKeys, holdWithoutKeys, setQueueValues } from '../../limits/keyless-rows.js';
 import { QueueExpressions } from '../../matching/queue-expressions.js';
-import type { QueueProblem, QueueValues } from '../../matching/queue-values.js';
-import { keyIn, type KeyOwner } from '../../matching/replay-keys.js';
+import { keysIn, type QueueProblem, type QueueValues } from '../../matching/queue-values.js';
 import { Backlog } from '../../scheduling/backlog.js';
 import type { Timer } from '../../scheduling/timer-rows.js';
 import { type NotHere, NOTHING, type TimerHandler, type TimerWork } from '../timer-handler.js';
@@ -28,6 +28,7 @@ export class ExecutionLimits implements TimerHandler {
     private readonly unitOfWork: UnitOfWork,
     private readonly queueExpressions: QueueExpressions,
     private readonly failedAttempts: FailedAttempts,
+    private readonly singletons: LateSingletons,
     private readonly backlog: Backlog,
     private readonly memory: TimerMemory,
     private readonly signals: Signals,
@@ -37,8 +38,7 @@ export class ExecutionLimits implements TimerHandler {
     const { reader } = this.unitOfWork;
     const execution = await findWithoutKeys(reader, id);
     if (!execution) return NOTHING;
-    const { agent, subscription, correlation_id, replay, batch, bytes } = execution;
-    const owner = { id: correlation_id, isReplay: replay > 0 };
+    const { seq, agent, subscription, correlation_id, replay, batch, bytes } = execution;
     const definition = this.catalog.agent(agent);
     if (!definition) return { needs: { agent, subscription: null } };
     // A newer configuration may not have the subscription.
@@ -50,17 +50,30 @@ export class ExecutionLimits implements TimerHandler {
         batch === 1,
       ),
     );
+    if ('problem' in found)
+      return {
+        lockKeys: [],
+        correlationId: correlation_id,
+        run: (tx, changes) => this.fail(tx, changes, id, found.problem),
+      };
+    const keys = keysIn({ id: correlation_id, isReplay: replay > 0 }, found.values);
+    const values = { ...found.values, ...keys };
     return {
-      lockKeys: [],
+      lockKeys: this.singletons.lockNames(agent, keys.singleton_key),
       correlationId: correlation_id,
-      run: (tx, changes) =>
-        'values' in found ? this.store(tx, id, owner, found.values) : this.fail(tx, changes, id, found.problem),
+      run: (tx, changes) => this.store(tx, changes, { id, seq, agent, correlation_id }, values),
     };
   }
 
-  private async store(tx: Transaction, id: string, owner: KeyOwner, values: QueueValues): Promise<void> {
-    const cancel_key = values.cancel_key === null ? null : keyIn(owner, values.cancel_key);
-    const agent = await setQueueValues(tx, id, { ...values, cancel_key });
+  private async store(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    execution: { id: string; seq: number; agent: string; correlation_id: string },
+    values: QueueValues,
+  ): Promise<void> {
+    const place = await this.singletons.placeOf(tx, changes, { ...execution, key: values.singleton_key });
+    if (!place) return;
+    const agent = await setQueueValues(tx, execution.id, values, place);
     if (agent !== undefined) tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(agent));
   }
 

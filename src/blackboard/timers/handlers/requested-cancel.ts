@@ -39,7 +39,7 @@ export class RequestedCancel implements TimerHandler {
     // Before the search, which finds those whose key another transaction computes after this.
     const isUnknown = await isKeyUnknown(tx, request);
     const found = await findRequested(tx, request, CANCELLED_AT_ONCE);
-    await this.executions.cancel(tx, changes, found, artifact_id);
+    await this.executions.cancel(tx, changes, found, { cancelled_by: artifact_id });
     if (found.length === CANCELLED_AT_ONCE) await this.timers.set(tx, 'cancel', changes.now, id);
     else if (isUnknown) await this.timers.set(tx, 'cancel', changes.now + LOOK_AGAIN_MS, id);
     else await deleteRequest(tx, id);

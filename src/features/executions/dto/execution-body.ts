@@ -91,7 +91,7 @@ export class ListedExecutionBody {
     format: 'uuid',
     required: false,
     description:
-      "Artifact that cancelled it, by its agent's `cancel_on`; absent if it was not cancelled, or was cancelled with its correlation",
+      "Artifact that cancelled it, by its agent's `cancel_on` or `singleton`; absent if it was not cancelled, or was cancelled with its correlation",
   })
   cancelled_by?: string;
 
@@ -101,6 +101,14 @@ export class ListedExecutionBody {
     description: "Execution whose answer it took, by its agent's `cache`; absent for all others",
   })
   cached_from?: string;
+
+  @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description:
+      "Execution with the same key for which it was cancelled and never ran, by its agent's `singleton`; absent for all others",
+  })
+  skipped_for?: string;
 
   @ApiProperty({
     type: String,

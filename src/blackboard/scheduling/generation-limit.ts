@@ -1,0 +1,60 @@
+import { Injectable } from '@nestjs/common';
+
+import { Settings } from '../../config/settings.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { countInGeneration } from './queued-execution-rows.js';
+import { WorkflowErrors } from './workflow-errors.js';
+
+interface Added {
+  agent: string;
+  correlation: TrackedCorrelation;
+  /** Positions of the input artifacts. */
+  inputs: number[];
+}
+
+/** Limits how often an agent runs in one generation of a correlation. */
+@Injectable()
+export class GenerationLimit {
+  constructor(
+    private readonly settings: Settings,
+    private readonly errors: WorkflowErrors,
+  ) {}
+
+  /** Whether the agent has reached the limit. The first time in a correlation, it writes a WorkflowError. */
+  async refuses(tx: Transaction, changes: CorrelationChanges, added: Added): Promise<boolean> {
+    if (!(await this.isReached(tx, added))) return false;
+    await this.report(tx, changes, added);
+    return true;
+  }
+
+  // The correlation stores the generation's count over all agents. The agent's executions are counted only if that
+  // count has reached the limit.
+  private async isReached(tx: Transaction, { correlation, agent }: Added): Promise<boolean> {
+    const limit = this.settings.maxExecutionsPerCorrelation;
+    if (correlation.generation_executions < limit) return false;
+    return (await countInGeneration(tx, correlation, agent)) >= limit;
+  }
+
+  private async report(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    { agent, correlation, inputs }: Added,
+  ): Promise<void> {
+    const reported = JSON.parse(correlation.limited_agents) as string[];
+    if (reported.includes(agent)) return;
+    correlation.limited_agents = JSON.stringify([...reported, agent]);
+    await this.errors.write(tx, changes, {
+      agent,
+      errorType: 'limit',
+      message: `${agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and will not run again; raise max_executions_per_correlation to allow more`,
+      correlationId: correlation.id,
+      executionId: null,
+      attempts: 0,
+      inputArtifactIds: await findArtifactIds(tx, inputs),
+      silent: false,
+    });
+  }
+}

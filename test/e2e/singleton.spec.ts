@@ -1,0 +1,518 @@
+// Agents with `singleton`. Uses the whole app over HTTP on a database, and a server as remote agent. The clock is faked.
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { answers, Receiver } from '../support/receiver.js';
+import { ended as endedBatch, GATE, gatesOf, send, started } from './batch-board.js';
+import { Board } from './board.js';
+import { Outside } from './outside.js';
+
+const HOUR_MS = 3_600_000;
+const rule = (onConflict: string, key = 'payload.order'): string =>
+  `singleton: { key: '${key}', on_conflict: ${onConflict} }`;
+const GATED = 'publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 5h';
+
+const configuration = (remote: string): string => `
+limits:
+  pool: { concurrency: 1 }
+agents:
+  skipper: { consumes: [{ types: [Order] }], ${rule('skip')}, retry: { attempts: 2, delay: 1h }, ${GATED} }
+  twice: { consumes: [{ types: [Both] }, { types: [Both], where: 'true' }], ${rule('skip')}, ${GATED} }
+  newest: { consumes: [{ types: [Version] }], ${rule('cancel_running')}, ${GATED} }
+  line: { consumes: [{ types: [Job], priority: 'has(payload.urgent) ? 1 : 0' }], ${rule('queue')}, retry: { attempts: 2, delay: 1h }, ${GATED} }
+  limited: { consumes: [{ types: [Call] }], limits: [pool], ${rule('queue')}, ${GATED} }
+  pool: { consumes: [{ types: [Filler] }], limits: [pool], ${GATED} }
+  later: { consumes: [{ types: [Ask] }], publishes: [{ type: Ended }], ${rule('queue')}, engine: { kind: http, url: "${remote}" } }
+  person: { consumes: [{ types: [Task] }], ${rule('queue')}, engine: { kind: external } }
+  fair: { consumes: [{ types: [Turn] }], fair_by: payload.tenant, ${rule('queue')}, engine: { kind: external } }
+  pair: { consumes: [{ types: [Left, Right] }], ${rule('skip', 'payload.Left.order')}, engine: { kind: external } }
+  latest: { consumes: [{ types: [Up, Down] }, { types: [Alone] }], ${rule('cancel_running', 'has(payload.order) ? payload.order : payload.Up.order')}, engine: { kind: external } }
+  window: { consumes: [{ types: [Event], batch: { size: 2, key: payload.order } }], ${rule('queue', 'payload[0].order')}, engine: { kind: external } }
+  cached: { consumes: [{ types: [Text] }], publishes: [{ type: Ended }], cache: { for: 1h, key: payload.text }, ${rule('queue')}, engine: { kind: function, module: ./gate.js }, timeout: 5h }
+  both: { consumes: [{ types: [Two] }], cancel_on: { types: [Withdrawn], key: payload.order }, ${rule('skip')}, engine: { kind: external } }
+`;
+
+interface Execution {
+  id: string;
+  agent: string;
+  state: string;
+  attempt: number;
+  started_at: string | null;
+  error_type: string | null;
+  error_message: string | null;
+  cancelled_by?: string;
+  skipped_for?: string;
+}
+
+describe('singleton', () => {
+  const clock = new ManualClock();
+  let remote: Receiver;
+  let board: Board;
+  let outside: Outside;
+
+  beforeAll(async () => {
+    remote = await Receiver.start();
+    remote.on('/later', answers(202, { location: '/answer' }));
+    board = await Board.start(configuration(remote.url('/later')), {
+      clock,
+      files: { 'gate.js': GATE },
+      settings: { shutdownGraceMs: 0 },
+    });
+    outside = new Outside(board.http);
+  });
+  afterAll(async () => {
+    await board?.close();
+    await remote?.close();
+  });
+
+  const executions = async (query: object): Promise<Execution[]> =>
+    (
+      (
+        await board.http
+          .get('/api/v1/executions')
+          .query({ limit: 500, ...query })
+          .expect(200)
+      ).body as { items: Execution[] }
+    ).items;
+
+  /** The one execution of a correlation. */
+  const only = async (correlation_id: string, query: object = {}): Promise<Execution> => {
+    const [execution, ...others] = await executions({ correlation_id, ...query });
+    expect([execution?.id, others]).toEqual([expect.any(String), []]);
+    return execution!;
+  };
+
+  const reaches = (correlation: string, state: string): Promise<void> =>
+    eventually(`${correlation} is ${state}`, async () => (await only(correlation)).state === state);
+
+  /** Publishes an artifact whose gate has the name of the correlation. */
+  const gated = (type: string, correlation: string, payload: object): Promise<string> =>
+    board.publish(type, { batch: correlation, n: 1, ...payload }, { correlation });
+
+  const open = (correlation: string): void => gatesOf(correlation).at(-1)!.open();
+
+  const completes = async (...correlations: string[]): Promise<void> => {
+    for (const id of correlations)
+      expect([id, await board.ended(id)]).toEqual([
+        id,
+        expect.objectContaining({ state: 'completed', error_count: 0 }),
+      ]);
+  };
+
+  const explained = async (correlation: string, agent: string): Promise<string> => {
+    const [artifact] = await board.artifacts(correlation);
+    const { body } = await board.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200);
+    return (body as { verdicts: { agent: string; detail: string }[] }).verdicts.find((each) => each.agent === agent)!
+      .detail;
+  };
+
+  const waitsFor = async (correlation: string): Promise<string | null> => {
+    const { body } = await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200);
+    const [item] = (body as { items: { kind: string; limit: string | null }[] }).items;
+    return item?.kind === 'limit' ? item.limit : null;
+  };
+
+  describe('with skip', () => {
+    it('does not run a second execution of the key, and says for which it was skipped', async () => {
+      await gated('Order', 's1', { order: 'A' });
+      await started('s1', 1);
+      const first = await only('s1');
+      await gated('Order', 's2', { order: 'A' });
+      await completes('s2');
+      const skipped = await only('s2');
+      expect(skipped).toMatchObject({ state: 'cancelled', started_at: null, skipped_for: first.id });
+      expect(skipped).not.toHaveProperty('cancelled_by');
+      expect(await explained('s2', 'skipper')).toMatch(
+        new RegExp(`; the execution was skipped at \\S+, because the execution ${first.id}, whose key of singleton is`),
+      );
+      const { body } = await board.http.get('/api/v1/correlations/s2/trace').expect(200);
+      expect((body as { executions: object[] }).executions).toMatchObject([{ skipped_for: first.id }]);
+      await gated('Order', 's3', { order: 'B' });
+      await started('s3', 1);
+      ['s1', 's3'].forEach(open);
+      await completes('s1', 's3');
+      expect(first).not.toHaveProperty('skipped_for');
+      await gated('Order', 's4', { order: 'A' });
+      await started('s4', 1);
+      open('s4');
+      await completes('s4');
+      expect(gatesOf('s2')).toEqual([]);
+    });
+
+    it('counts one that waits for its next attempt or for its paused agent', async () => {
+      await gated('Order', 'r1', { order: 'C' });
+      await started('r1', 1);
+      gatesOf('r1')[0]!.fail();
+      await eventually('it waits for its next attempt', async () => (await only('r1')).attempt === 2);
+      await gated('Order', 'r2', { order: 'C' });
+      expect(await only('r2')).toMatchObject({ skipped_for: (await only('r1')).id });
+      await board.http.post('/api/v1/agents/skipper/pause').expect(200);
+      await gated('Order', 'r3', { order: 'D' });
+      await gated('Order', 'r4', { order: 'D' });
+      expect(await only('r4')).toMatchObject({ skipped_for: (await only('r3')).id });
+      await board.http.post('/api/v1/agents/skipper/resume').expect(200);
+      clock.advance(2 * HOUR_MS);
+      for (const id of ['r1', 'r3']) await started(id, id === 'r1' ? 2 : 1);
+      ['r1', 'r3'].forEach(open);
+      await completes('r1', 'r2', 'r3', 'r4');
+    });
+
+    it('frees the key when a correlation is cancelled, and when a deadline passes', async () => {
+      await gated('Order', 'c1', { order: 'E' });
+      await started('c1', 1);
+      await board.http.post('/api/v1/correlations/c1/cancel').expect(200);
+      await board.publish('Order', { batch: 'c2', n: 1, order: 'E' }, { correlation: 'c2', deadline: 'PT1M' });
+      await started('c2', 1);
+      clock.advance(61_000);
+      expect((await board.ended('c2')).state).toBe('cancelled');
+      await gated('Order', 'c3', { order: 'E' });
+      await started('c3', 1);
+      open('c3');
+      await completes('c3');
+    });
+
+    it('skips the second execution of one artifact', async () => {
+      await gated('Both', 'm1', { order: 'M' });
+      await started('m1', 1);
+      const both = await executions({ correlation_id: 'm1' });
+      const one = both.find(({ state }) => state === 'running');
+      const other = both.find(({ state }) => state === 'cancelled');
+      expect([both.length, other]).toMatchObject([2, { skipped_for: one!.id }]);
+      open('m1');
+      await completes('m1');
+    });
+
+    it('decides about runs, direct runs and rows of batches when their keys are computed', async () => {
+      await gated('Order', 'b1', { order: 'F' });
+      await started('b1', 1);
+      const first = await only('b1');
+      const { body: run } = await board.http
+        .post('/run/flock')
+        .send({ agent_name: 'skipper', inputs: { order: 'F' } })
+        .expect(200);
+      expect(run).toMatchObject({ status: 'completed' });
+      expect(await only((run as { correlation_id?: string; run_id: string }).run_id)).toMatchObject({
+        state: 'cancelled',
+        skipped_for: first.id,
+      });
+      const direct = await board.http
+        .post('/api/v1/agents/skipper/run')
+        .send({ inputs: [{ type: 'Order', payload: { order: 'F' } }] });
+      expect([direct.status, JSON.stringify(direct.body)]).toEqual([
+        expect.any(Number),
+        expect.stringContaining(`Agent skipper did not run: its execution ${first.id} with the same key of singleton`),
+      ]);
+      const batch = await send(board, 'skipper', [{ order: 'F' }, { order: 'F' }]);
+      expect(await endedBatch(board, batch)).toMatchObject({ completed_items: 2, failed_items: 0 });
+      open('b1');
+      await completes('b1');
+      expect(await executions({ agent: 'skipper', state: 'completed', correlation_id: 'b1' })).toHaveLength(1);
+    });
+
+    it('decides about joins when their key is computed', async () => {
+      const pair = async (correlation: string, order: string): Promise<void> => {
+        await board.publish('Left', { order }, { correlation });
+        await board.publish('Right', {}, { correlation });
+      };
+      await pair('j1', 'G');
+      const held = await claimed('pair');
+      await pair('j2', 'G');
+      await completes('j2');
+      expect(await only('j2')).toMatchObject({ state: 'cancelled', skipped_for: held.execution_id });
+      await outside.send(held, 'complete', { outputs: [] });
+      await pair('j3', 'G');
+      await outside.send(await claimed('pair'), 'complete', { outputs: [] });
+      await completes('j1', 'j3');
+    });
+
+    it('lets an execution that is retried by hand wait until the other one has ended', async () => {
+      await gated('Order', 'h1', { order: 'H' });
+      for (const attempt of [1, 2]) {
+        await started('h1', attempt);
+        gatesOf('h1').at(-1)!.fail();
+        await eventually('the attempt has ended', async () => {
+          const { state, attempt: current } = await only('h1');
+          return state === 'failed' || current > attempt;
+        });
+        clock.advance(2 * HOUR_MS);
+      }
+      await reaches('h1', 'failed');
+      await gated('Order', 'h2', { order: 'H' });
+      await started('h2', 1);
+      await board.http.post(`/api/v1/executions/${(await only('h1')).id}/retry`).expect(200);
+      expect(await waitsFor('h1')).toBe('singleton of skipper: 1 of 1 used, 1st of 1 for H');
+      await gated('Order', 'h3', { order: 'H' });
+      expect(await only('h3')).toHaveProperty('skipped_for');
+      open('h2');
+      await started('h1', 3);
+      open('h1');
+      await reaches('h1', 'completed');
+    });
+
+    it('goes together with cancel_on', async () => {
+      const first = await board.publish('Two', { order: 'I' });
+      const second = await board.publish('Two', { order: 'I' });
+      expect(await only(second)).toHaveProperty('skipped_for');
+      await board.publish('Withdrawn', { order: 'I' });
+      await reaches(first, 'cancelled');
+      const third = await board.publish('Two', { order: 'I' });
+      expect(await only(third)).toMatchObject({ state: 'pending' });
+      await board.http.post(`/api/v1/correlations/${third}/cancel`).expect(200);
+    });
+  });
+
+  /** Waits until exactly one execution of the agent can be claimed. */
+  const claimed = async (agent: string): Promise<Awaited<ReturnType<Outside['claimOne']>>> => {
+    let held: Awaited<ReturnType<Outside['claim']>> = [];
+    await eventually('one can be claimed', async () => {
+      held = await outside.claim({ agents: [agent], max: 10 });
+      return held.length > 0;
+    });
+    expect(held).toHaveLength(1);
+    return held[0]!;
+  };
+
+  describe('with cancel_running', () => {
+    it('cancels what runs and what waits, and then runs the newest', async () => {
+      await gated('Version', 'v1', { order: 'A' });
+      await started('v1', 1);
+      await gated('Version', 'v2', { order: 'A' });
+      const last = await gated('Version', 'v3', { order: 'A' });
+      await gated('Version', 'v4', { order: 'B' });
+      for (const id of ['v1', 'v2']) await reaches(id, 'cancelled');
+      await started('v3', 1);
+      await eventually('the engine of the first is aborted', () => gatesOf('v1')[0]!.isAborted);
+      const artifacts = [(await board.artifacts('v2'))[0]!.id, (await board.artifacts(last))[0]!.id];
+      for (const id of ['v1', 'v2']) expect(artifacts).toContain((await only(id)).cancelled_by);
+      await started('v4', 1);
+      ['v3', 'v4'].forEach(open);
+      await completes('v1', 'v2', 'v3', 'v4');
+      expect(await explained('v1', 'newest')).toMatch(
+        / was cancelled at \S+ by the artifact \S+, whose key is the same\.$/,
+      );
+    });
+
+    it('keeps the newest also if the keys of joins are computed later', async () => {
+      const up = async (order: string): Promise<string> => {
+        const correlation = await board.publish('Up', { order });
+        await board.publish('Down', {}, { correlation });
+        return correlation;
+      };
+      const first = await up('C');
+      const second = await board.publish('Alone', { order: 'C' });
+      await reaches(first, 'cancelled');
+      const third = await up('C');
+      await reaches(second, 'cancelled');
+      const held = await claimed('latest');
+      expect(held.correlation_id).toBe(third);
+      await outside.send(held, 'complete', { outputs: [] });
+      await completes(first, second, third);
+    });
+  });
+
+  describe('with queue', () => {
+    it('runs one after the other in order, and says what the others wait for', async () => {
+      for (const id of ['q1', 'q2', 'q3']) await gated('Job', id, { order: 'A' });
+      await gated('Job', 'q4', { order: 'A', urgent: true });
+      await gated('Job', 'q5', { order: 'B' });
+      await started('q1', 1);
+      await started('q5', 1);
+      expect(await waitsFor('q3')).toBe('singleton of line: 1 of 1 used, 3rd of 3 for A');
+      expect(await explained('q2', 'line')).toMatch(
+        /; the execution waits for singleton of line: 1 of 1 used, 2nd of 3 for A\.$/,
+      );
+      for (const [index, id] of ['q1', 'q4', 'q2', 'q3'].entries()) {
+        await started(id, 1);
+        const later = ['q1', 'q4', 'q2', 'q3'].slice(index + 1);
+        expect(later.flatMap(gatesOf)).toEqual([]);
+        open(id);
+        await completes(id);
+      }
+      open('q5');
+      await completes('q5');
+    });
+
+    it('keeps the turn between attempts and of a paused agent, and passes it on from what is cancelled', async () => {
+      for (const id of ['k1', 'k2', 'k3', 'k4']) await gated('Job', id, { order: 'C' });
+      await started('k1', 1);
+      gatesOf('k1')[0]!.fail();
+      await eventually('it waits for its next attempt', async () => (await only('k1')).attempt === 2);
+      expect(await waitsFor('k2')).toBe('singleton of line: 1 of 1 used, 1st of 3 for C');
+      await board.http.post('/api/v1/agents/line/pause').expect(200);
+      clock.advance(2 * HOUR_MS);
+      await board.http.post('/api/v1/correlations/k2/cancel').expect(200);
+      await board.http.post('/api/v1/agents/line/resume').expect(200);
+      await started('k1', 2);
+      expect(gatesOf('k3')).toEqual([]);
+      await board.http.post('/api/v1/correlations/k1/cancel').expect(200);
+      await started('k3', 1);
+      open('k3');
+      await started('k4', 1);
+      open('k4');
+      await completes('k3', 'k4');
+    });
+
+    it('keeps the turn while it waits for a limit', async () => {
+      await gated('Filler', 'l0', {});
+      await started('l0', 1);
+      await gated('Call', 'l1', { order: 'D' });
+      await eventually(
+        'it waits for the limit',
+        async () => (await waitsFor('l1'))?.startsWith('limit pool: ') ?? false,
+      );
+      await gated('Call', 'l2', { order: 'D' });
+      expect(await waitsFor('l2')).toBe('singleton of limited: 1 of 1 used, 1st of 1 for D');
+      open('l0');
+      await started('l1', 1);
+      expect(gatesOf('l2')).toEqual([]);
+      open('l1');
+      await started('l2', 1);
+      open('l2');
+      await completes('l0', 'l1', 'l2');
+    });
+
+    it('keeps the turn while a remote agent will answer later', async () => {
+      const first = await board.publish('Ask', { order: 'E' });
+      await eventually('the remote agent will answer later', async () => {
+        const rows = await board.app.database.rows<{ lease_owner: string | null }>(
+          `select lease_owner from executions where agent = 'later' and state = 'running'`,
+        );
+        return rows.length === 1 && rows[0]!.lease_owner === null;
+      });
+      const second = await board.publish('Ask', { order: 'E' });
+      expect(await waitsFor(second)).toBe('singleton of later: 1 of 1 used, 1st of 1 for E');
+      await board.http.post(`/api/v1/correlations/${first}/cancel`).expect(200);
+      await eventually('the agent is asked again', () => remote.at('/later').length === 2);
+      await board.http.post(`/api/v1/correlations/${second}/cancel`).expect(200);
+    });
+
+    it('lets clients claim one at a time, also after a release', async () => {
+      for (const id of ['e1', 'e2']) await board.publish('Task', { order: 'F' }, { correlation: id });
+      const held = await claimed('person');
+      expect(held.correlation_id).toBe('e1');
+      expect(await outside.claim({ agents: ['person'] })).toEqual([]);
+      const { id: second } = await only('e2');
+      await board.http
+        .post(`/api/v1/executions/${second}/claim`)
+        .send({})
+        .expect(409, {
+          detail: `Execution ${second} cannot be claimed now: it waits for another one with its key of singleton`,
+        });
+      await outside.send(held, 'release');
+      const again = await claimed('person');
+      expect(again.correlation_id).toBe('e1');
+      await outside.send(again, 'complete', { outputs: [] });
+      const next = await claimed('person');
+      expect(next.correlation_id).toBe('e2');
+      await outside.send(next, 'complete', { outputs: [] });
+      await completes('e1', 'e2');
+    });
+
+    it('takes turns by fair_by among what has its turn of the key', async () => {
+      for (const [id, tenant, order] of [
+        ['f1', 'many', 'G'],
+        ['f2', 'many', 'G'],
+        ['f3', 'few', 'H'],
+      ])
+        await board.publish('Turn', { tenant, order }, { correlation: id });
+      const held = await outside.claim({ agents: ['fair'], max: 10 });
+      expect(held.map(({ correlation_id: id }) => id).sort()).toEqual(['f1', 'f3']);
+      for (const one of held) await outside.send(one, 'complete', { outputs: [] });
+      await outside.send(await claimed('fair'), 'complete', { outputs: [] });
+      await completes('f1', 'f2', 'f3');
+    });
+
+    it('has a turn for the list of a batch window', async () => {
+      for (const id of ['w1', 'w2', 'w3', 'w4']) await board.publish('Event', { order: 'I' }, { correlation: id });
+      for (const id of ['w2', 'w4']) {
+        const held = await claimed('window');
+        expect([held.correlation_id, held.inputs.length]).toEqual([id, 2]);
+        await outside.send(held, 'complete', { outputs: [] });
+      }
+    });
+
+    it('takes an earlier answer when its turn has come', async () => {
+      await gated('Text', 't1', { order: 'J', text: 'same' });
+      await started('t1', 1);
+      await gated('Text', 't2', { order: 'J', text: 'same' });
+      expect(await waitsFor('t2')).toBe('singleton of cached: 1 of 1 used, 1st of 1 for J');
+      open('t1');
+      await completes('t1', 't2');
+      expect(await only('t2')).toMatchObject({ cached_from: (await only('t1')).id });
+      expect(gatesOf('t2')).toEqual([]);
+    });
+  });
+
+  it.each([
+    ['is null', { order: null }, 'singleton.key is null'],
+    ['fails', {}, expect.stringMatching(/^singleton\.key fails: /) as string],
+    ['gives a list', { order: ['a'] }, 'singleton.key must give a text, a number or a boolean'],
+    ['is long', { order: 'x'.repeat(201) }, 'singleton.key is longer than 200 characters'],
+  ])('fails an execution whose key %s', async (_, payload, error_message) => {
+    for (const type of ['Order', 'Version', 'Job']) {
+      const correlation = await board.publish(type, payload);
+      expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
+      expect(await only(correlation)).toMatchObject({ state: 'failed', error_type: 'singleton_key', error_message });
+    }
+  });
+
+  it('keeps replays and live work apart', async () => {
+    const original = await board.publish('Two', { order: 'K' });
+    // Only a correlation that has ended can be replayed.
+    await board.http.post(`/api/v1/correlations/${original}/cancel`).expect(200);
+    const live = await board.publish('Two', { order: 'K' });
+    const replayed = async (): Promise<string> =>
+      (
+        (await board.http.post(`/api/v1/correlations/${original}/replay`).send({ mode: 'full' }).expect(200)).body as {
+          correlation_id: string;
+        }
+      ).correlation_id;
+    for (const id of [await replayed(), await replayed()])
+      expect(await only(id, { replays: true })).toMatchObject({ state: 'pending' });
+    expect(await only(await board.publish('Two', { order: 'K' }))).toMatchObject({
+      skipped_for: (await only(live)).id,
+    });
+    await board.http.post(`/api/v1/correlations/${live}/cancel`).expect(200);
+    // The replays have executions that wait, for which it is not skipped.
+    expect(await only(await board.publish('Two', { order: 'K' }))).toMatchObject({ state: 'pending' });
+  });
+});
+
+describe('singleton after a restart', () => {
+  const folder = new ConfigurationFolder();
+  const agent = (more: string): string =>
+    `agents:\n  person: { consumes: [{ types: [Task] }], ${more} engine: { kind: external } }\n`;
+  let board: Board;
+
+  const restart = async (more: string): Promise<Outside> => {
+    await board?.close();
+    board = await Board.start(agent(more), { folder: folder.path });
+    return new Outside(board.http);
+  };
+
+  afterAll(async () => {
+    await board?.close();
+    await board?.app.database.drop();
+    folder.remove();
+  });
+
+  const claims = async (outside: Outside, count: number): Promise<string[]> => {
+    const found: string[] = [];
+    await eventually(`${count} can be claimed`, async () => {
+      const held = await outside.claim({ agents: ['person'], max: 10 });
+      for (const each of held) await outside.send(each, 'complete', { outputs: [] });
+      found.push(...held.map(({ correlation_id: id }) => id));
+      return found.length >= count;
+    });
+    return found;
+  };
+
+  it('turns are as before, and all may run if the configuration no longer has the rule', async () => {
+    let outside = await restart(`${rule('queue')},`);
+    for (const correlation of ['1', '2', '3', '4']) await board.publish('Task', { order: 'A' }, { correlation });
+    outside = await restart(`${rule('queue')},`);
+    expect(await outside.claim({ agents: ['person'], max: 10 })).toMatchObject([{ correlation_id: '1' }]);
+    outside = await restart('');
+    expect((await claims(outside, 3)).sort()).toEqual(['2', '3', '4']);
+  });
+});
