@@ -6,6 +6,7 @@ import { LoadGenerator } from './children.ts';
 import { dashboardRows } from './dashboard.ts';
 import { postgresHistoryRows, sqliteHistoryRows } from './history-queries.ts';
 import { installRows } from './installs.ts';
+import { limitRows, postgresLimitRows } from './limits.ts';
 import { postgresRows } from './postgres.ts';
 import { report } from './report.ts';
 import { printTable } from './row.ts';
@@ -17,6 +18,8 @@ const PARTS = {
   postgres: { title: 'On Postgres', rowsOf: postgresRows },
   'sqlite-history': { title: 'A long history, on SQLite', rowsOf: sqliteHistoryRows },
   'postgres-history': { title: 'A long history, on Postgres', rowsOf: postgresHistoryRows },
+  limits: { title: 'Limits and fairness, on SQLite', rowsOf: limitRows },
+  'postgres-limits': { title: 'Limits and fairness, on Postgres', rowsOf: postgresLimitRows },
   dashboard: { title: 'The dashboard, on SQLite', rowsOf: dashboardRows },
   install: { title: 'Installations and starts', rowsOf: (_: LoadGenerator, folder: string) => installRows(folder) },
 };

@@ -27,6 +27,8 @@ interface ServiceParts {
   databaseUrl?: string;
   command?: 'serve' | 'worker';
   options?: string[];
+  /** A file of this folder; starling.yaml if absent. */
+  configuration?: string;
   /** The folder of the build; this one if absent. */
   checkout?: string;
 }
@@ -42,16 +44,22 @@ export class Server {
   }
 
   /**
-   * Starts the service as `npx starling` does, with `options`, the bench's configuration and otherwise default settings.
+   * Starts the service as `npx starling` does, with `options`, a configuration of the bench and otherwise default settings.
    * Its log, and its database unless one is given, is a file of that name in the folder.
    */
   static starling(
     folder: string,
     name: string,
-    { databaseUrl, command = 'serve', options = [], checkout = CHECKOUT }: ServiceParts = {},
+    {
+      databaseUrl,
+      command = 'serve',
+      options = [],
+      configuration = 'starling.yaml',
+      checkout = CHECKOUT,
+    }: ServiceParts = {},
   ): Promise<Server> {
     const url = databaseUrl ?? `sqlite:${join(folder, `${name}.db`)}`;
-    const args = [command, '--config', here('starling.yaml'), '--port', '0', '--database-url', url, ...options];
+    const args = [command, '--config', here(configuration), '--port', '0', '--database-url', url, ...options];
     return Server.start(join(checkout, 'bin/starling.js'), args, join(folder, `${name}.log`));
   }
 
