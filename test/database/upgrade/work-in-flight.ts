@@ -107,11 +107,12 @@ export class WorkInFlight {
     await publish(service, 'pair', 'Right', { payload: { n: 1 } });
     const { execution_id, lease_token } = this.claim!;
     await post(service, `/api/v1/executions/${execution_id}/complete`, { lease_token, output: { ok: true } });
+    // Timers and batches queue executions, so they are read first: otherwise the last execution could be missed.
     const open = [
+      'select id from timers',
+      `select id from batches where ended_at is null`,
       `select id from executions where state in ('pending', 'running')`,
       `select id from deliveries where ended_at is null`,
-      `select id from batches where ended_at is null`,
-      'select id from timers',
     ];
     await eventually('everything has finished', async () => {
       for (const query of open) if ((await this.database.rows(query)).length > 0) return false;
