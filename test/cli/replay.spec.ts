@@ -68,7 +68,7 @@ const stateOf = async (correlation: string): Promise<string> =>
 test('says in one line what is wrong, and replays nothing', async () => {
   expect(await clients.run('replay', 'jobs')).toEqual(oneLine(/^error: required option '--mode <mode>' .*\n/));
   expect(await clients.run('replay', 'jobs', '--mode', 'dry')).toEqual(
-    oneLine(/^--mode: must be one of full, recorded[^\n]*\n$/),
+    oneLine(/^--mode: must be one of full, recorded, shadow[^\n]*\n$/),
   );
   expect(await clients.run('replay', 'jbos', '--mode', 'full')).toEqual(
     oneLine(/^unknown correlation or artifact: jbos; did you mean jobs\?\n$/),
@@ -114,6 +114,20 @@ test('--wait ends with 1 if the cascade did not complete', async () => {
   const { code, stdout } = await clients.run('replay', 'jobs', '--mode', 'full', '--wait');
   expect(code).toBe(1);
   expect(JSON.parse(stdout)).toMatchObject({ state: 'failed', error_count: 2 });
+  // The paper is in the record.
+  const shadow = await clients.run('replay', 'jobs', '--mode', 'shadow', '--wait');
+  expect([shadow.code, JSON.parse(shadow.stdout)]).toMatchObject([0, { replay_mode: 'shadow', artifact_count: 4 }]);
+});
+
+test('a trace says why a branch of a shadow replay ended', async () => {
+  await post('/api/v1/artifacts', { type: 'Form', payload: {} }, { 'X-Correlation-ID': 'form-in-shadow' });
+  await post('/api/v1/correlations/form-in-shadow/cancel', {});
+  const { code, stdout } = await clients.run('replay', 'form-in-shadow', '--mode', 'shadow', '--wait');
+  expect([code, JSON.parse(stdout)]).toMatchObject([1, { state: 'failed', error_count: 1 }]);
+  const lines = await clients.onTerminal(200, ['trace', (JSON.parse(stdout) as Replay).correlation_id]);
+  const text = lines.join('\n');
+  expect(text).toContain('shadow: approver does not run in a shadow replay, because it is an external agent');
+  expect(text).not.toContain('To run a failed execution again');
 });
 
 test('Ctrl-C stops waiting, and says how to see the replay', async () => {

@@ -82,7 +82,7 @@ describe('a replay from the record', () => {
 
   test('without a changed agent gives equal artifacts, in order, and invokes no engine', async () => {
     await fc.assert(
-      fc.asyncProperty(items, async (list) => {
+      fc.asyncProperty(items, fc.constantFrom('recorded', 'shadow'), async (list, mode) => {
         const run = newId();
         for (const { type, k, n, correlation } of list)
           await board.publish(type, { k: `${run} ${k}`, n }, { correlation: `${run}-${correlation}` });
@@ -93,10 +93,7 @@ describe('a replay from the record', () => {
           });
         const before = calls();
         for (const id of new Set(list.map(({ correlation }) => `${run}-${correlation}`))) {
-          const { body } = await board.http
-            .post(`/api/v1/correlations/${id}/replay`)
-            .send({ mode: 'recorded' })
-            .expect(200);
+          const { body } = await board.http.post(`/api/v1/correlations/${id}/replay`).send({ mode }).expect(200);
           const replay = (body as ReplayBody).correlation_id;
           const [original, again] = [await executions(id), await executions(replay)];
           expect(again.every((execution) => execution.replay === 'recorded')).toBe(true);

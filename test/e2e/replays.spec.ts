@@ -328,8 +328,8 @@ describe('a replay', () => {
   });
 
   test('is refused with the reason', async () => {
-    await refused('correlations/order-1', 400, 'mode: must be one of full, recorded', {});
-    await refused('correlations/order-1', 400, 'mode: must be one of full, recorded', { mode: 'half' });
+    await refused('correlations/order-1', 400, 'mode: must be one of full, recorded, shadow', {});
+    await refused('correlations/order-1', 400, 'mode: must be one of full, recorded, shadow', { mode: 'half' });
     await refused('correlations/unknown-1', 404, 'Correlation not found: unknown-1; retention may have deleted it');
     await refused('artifacts/42', 400, 'artifact_id: must be a UUID (got "42")');
     const line = (await board.artifacts('order-1', { type: 'Line' }))[0]!;

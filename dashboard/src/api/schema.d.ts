@@ -1422,7 +1422,7 @@ export interface components {
             correlation_id: string;
             origin?: string;
             /** @enum {string} */
-            replay_mode?: "full" | "recorded";
+            replay_mode?: "full" | "recorded" | "shadow";
             overrides?: {
                 [key: string]: {
                     expression?: string;
@@ -1462,7 +1462,7 @@ export interface components {
             correlation_id: string;
             origin?: string;
             /** @enum {string} */
-            replay_mode?: "full" | "recorded";
+            replay_mode?: "full" | "recorded" | "shadow";
             overrides?: {
                 [key: string]: {
                     expression?: string;
@@ -1637,7 +1637,7 @@ export interface components {
         };
         ReplayRequest: {
             /** @enum {string} */
-            mode: "full" | "recorded";
+            mode: "full" | "recorded" | "shadow";
             overrides?: {
                 [key: string]: {
                     expression?: string;
@@ -1653,7 +1653,7 @@ export interface components {
             correlation_id: string;
             origin: string;
             /** @enum {string} */
-            mode: "full" | "recorded";
+            mode: "full" | "recorded" | "shadow";
             published: number;
         };
         BatchWindowBody: {
@@ -1824,7 +1824,7 @@ export interface components {
             without_agent?: boolean;
             direct: boolean;
             /** @enum {string} */
-            replay?: "run" | "recorded";
+            replay?: "run" | "recorded" | "unanswered";
             attempt: number;
             round: number;
             /** Format: date-time */
@@ -1925,7 +1925,7 @@ export interface components {
             without_agent?: boolean;
             direct: boolean;
             /** @enum {string} */
-            replay?: "run" | "recorded";
+            replay?: "run" | "recorded" | "unanswered";
             attempt: number;
             round: number;
             /** Format: date-time */

@@ -2,18 +2,30 @@ import type { Overrides } from '../../catalog/overrides.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { overridesIn } from './replay-options.js';
+import type { CorrelationRow } from './tracked-correlation.js';
 
-/** Returns what these replays override, by their ids. Those that override nothing are left out. */
-export async function findOverrides(db: Reader, ids: readonly string[]): Promise<Map<string, Overrides>> {
-  const rows = await findReplayOptions(db, {}, [...new Set(ids)]);
-  return new Map(rows.map(({ id, replay_options }) => [id, overridesIn(replay_options)!]));
+/** The options that decide how the agents of a replay run. */
+export interface RunningReplay {
+  isShadow: boolean;
+  /** Null: the agents run as in the configuration. */
+  overrides: Overrides | null;
 }
 
-const findReplayOptions = preparedWithList<object, string, { id: string; replay_options: string | null }>(
-  (db, _place, ids) =>
-    db
-      .selectFrom('correlations')
-      .select(['id', 'replay_options'])
-      .where('id', 'in', ids)
-      .where('replay_options', 'is not', null),
+/** Returns the replays with these ids. */
+export async function findReplays(db: Reader, ids: readonly string[]): Promise<Map<string, RunningReplay>> {
+  const rows = await findReplayOptions(db, {}, [...new Set(ids)]);
+  return new Map(
+    rows.map(({ id, replay_mode, replay_options }) => [
+      id,
+      { isShadow: replay_mode === 'shadow', overrides: overridesIn(replay_options) },
+    ]),
+  );
+}
+
+const findReplayOptions = preparedWithList<
+  object,
+  string,
+  Pick<CorrelationRow, 'id' | 'replay_mode' | 'replay_options'>
+>((db, _place, ids) =>
+  db.selectFrom('correlations').select(['id', 'replay_mode', 'replay_options']).where('id', 'in', ids),
 );

@@ -95,7 +95,11 @@ export class Answers {
    * thousand outputs with a dozen predicates each would fill the evaluator's queue for all executions. After an error,
    * a second call continues where the first one stopped.
    */
-  async match({ direct }: AnsweredExecution, drafts: ArtifactDraft[], matched: MatchedArtifact[]): Promise<void> {
+  async match(
+    { direct }: Pick<AnsweredExecution, 'direct'>,
+    drafts: ArtifactDraft[],
+    matched: MatchedArtifact[],
+  ): Promise<void> {
     const silent = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, ...NO_REACTIONS });
     while (matched.length < drafts.length) {
       const next = drafts.slice(matched.length, matched.length + MATCHED_AT_ONCE);

@@ -29,6 +29,8 @@ export interface ClaimedExecution {
   definition: string | null;
   /** The options of its agent that its replay overrides; null for none. */
   override: AgentOverride | null;
+  /** Its correlation is a shadow replay, which runs no agent that may change something outside. */
+  isShadow: boolean;
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
 }
@@ -51,7 +53,7 @@ type Row = Pick<
 /** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
 export const claimedExecution = (
   row: Row,
-  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override'> & { now: number },
+  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override' | 'isShadow'> & { now: number },
 ): ClaimedExecution => ({
   id: row.id,
   agent: row.agent,
@@ -68,6 +70,7 @@ export const claimedExecution = (
   inputs: held.inputs,
   definition: held.definition,
   override: held.override,
+  isShadow: held.isShadow,
   waitedMs: held.now - row.created_at,
 });
 

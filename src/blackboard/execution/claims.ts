@@ -9,7 +9,7 @@ import type { Lease } from '../../queue/lease.js';
 import type { Rank } from '../../queue/queue.js';
 import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
-import { findOverrides } from '../correlations/replay-option-rows.js';
+import { findReplays } from '../correlations/replay-option-rows.js';
 import { FairRows } from '../fairness/fair-rows.js';
 import { ClaimLimits } from '../limits/claim-limits.js';
 import { Backlog } from '../scheduling/backlog.js';
@@ -90,20 +90,22 @@ export class Claims {
     this.backlog.changed(tx, -rows.length);
     await countStarts(tx, rows, now);
     const replays = rows.filter(({ replay }) => replay > 0).map(({ correlation_id }) => correlation_id);
-    const overrides = replays.length > 0 ? await findOverrides(tx.db, replays) : null;
+    const running = replays.length > 0 ? await findReplays(tx.db, replays) : null;
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
-    return rows.map((row) =>
-      claimedExecution(
+    return rows.map((row) => {
+      const { isShadow = false, overrides = null } = running?.get(row.correlation_id) ?? {};
+      return claimedExecution(
         { ...row, agent: row.queue },
         {
           leaseToken,
           inputs: inputsByExecution.get(row.id) ?? [],
           definition: definitionOf(this.catalog, row.queue),
-          override: overrideOf(overrides?.get(row.correlation_id) ?? null, row.queue),
+          override: overrideOf(overrides, row.queue),
+          isShadow,
           now,
         },
-      ),
-    );
+      );
+    });
   }
 }
 

@@ -64,7 +64,7 @@ export class EndedExecutions {
       executionId: execution.id,
       attempts: execution.attempt,
       inputArtifactIds: execution.inputs.map(({ id }) => id),
-      silent: execution.direct,
+      silent: execution.direct || failure.isSilent === true,
     });
     await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
     if (!execution.replay) await countFailure(tx, execution.agent, failure, now);

@@ -14,9 +14,22 @@ export interface ExecutionFailure {
   details?: ErrorDetails;
   /** Another attempt would fail too, so none follows. */
   isFinal?: boolean;
+  /** No agent reacts to its WorkflowError, and the error cancels nothing. */
+  isSilent?: boolean;
   /** The next attempt waits at least this long, for an hour at most. */
   retryAfterMs?: number;
 }
+
+/**
+ * The end of a branch of a shadow replay. `effect`: why the agent may change something (`effectOf`). `lack`: why the
+ * record has no answer.
+ */
+export const notInShadow = (agent: string, effect: string, lack?: string): ExecutionFailure => ({
+  type: 'shadow',
+  message: `${agent} does not run in a shadow replay, because ${effect}${lack === undefined ? '' : `, and ${lack}`}`,
+  isFinal: true,
+  isSilent: true,
+});
 
 /** The fields of an execution that its outcome needs, whether it was claimed here or taken over from a lost process. */
 export type EndingExecution = Pick<

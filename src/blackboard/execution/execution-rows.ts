@@ -7,6 +7,8 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
 import { NO_LEASE } from '../../queue/leased-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
+import { NOT_REPLAYED, RUN } from '../correlations/replay-values.js';
+import type { CorrelationRow } from '../correlations/tracked-correlation.js';
 
 export type StoredExecution = Selectable<ExecutionsTable>;
 
@@ -117,8 +119,12 @@ export async function findCorrelationOf({ db }: Transaction, id: string): Promis
   return row?.correlation_id;
 }
 
-/** The fields that decide whether a failed execution can be retried. `closed`: 1 if its correlation is closed. */
-export type RetriedExecution = Pick<StoredExecution, 'id' | 'agent' | 'correlation_id'> & { closed: number };
+/**
+ * The fields that decide whether a failed execution can be retried. `closed` (1 if it is) and `replay_mode` are those of
+ * its correlation.
+ */
+export type RetriedExecution = Pick<StoredExecution, 'id' | 'agent' | 'correlation_id' | 'replay'> &
+  Pick<CorrelationRow, 'closed' | 'replay_mode'>;
 
 /** Finds those of the executions that failed at or before `until` (epoch ms). */
 export const findFailedAmong = (
@@ -129,7 +135,7 @@ export const findFailedAmong = (
   db
     .selectFrom('executions')
     .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
-    .select(['executions.id', 'agent', 'correlation_id', 'closed'])
+    .select(['executions.id', 'agent', 'correlation_id', 'executions.replay', 'closed', 'replay_mode'])
     .where('executions.id', 'in', ids)
     .where(sql<boolean>`coalesce(executions.state, '') = 'failed'`)
     .where('ended_at', '<=', until)
@@ -167,7 +173,9 @@ export async function beginRound(
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
   await changeState(tx.db, 'executions', ['failed'], 'pending')
     .set({ ended_at: null, ...again, ...(begun.assignee !== null && { fair_key: null }) })
-    .set(({ eb, lit }) => ({ replay: eb.case().when('replay', '>', 0).then(lit(1)).else(lit(0)).end() }))
+    .set(({ eb, lit }) => ({
+      replay: eb.case().when('replay', '>', NOT_REPLAYED).then(lit(RUN)).else(lit(NOT_REPLAYED)).end(),
+    }))
     .where('id', '=', id)
     .execute();
 }

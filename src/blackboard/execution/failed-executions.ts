@@ -7,6 +7,7 @@ import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { RECORDED, RUN } from '../correlations/replay-values.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { LimitReleases } from '../limits/limit-releases.js';
 import { turnAgain } from '../limits/singleton-turns.js';
@@ -56,7 +57,8 @@ export class FailedExecutions {
     const failed = await holdExecution(tx, id);
     if (failed.state !== 'failed')
       throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only a failed execution can be retried`);
-    const refusal = await this.refusal(tx, { ...failed, closed: correlation.closed });
+    const { closed, replay_mode } = correlation;
+    const refusal = await this.refusal(tx, { ...failed, closed, replay_mode });
     if (refusal !== null) throw new DomainError('conflict', refusal);
     await this.queue(tx, changes, correlation, failed);
     await changes.save();
@@ -100,8 +102,12 @@ export class FailedExecutions {
 
   /** Why a failed execution cannot be retried, or null. */
   private async refusal(tx: Transaction, execution: RetriedExecution): Promise<string | null> {
-    const { id, agent, closed } = execution;
+    const { id, agent, closed, replay, replay_mode } = execution;
     if (closed === 1) return isClosed(execution);
+    if (replay_mode === 'shadow' && replay > RUN) {
+      const why = replay === RECORDED ? 'took its failure from the record' : `does not run ${agent}`;
+      return `Execution ${id} cannot be retried: its shadow replay ${why}`;
+    }
     if (!(await this.processes.isConfigured(tx.db, agent)))
       return `Execution ${id} cannot be retried: no process has the agent ${agent}`;
     if (await lacksInputs(tx.db, id)) return `Execution ${id} cannot be retried: its inputs have been deleted`;

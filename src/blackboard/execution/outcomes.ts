@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
-import { CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { isShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
 import { EndedExecutions } from './ended-executions.js';
@@ -61,6 +61,18 @@ export class Outcomes {
   ): Promise<'completed'> {
     await tx.lock(this.artifacts.lockKeys(outputs));
     const changes = this.tracker.begin(tx, execution.span);
+    await this.completeWith(tx, changes, execution, outputs);
+    await changes.save();
+    return 'completed';
+  }
+
+  /** The caller has locked the names of the outputs, and saves the changes. Throws LeaseLost. */
+  async completeWith(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    execution: EndingExecution,
+    outputs: MatchedArtifact[],
+  ): Promise<void> {
     const ending = { state: 'completed', endedAt: changes.now } as const;
     // The outputs are stored before it is known whether the lease is held, because that saves a round trip.
     const [released, ...seqs] = await Promise.all([
@@ -77,8 +89,6 @@ export class Outcomes {
       await this.artifacts.trigger(tx, changes, correlation, seq, output);
     }
     correlation.pending -= 1;
-    await changes.save();
-    return 'completed';
   }
 
   /** Records only the usage. */

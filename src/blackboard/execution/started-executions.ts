@@ -36,7 +36,8 @@ export class StartedExecutions {
       start: (row, inputs) => {
         const definition = definitionOf(this.catalog, agent);
         const held = { leaseToken, inputs, definition, override: null, now: row.created_at };
-        loop.startKept(claimedExecution(row, held));
+        // The catalog has not changed since it was added.
+        loop.startKept(claimedExecution(row, { ...held, isShadow: false }));
       },
     };
   }

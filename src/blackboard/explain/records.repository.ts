@@ -17,6 +17,7 @@ type ExecutionColumn =
   | 'correlation_id'
   | 'state'
   | 'direct'
+  | 'replay'
   | 'attempt'
   | 'seq'
   | 'priority'
@@ -144,6 +145,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.correlation_id',
       'executions.state',
       'executions.direct',
+      'executions.replay',
       'executions.attempt',
       'executions.seq',
       'executions.priority',

@@ -4,6 +4,7 @@ import type { Subscription } from '../../catalog/definitions.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { NEVER } from '../../queue/queue.js';
+import { UNANSWERED } from '../correlations/replay-values.js';
 import { TurnWaits } from '../fairness/turn-waits.repository.js';
 import { isWindow, shownKeyOf } from '../joins/lock-keys.js';
 import { LimitWaits } from '../limits/limit-waits.js';
@@ -63,8 +64,8 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
 });
 
 function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
-  const { agent, state, attempt, available_at, ended_at, error_message, cancelled_by, cached_from, skipped_for } =
-    execution;
+  const { agent, state, replay, attempt, available_at, ended_at } = execution;
+  const { error_message, cancelled_by, cached_from, skipped_for } = execution;
   const { paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
   switch (state) {
@@ -73,6 +74,8 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
       if (paused) return 'waits until the agent is resumed';
       if (waitsForBudget) return 'waits until there is room in its budget: running model calls may use the rest of it';
       if (limit !== undefined) return `waits for ${limit}`;
+      if (replay === UNANSWERED)
+        return 'waits for an answer from the record, because a shadow replay does not run the agent';
       if (available_at === NEVER) return 'waits until the keys of its limits and turns are computed';
       return available_at === null
         ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}${turn === undefined ? '' : `: ${turn}`}`

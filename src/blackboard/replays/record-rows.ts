@@ -4,6 +4,7 @@ import { preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { ExecutionAttemptsTable, ExecutionsTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
+import { insertAttempts } from '../execution/ended-rows.js';
 
 export type RecordedExecution = Selectable<ExecutionsTable>;
 
@@ -70,9 +71,18 @@ export const findFirstUses = preparedWithList<object, string, { digest: string; 
     db.selectFrom('definitions').select(['digest', 'first_used_at']).where('digest', 'in', digests),
 );
 
-export const findRecordedAttempts = preparedWithList<object, string, Selectable<ExecutionAttemptsTable>>(
-  (db, _place, ids) => db.selectFrom('execution_attempts').selectAll().where('execution_id', 'in', ids),
+const findRecordedAttempts = preparedWithList<object, string, Selectable<ExecutionAttemptsTable>>((db, _place, ids) =>
+  db.selectFrom('execution_attempts').selectAll().where('execution_id', 'in', ids),
 );
+
+/** Copies the earlier attempts of executions. `ids`: those of the copies, keyed by those of the record. */
+export async function copyAttempts(db: Reader, ids: ReadonlyMap<string, string>): Promise<void> {
+  const attempts = await findRecordedAttempts(db, {}, [...ids.keys()]);
+  await insertAttempts(
+    db,
+    attempts.map((attempt) => ({ ...attempt, execution_id: ids.get(attempt.execution_id)! })),
+  );
+}
 
 export const insertRecordedExecutions = preparedInsert('executions', [
   'id',

@@ -1,26 +1,23 @@
 import { Injectable } from '@nestjs/common';
 
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
-import type { Visibility } from '../../catalog/visibility.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { RECORDED } from '../correlations/replay-values.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
-import { insertAttempts } from '../execution/ended-rows.js';
 import type { AnsweredWork, CorrelationRecord } from './answered-work.js';
 import {
-  findRecordedAttempts,
+  copyAttempts,
   insertRecordedExecutions,
   insertRecordedInputs,
   insertRecordedUses,
   type RecordedExecution,
 } from './record-rows.js';
-
-/** The value of `executions.replay` for an execution that was answered from the record. */
-const FROM_RECORD = 2;
+import { recordedDraft } from './recorded-draft.js';
 
 /** Writes what a replay takes from the record. */
 @Injectable()
@@ -53,11 +50,7 @@ export class RecordedCopies {
     }
     for (const execution of answered.executions)
       await this.writeInputs(tx, execution, executionIds.get(execution.id)!, record, positions, changes.now);
-    const attempts = await findRecordedAttempts(tx.db, {}, [...executionIds.keys()]);
-    await insertAttempts(
-      tx.db,
-      attempts.map((attempt) => ({ ...attempt, execution_id: executionIds.get(attempt.execution_id)! })),
-    );
+    await copyAttempts(tx.db, executionIds);
     correlation.generation_executions += answered.executions.length;
     return positions;
   }
@@ -92,7 +85,7 @@ const copyOf = (execution: RecordedExecution, id: string, correlation: TrackedCo
   generation: correlation.generation,
   state: execution.state,
   direct: execution.direct,
-  replay: FROM_RECORD,
+  replay: RECORDED,
   batch: execution.batch,
   priority: execution.priority,
   background: correlation.background,
@@ -116,28 +109,18 @@ interface NewIds {
 }
 
 function draftOf(row: ArtifactRow, correlationId: string, createdAt: number, ids: NewIds): ArtifactDraft {
-  const payload = payloadOf(row, ids);
-  return {
+  const executionId = row.execution_id === null ? null : ids.executionIds.get(row.execution_id)!;
+  const draft = {
+    ...recordedDraft(row, { correlationId, executionId, createdAt }),
     id: ids.artifactIds.get(row.id)!,
-    type: row.type,
-    version: row.version,
-    payload,
-    payloadText: row.type === WORKFLOW_ERROR ? JSON.stringify(payload) : row.payload,
-    producedBy: row.produced_by,
-    visibility: JSON.parse(row.visibility) as Visibility,
-    tags: JSON.parse(row.tags) as string[],
-    partitionKey: row.partition_key,
-    correlationId,
-    executionId: row.execution_id === null ? null : ids.executionIds.get(row.execution_id)!,
-    replay: true,
-    createdAt,
   };
+  if (row.type !== WORKFLOW_ERROR) return draft;
+  const payload = errorOfReplay(draft.payload, ids);
+  return { ...draft, payload, payloadText: JSON.stringify(payload) };
 }
 
 /** An error names the execution and the inputs of the replay. */
-function payloadOf({ type, payload }: ArtifactRow, { executionIds, artifactIds }: NewIds): JsonObject {
-  const recorded = JSON.parse(payload) as JsonObject;
-  if (type !== WORKFLOW_ERROR) return recorded;
+function errorOfReplay(recorded: JsonObject, { executionIds, artifactIds }: NewIds): JsonObject {
   const { execution_id, input_artifact_ids } = recorded as {
     execution_id: string | null;
     input_artifact_ids: string[];

@@ -1,10 +1,13 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { OUTSIDE } from '../../catalog/definitions.js';
+import { type AgentDefinition, OUTSIDE } from '../../catalog/definitions.js';
 import { overrideOf, type Overrides } from '../../catalog/overrides.js';
 import { DomainError } from '../../common/domain-error.js';
+import type { ReplayMode } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { effectOf } from '../../engines/effects.js';
+import { modelOf } from '../../engines/llm/llm-options.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
 import type { CorrelationRecord, CurrentAgents } from './answered-work.js';
 import type { Original } from './originals.js';
@@ -49,16 +52,22 @@ export class Records {
     };
   }
 
-  /** Agents of which something is overridden count as changed. */
-  async currentAgents(original: Original, overrides: Overrides | null): Promise<CurrentAgents> {
+  /**
+   * Agents of which something is overridden count as changed, and in a shadow replay so do those whose model it asks
+   * again.
+   */
+  async currentAgents(original: Original, mode: ReplayMode, overrides: Overrides | null): Promise<CurrentAgents> {
     const { reader } = this.unitOfWork;
     const { definitions } = this.catalog;
     const settledAt = (await findCorrelation(reader, original.id))?.settled_at ?? 0;
     const digests = [...definitions.values()].map(({ digest }) => digest);
     const uses = digests.length > 0 ? await findFirstUses(reader, {}, digests) : [];
     const old = new Set(uses.filter(({ first_used_at }) => first_used_at <= settledAt).map(({ digest }) => digest));
+    const asked = new Set(mode === 'shadow' ? this.catalog.agents.filter(isAsked).map(({ name }) => name) : []);
     const digestOf = (agent: string): string | null =>
-      overrideOf(overrides, agent) ? null : (definitions.get(agent)?.digest ?? null);
+      asked.has(agent) || overrideOf(overrides, agent) ? null : (definitions.get(agent)?.digest ?? null);
     return { agents: this.catalog.agents, digestOf, isAsOld: (agent) => old.has(digestOf(agent) ?? '') };
   }
 }
+
+const isAsked = (agent: AgentDefinition): boolean => modelOf(agent) !== null && effectOf(agent) === null;

@@ -69,7 +69,7 @@ export class Replays {
    */
   async begin(request: ReplayRequest): Promise<void> {
     const { original, mode, correlationId } = request;
-    if (mode === 'recorded') return this.recorded.with(request, (prepared) => this.storeNow(request, prepared));
+    if (mode !== 'full') return this.recorded.with(request, (prepared) => this.storeNow(request, prepared));
     const subscription = this.originals.invokedSubscription(original);
     return this.repeated.with(original, correlationId, (artifacts) =>
       this.storeNow(request, {

@@ -4,17 +4,19 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { newId } from '../../common/ids.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { effectOf } from '../../engines/effects.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlockedAmong } from '../limits/limit-rows.js';
 import { keyText, parseKeys } from '../limits/limit-usage.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
-import { keysIn, type QueueValues } from '../matching/queue-values.js';
+import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js';
 import { Backlog } from './backlog.js';
 import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
@@ -92,15 +94,16 @@ export class ExecutionQueue {
     { correlation, known }: NewExecution,
     row: NewExecutionRow,
   ): Promise<void> {
-    const lacksKeys = row.available_at !== null && row.blocked_on === null;
+    const isPlaced = row.available_at === null || row.blocked_on !== null;
     // A claim holds the locks of limits, and reads what a replay overrides.
     const needsClaim = row.available_at !== null || row.limit_keys !== null || correlation.replay_options !== null;
     const slot = known && !needsClaim ? this.starts.keepSlot(tx, row.agent, row.id) : null;
     if (slot) await this.insertRunning(tx, row, slot, known!);
     else await this.insertPending(tx, row);
     if (row.due_at !== null) await this.timers.set(tx, 'due', row.due_at, row.id);
-    // Expressions may take a second, which is too long for a transaction. A timer that is due immediately evaluates them.
-    if (lacksKeys) await this.timers.set(tx, 'limits', now, row.id);
+    // Expressions may take a second, which is too long for a transaction, and so may a look at the record. A timer that
+    // is due immediately does it, and nothing may claim the execution before.
+    if (!isPlaced) await this.timers.set(tx, row.replay === UNANSWERED ? 'answer' : 'limits', now, row.id);
     correlation.pending += 1;
   }
 
@@ -129,10 +132,9 @@ export class ExecutionQueue {
   }
 
   /** An execution keeps the limits and the keys that it is queued with. */
-  private valuesOf({ subscription, correlation, queueValues }: NewExecution): {
-    values: QueueValues;
-    areComputed: boolean;
-  } {
+  private valuesOf(execution: NewExecution): { values: QueueValues; areComputed: boolean } {
+    if (this.mustNotRun(execution)) return { values: NO_VALUES, areComputed: false };
+    const { subscription, correlation, queueValues } = execution;
     const computed = queueValues ?? this.queueExpressions.withoutInputs(subscription);
     const values = computed ?? this.queueExpressions.notComputed(subscription.agent);
     const keys = keysIn({ id: correlation.id, isReplay: isReplay(correlation) }, values);
@@ -160,11 +162,17 @@ export class ExecutionQueue {
     return { ...free, blocked_on, available_at: blocked_on === null ? null : NEVER };
   }
 
-  private rowOf(
-    { subscription, correlation, direct }: NewExecution,
-    now: number,
-  ): Omit<NewExecutionRow, keyof QueueValues | keyof QueuePlace> {
-    const work = externalWork(this.catalog.agent(subscription.agent));
+  /** A shadow replay runs no agent that may change something outside. */
+  private mustNotRun({ subscription, correlation }: NewExecution): boolean {
+    if (correlation.replay_mode !== 'shadow') return false;
+    const agent = this.catalog.agent(subscription.agent);
+    return agent === undefined || effectOf(agent) !== null;
+  }
+
+  private rowOf(execution: NewExecution, now: number): Omit<NewExecutionRow, keyof QueueValues | keyof QueuePlace> {
+    const { subscription, correlation, direct } = execution;
+    const mustNotRun = this.mustNotRun(execution);
+    const work = mustNotRun ? null : externalWork(this.catalog.agent(subscription.agent));
     return {
       id: newId(),
       agent: subscription.agent,
@@ -172,7 +180,7 @@ export class ExecutionQueue {
       correlation_id: correlation.id,
       generation: correlation.generation,
       direct: direct ? 1 : 0,
-      replay: isReplay(correlation) ? 1 : 0,
+      replay: mustNotRun ? UNANSWERED : isReplay(correlation) ? RUN : NOT_REPLAYED,
       // The agent gets the inputs of a window as a list, even a single one.
       batch: subscription.batch ? 1 : 0,
       background: correlation.background,

@@ -128,7 +128,7 @@ export async function wakeExecutionTimers({ db }: Transaction, agents: readonly 
     .updateTable('timers')
     .set(({ ref }) => ({ due_at: ref('was_due_at').$notNull() }))
     .where('due_at', '=', PARKED_AT)
-    .where('kind', 'in', ['due', 'limits'])
+    .where('kind', 'in', ['due', 'limits', 'answer'])
     .where(({ exists, selectFrom }) =>
       exists(
         selectFrom('executions')

@@ -10,6 +10,7 @@ import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { PublishingModule } from '../publishing/publishing.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
+import { ReplaysModule } from '../replays/replays.module.js';
 import { DueSchedulesModule } from '../schedules/due-schedules.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import type { Timer } from '../scheduling/timer-rows.js';
@@ -21,6 +22,7 @@ import { ExecutionDueTime } from './handlers/execution-due-time.js';
 import { ExecutionLimits } from './handlers/execution-limits.js';
 import { GroupTimeLimit } from './handlers/group-time-limit.js';
 import { JoinDecision } from './handlers/join-decision.js';
+import { RecordedEnd } from './handlers/recorded-end.js';
 import { RequestedCancel } from './handlers/requested-cancel.js';
 import { ScheduleTick } from './handlers/schedule-tick.js';
 import { ParkedTimers } from './parked-timers.js';
@@ -38,6 +40,7 @@ const HANDLERS: Record<Timer['kind'], Type<TimerHandler>> = {
   tick: ScheduleTick,
   limits: ExecutionLimits,
   cancel: RequestedCancel,
+  answer: RecordedEnd,
 };
 
 @Module({
@@ -51,6 +54,7 @@ const HANDLERS: Record<Timer['kind'], Type<TimerHandler>> = {
     MatchingModule,
     PublishingModule,
     QueriesModule,
+    ReplaysModule,
     DueSchedulesModule,
     SchedulingModule,
     SignalsModule,

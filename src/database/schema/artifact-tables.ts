@@ -73,7 +73,7 @@ export interface RollupsTable {
 
 export type CorrelationState = 'active' | 'completed' | 'failed' | 'cancelled';
 
-export type ReplayMode = 'full' | 'recorded';
+export type ReplayMode = 'full' | 'recorded' | 'shadow';
 
 export interface CorrelationsTable extends UsageSums {
   /** A unique number. A later correlation may get the number of a deleted one. */

@@ -34,7 +34,7 @@ export interface ExecutionsTable {
   state: ColumnType<ExecutionState, ExecutionState, never>;
   /** 1 for a direct run: no agent reacts to its outputs. */
   direct: number;
-  /** 1 if its correlation is a replay, and 2 if the replay took its answer from the record. */
+  /** Whether it belongs to a replay, and how it was answered (src/blackboard/correlations/replay-values.ts). */
   replay: Generated<number>;
   /** The priority of its subscription. */
   priority: number;

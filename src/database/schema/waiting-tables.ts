@@ -54,11 +54,12 @@ export interface JoinArrivalsTable {
 /**
  * Work that is due at a time and is not an execution: an artifact to release to its subscriptions, the `where` of a
  * join group to evaluate, the time limit of a group, the deadline of a correlation, the due time of an execution, the next
- * tick of a schedule, the keys of an execution's limits to compute, or executions to cancel.
+ * tick of a schedule, the keys of an execution's limits to compute, executions to cancel, or an execution of a replay that
+ * the record answers.
  */
 export interface TimersTable {
   id: string;
-  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick' | 'limits' | 'cancel';
+  kind: 'release' | 'judge' | 'close' | 'deadline' | 'due' | 'tick' | 'limits' | 'cancel' | 'answer';
   /** Epoch ms. After a failure, the time of the next try. */
   due_at: number;
   /** The artifact's seq, the group's id, the correlation's id, the execution's id, the schedule's name, or the id in `cancel_requests`. */

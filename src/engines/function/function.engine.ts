@@ -30,6 +30,13 @@ export class FunctionEngine implements Engine {
         pattern: '\\.(ts|js|mjs)$',
         errorMessage: 'must be the path of a .ts, .js or .mjs file',
       },
+      pure: {
+        description:
+          'A promise that the function answers from its inputs alone and changes nothing outside, so that a replay with mode shadow may call it',
+        type: 'boolean',
+        default: false,
+        errorMessage: 'must be true or false',
+      },
     },
   };
 

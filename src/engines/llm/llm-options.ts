@@ -173,7 +173,7 @@ export const isLimited = (agent: AgentDefinition, catalog: Catalog): boolean =>
 export const boundOf = (agent: AgentDefinition, { models }: Catalog): number | undefined =>
   optionsOf(agent).max_output_tokens ?? models.get(optionsOf(agent).model)?.maxOutputTokens ?? undefined;
 
-export const optionsOf = (agent: AgentDefinition): LlmOptions => agent.engine as unknown as LlmOptions;
+export const optionsOf = ({ engine }: Pick<AgentDefinition, 'engine'>): LlmOptions => engine as unknown as LlmOptions;
 
 /** The model of an llm agent; null for any other agent. */
 export const modelOf = (agent: AgentDefinition): string | null =>

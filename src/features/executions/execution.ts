@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 
+import { NOT_REPLAYED, RECORDED, RUN, UNANSWERED } from '../../blackboard/correlations/replay-values.js';
 import { heldUntil } from '../../blackboard/explain/held-until.js';
 import { shownDetails } from '../../blackboard/queries/shown-details.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
@@ -10,11 +11,20 @@ import type { Settings } from '../../config/settings.js';
 import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { timeOfRetry } from '../../queue/queue.js';
-import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
+import type {
+  ExecutionAttemptBody,
+  ListedExecutionBody,
+  ModelUseBody,
+  ReplayedAs,
+  ToolCallBody,
+} from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
 
-/** The value of `executions.replay` for an answer from the record. */
-const FROM_RECORD = 2;
+const REPLAY_OF: Readonly<Record<number, ReplayedAs>> = {
+  [RUN]: 'run',
+  [RECORDED]: 'recorded',
+  [UNANSWERED]: 'unanswered',
+};
 
 /** `lacking` lists the agents that no process has. */
 export const listedExecutionBody = (
@@ -28,7 +38,7 @@ export const listedExecutionBody = (
   state: row.state,
   ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
   direct: row.direct === 1,
-  ...(row.replay > 0 && { replay: row.replay === FROM_RECORD ? ('recorded' as const) : ('run' as const) }),
+  ...(row.replay !== NOT_REPLAYED && { replay: REPLAY_OF[row.replay]! }),
   attempt: row.attempt,
   round: row.round,
   created_at: toTimestamp(row.created_at),

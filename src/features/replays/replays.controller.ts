@@ -32,7 +32,7 @@ export class ReplaysController {
   @ApiBody({ type: ReplayRequest, examples: { full: { value: REPLAY_REQUEST_EXAMPLE } } })
   @ApiOkResponse({ type: ReplayBody, description: 'Begun', example: REPLAY_EXAMPLE, headers: IDEMPOTENCY_HEADERS })
   @ApiErrors(
-    [400, 'mode: must be one of full, recorded'],
+    [400, 'mode: must be one of full, recorded, shadow'],
     [404, 'Correlation not found: order-4711; retention may have deleted it'],
     [409, 'Retention has deleted 2 of the 4 artifacts of correlation order-4711, so it cannot be replayed'],
     503,

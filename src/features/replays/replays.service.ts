@@ -39,7 +39,7 @@ export class ReplaysService {
     // original could not be replayed now.
     const begun = await this.replays.find(correlationId);
     if (begun) return { correlation_id: correlationId, ...begun };
-    const overrides = await this.overrides.check(given);
+    const overrides = await this.overrides.check(given, mode);
     const original = await read();
     await this.admission.refuseWhenBusy();
     await this.replays.begin({ original, mode, overrides, correlationId });

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import { formatPath } from '../../catalog/diagnostics.js';
 import type { Overrides } from '../../catalog/overrides.js';
 import { meant } from '../../catalog/unknown-names.js';
@@ -9,6 +10,8 @@ import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { JsonObject } from '../../common/json.js';
 import { scheduler } from '../../common/scheduler.js';
 import { shown } from '../../common/short-text.js';
+import type { ReplayMode } from '../../database/schema.js';
+import { effectOf } from '../../engines/effects.js';
 import { LONGEST_CHECKS_MS, OverrideChecks, type OverrideProblem } from '../../engines/override-checks.js';
 import { MOST_OVERRIDE_BYTES } from './dto/replay-request.js';
 
@@ -21,7 +24,7 @@ export class RequestedOverrides {
   ) {}
 
   /** Returns null if nothing is overridden. Throws DomainError `invalid` with the first problem. */
-  async check(given: JsonObject | undefined): Promise<Overrides | null> {
+  async check(given: JsonObject | undefined, mode: ReplayMode): Promise<Overrides | null> {
     if (given === undefined || Object.keys(given).length === 0) return null;
     const bytes = Buffer.byteLength(JSON.stringify(given));
     if (bytes > MOST_OVERRIDE_BYTES)
@@ -34,7 +37,7 @@ export class RequestedOverrides {
       // To compile a long expression takes 100 ms.
       await yieldToEventLoop();
       const begunAt = scheduler.elapsed();
-      const problem = await this.problemOf(name, override, leftMs);
+      const problem = await this.problemOf(name, override, mode, leftMs);
       leftMs = Math.max(1, Math.floor(leftMs - (scheduler.elapsed() - begunAt)));
       if (!problem) continue;
       const { path, message } = problem;
@@ -43,9 +46,23 @@ export class RequestedOverrides {
     return given as Overrides;
   }
 
-  private async problemOf(name: string, override: unknown, limitMs: number): Promise<OverrideProblem | null> {
+  private async problemOf(
+    name: string,
+    override: unknown,
+    mode: ReplayMode,
+    limitMs: number,
+  ): Promise<OverrideProblem | null> {
     const agent = this.catalog.agent(name);
-    if (agent) return this.checks.problemOf(agent, override, limitMs);
+    if (agent) return (await this.checks.problemOf(agent, override, limitMs)) ?? shadowProblem(agent, mode);
     return { path: [], message: `no agent has this name${meant(name, this.catalog.agents) ?? ''}` };
   }
+}
+
+function shadowProblem(agent: AgentDefinition, mode: ReplayMode): OverrideProblem | null {
+  const effect = mode === 'shadow' ? effectOf(agent) : null;
+  if (effect === null) return null;
+  return {
+    path: [],
+    message: `a shadow replay does not run ${agent.name}, because ${effect}; replay with another mode`,
+  };
 }

@@ -33,6 +33,11 @@ export const ENGINES_MISTAKES: Mistake[] = [
     'error line 5, column 31: agents.a.engine.module: must be the path of a .ts, .js or .mjs file',
   ],
   [
+    'a promise that is neither true nor false',
+    withAgent('', { engine: '{ kind: function, module: ./a.ts, pure: mostly }' }),
+    'error line 5, column 47: agents.a.engine.pure: must be true or false',
+  ],
+  [
     'an address that is no URL',
     withAgent('', { engine: '{ kind: http, url: localhost:9000 }' }),
     'error line 5, column 27: agents.a.engine.url: must be an http or https URL without a user, such as http://127.0.0.1:9000/',

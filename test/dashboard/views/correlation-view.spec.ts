@@ -130,6 +130,7 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
 
   it.each([
     ['recorded', 'Agents whose definition has not changed answer from the record'],
+    ['shadow', 'they answer from the record, or their branch ends with the reason'],
     ['full', 'models are called and cost money'],
   ])('replays it with the mode %s, goes to the replay, and compares both', async (mode, about) => {
     const original = `order-${mode}`;
@@ -161,6 +162,23 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await dashboard.app.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
     await page.getByRole('heading', { level: 1 }).getByText('cancelled').waitFor();
     await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'cancelled' }).waitFor();
+    await page.context().close();
+  });
+
+  it('says why a branch of a shadow replay ended', async () => {
+    await publish('order-in-shadow', 7);
+    await dashboard.app.http.post('/api/v1/correlations/order-in-shadow/cancel').expect(200);
+    const page = await open('order-in-shadow');
+    await replay(page, 'order-in-shadow', 'shadow', 'or their branch ends with the reason');
+    const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem');
+    await rows.filter({ hasText: 'approver' }).getByRole('img', { name: 'failed' }).waitFor();
+    await page.getByRole('button', { name: 'approver' }).click();
+    const details = page.getByRole('complementary', { name: 'Selection' });
+    await details
+      .getByText('approver does not run in a shadow replay, because it is an external agent')
+      .first()
+      .waitFor();
+    expect(await details.getByRole('button', { name: 'Retry' }).count()).toBe(0);
     await page.context().close();
   });
 

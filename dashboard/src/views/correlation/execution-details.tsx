@@ -62,7 +62,7 @@ function Head({ execution }: { execution: Execution }): ReactNode {
       </div>
       <div className="flex items-center gap-3">
         <StateBadge state={execution.state} />
-        {execution.state === 'failed' && <Retry id={execution.id} />}
+        {execution.state === 'failed' && execution.replay !== 'unanswered' && <Retry id={execution.id} />}
       </div>
     </div>
   );

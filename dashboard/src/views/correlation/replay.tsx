@@ -16,6 +16,11 @@ const MODES: Record<Mode, { text: string; about: string }> = {
     about:
       'Agents whose definition has not changed answer from the record, at no cost. The others run, and so does everything behind them. No webhook is sent.',
   },
+  shadow: {
+    text: 'Shadow: models are asked again, without effects',
+    about:
+      'Models are called and cost money. Webhooks, http and external agents, tools, and functions that are not declared pure are not called: they answer from the record, or their branch ends with the reason.',
+  },
   full: {
     text: 'Full: every agent runs',
     about: "It is a real run: models are called and cost money, and the operator's webhook gets the artifacts.",

@@ -38,7 +38,10 @@ export function addControlCommands(program: Command): void {
     forPeople(program.command('replay'))
       .description('publish what clients published in a correlation again, in a new correlation apart from live work')
       .argument('<id>', 'id of a correlation, or of an artifact of a client')
-      .requiredOption('--mode <mode>', '`full` runs every agent, `recorded` only those that have changed')
+      .requiredOption(
+        '--mode <mode>',
+        '`full` runs every agent, `recorded` only those that have changed, `shadow` models again and nothing with effects',
+      )
       .option('--wait', 'wait until the whole cascade has ended; exit code 1 if it did not complete')
       .action(
         failing(async (id: string, options: { mode: string; wait?: true }) =>
@@ -46,6 +49,7 @@ export function addControlCommands(program: Command): void {
         ),
       ),
     ['replay order-4711 --mode recorded --wait', 'run what has changed since, and wait for it'],
+    ['replay order-4711 --mode shadow --wait', 'ask the models again, without effects outside'],
     ['replay 01a1ffed-b5d2-738c-bee6-f296bd753c2a --mode full', 'run everything that follows from one artifact'],
   );
 }

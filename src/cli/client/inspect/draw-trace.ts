@@ -27,7 +27,8 @@ export async function showTrace(id: string, { limit, ...options }: ClientOptions
   await output.lines([summaryOf(trace, output), '', ...linesOf(trace, waits, id, output), ...remaining(waits, output)]);
   if (trace.truncated)
     output.hint(`These are the first ${count(most)} of ${count(trace.artifact_count)} artifacts; --limit shows more`);
-  const failed = trace.executions.find(({ state }) => state === 'failed');
+  // A shadow replay would end it in the same way.
+  const failed = trace.executions.find(({ state, error_type }) => state === 'failed' && error_type !== 'shadow');
   if (failed) output.hint(`To run a failed execution again: ${typedCommand(server.url, 'retry', failed.id)}`);
 }
 

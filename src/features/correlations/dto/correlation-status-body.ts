@@ -1,12 +1,11 @@
 import type { Overrides } from '../../../catalog/overrides.js';
 import type { ReplayMode } from '../../../database/schema.js';
 import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
+import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 
 const STATES = ['active', 'completed', 'failed', 'cancelled', 'not_found'] as const;
-
-export const REPLAY_MODES = ['full', 'recorded'] as const satisfies ReplayMode[];
 
 export class CorrelationStatusBody {
   @ApiProperty()

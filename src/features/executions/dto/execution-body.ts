@@ -20,6 +20,10 @@ export const FORM_EXAMPLE = {
 
 export const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 
+const REPLAYED_AS = ['run', 'recorded', 'unanswered'] as const;
+
+export type ReplayedAs = (typeof REPLAYED_AS)[number];
+
 /** An execution in a list. */
 export class ListedExecutionBody {
   @ApiProperty({ format: 'uuid' })
@@ -46,11 +50,12 @@ export class ListedExecutionBody {
 
   @ApiProperty({
     required: false,
-    enum: ['run', 'recorded'],
+    enum: REPLAYED_AS,
     description:
-      'Only in a replay: whether its agent ran, or its answer was taken from the record, which no engine was started for',
+      'Only in a replay: whether its agent ran, or its answer was taken from the record, which no engine was started for. ' +
+      '`unanswered`: a shadow replay does not run its agent, and has found no answer in the record (yet, while it is pending)',
   })
-  replay?: 'run' | 'recorded';
+  replay?: ReplayedAs;
 
   @ApiProperty({ type: 'integer', description: 'Number of the current, next or last attempt, from 1 in each round' })
   attempt!: number;

@@ -1,6 +1,6 @@
 import type { ReplayMode } from '../../../database/schema.js';
+import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
-import { MODES } from './replay-request.js';
 
 export class ReplayBody {
   @ApiProperty({ format: 'uuid', description: 'The new correlation' })
@@ -9,7 +9,7 @@ export class ReplayBody {
   @ApiProperty({ description: 'The correlation that it replays' })
   origin!: string;
 
-  @ApiProperty({ enum: MODES })
+  @ApiProperty({ enum: REPLAY_MODES })
   mode!: ReplayMode;
 
   @ApiProperty({ type: 'integer', description: 'How many artifacts of clients were published again' })

@@ -1,11 +1,10 @@
 import type { JsonObject } from '../../../common/json.js';
 import type { ReplayMode } from '../../../database/schema.js';
 import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
+import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { IsIn, IsObject } from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
-
-export const MODES = ['full', 'recorded'] as const satisfies ReplayMode[];
 
 /** They are stored with the replay. */
 export const MOST_OVERRIDE_BYTES = 32_768;
@@ -13,14 +12,15 @@ export const MOST_OVERRIDE_BYTES = 32_768;
 /** Body of a replay. */
 export class ReplayRequest {
   @ApiProperty({
-    enum: MODES,
+    enum: REPLAY_MODES,
     description:
       '`full` runs every agent again, with all effects of a real run. `recorded` takes the answers of agents whose ' +
-      'definition has not changed from the record, and runs the others and everything behind them; it sends no webhooks',
+      'definition has not changed from the record, and runs the others and everything behind them; it sends no webhooks. `shadow` also asks models again, but calls ' +
+      'nothing else outside: agents with effects answer from the record, or their branch ends with an error of type `shadow`',
     example: 'full',
   })
-  @IsIn(MODES, { message: `must be one of ${MODES.join(', ')}` })
-  mode!: (typeof MODES)[number];
+  @IsIn(REPLAY_MODES, { message: `must be one of ${REPLAY_MODES.join(', ')}` })
+  mode!: ReplayMode;
 
   @ApiProperty({
     description:

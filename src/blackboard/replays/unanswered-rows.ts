@@ -1,0 +1,87 @@
+import { sql } from 'kysely';
+
+import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { locking } from '../../database/dialects/dialect.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { isInState } from '../../queue/state-predicate.js';
+import type { ArtifactRow } from '../artifacts/artifact.js';
+import { RECORDED, UNANSWERED } from '../correlations/replay-values.js';
+
+const INPUT_BYTES = sql<number>`(
+  select coalesce(sum(octet_length(artifacts.payload)), 0)
+  from execution_inputs join artifacts on artifacts.seq = execution_inputs.artifact_seq
+  where execution_inputs.execution_id = executions.id
+)`.as('input_bytes');
+
+const unanswered = (db: Reader, id: string) =>
+  db
+    .selectFrom('executions')
+    .where('executions.id', '=', id)
+    .where('executions.replay', '=', UNANSWERED)
+    .where(isInState('pending'));
+
+/** An execution of a replay that waits for an answer from the record. */
+export type Unanswered = NonNullable<Awaited<ReturnType<typeof findUnanswered>>>;
+
+export const findUnanswered = (db: Reader, id: string) =>
+  unanswered(db, id)
+    .select(['executions.id', 'agent', 'correlation_id', 'direct', 'batch', INPUT_BYTES])
+    .select(({ selectFrom }) =>
+      selectFrom('correlations')
+        .select('origin')
+        .whereRef('correlations.id', '=', 'executions.correlation_id')
+        .$asScalar()
+        .$castTo<string>()
+        .as('origin'),
+    )
+    .executeTakeFirst();
+
+/** Locks the execution. */
+export const holdUnanswered = (tx: Transaction, id: string) =>
+  locking(
+    tx.db,
+    unanswered(tx.db, id).select(['executions.id', 'agent as queue', 'correlation_id', 'attempt', 'direct', 'replay']),
+    { wait: true },
+  ).executeTakeFirst();
+
+/** An execution of the original whose answer may be taken. */
+export type RecordedAnswer = Awaited<ReturnType<typeof findRecordedAnswers>>[number];
+
+/** Finds the executions of an agent in a correlation, oldest first. */
+export const findRecordedAnswers = (db: Reader, correlationId: string, agent: string) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'state', 'batch', 'attempt', 'definition', INPUT_BYTES])
+    .select(['error_type', 'error_message', 'error_cause', 'error_stack'])
+    .where('correlation_id', '=', correlationId)
+    .where('agent', '=', agent)
+    .orderBy('seq')
+    .execute();
+
+/** Finds what an execution published. Errors of earlier rounds do not belong to its answer. */
+export const findOutputs = (db: Reader, executionId: string): Promise<ArtifactRow[]> =>
+  db
+    .selectFrom('artifacts')
+    .selectAll()
+    .where('execution_id', '=', executionId)
+    .where('type', '<>', WORKFLOW_ERROR)
+    .orderBy('seq')
+    .execute();
+
+/** Returns the bytes of the payloads that an execution published. */
+export async function countOutputBytes(db: Reader, executionId: string): Promise<number> {
+  const { bytes } = await db
+    .selectFrom('artifacts')
+    .select(sql<number>`coalesce(sum(octet_length(payload)), 0)`.as('bytes'))
+    .where('execution_id', '=', executionId)
+    .executeTakeFirstOrThrow();
+  return Number(bytes);
+}
+
+/** Marks an execution that ends now with an answer from the record. */
+export const markRecorded = ({ db }: Transaction, id: string, now: number): Promise<unknown> =>
+  db
+    .updateTable('executions')
+    .set({ replay: RECORDED, started_at: now, attempt_started_at: now })
+    .where('id', '=', id)
+    .execute();
