@@ -163,6 +163,18 @@ describe('starling executions', () => {
     expect(await clients.list('executions', '--failure-group', String(group))).toHaveLength(1);
   });
 
+  test('lists those of replays if asked, as the list of artifacts does', async () => {
+    const begun = await post('/api/v1/correlations/sofa/replay', { mode: 'recorded' });
+    const { correlation_id } = (await begun.json()) as { correlation_id: string };
+    expect(correlation_id).toEqual(ID);
+    for (const list of ['executions', 'artifacts']) {
+      const correlations = async (...options: string[]): Promise<unknown[]> =>
+        (await clients.list<Thing>(list, ...options)).map((thing) => thing.correlation_id);
+      expect(await correlations()).not.toContain(correlation_id);
+      expect(await correlations('--replay')).toContain(correlation_id);
+    }
+  });
+
   test('the table has the error in one line, which cannot control the terminal', async () => {
     const [titles, row] = await clients.onTerminal(200, ['executions', '--state', 'failed']);
     expect(titles).toMatch(/^EXECUTION {29}AGENT {3}STATE {3}CREATED +TOOK {2}ERROR {35}CORRELATION$/);

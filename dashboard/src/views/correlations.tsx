@@ -32,7 +32,13 @@ const READERS = {
   id_prefix: text,
   from: text,
   to: text,
+  replay: choice('', 'true'),
 };
+
+const REPLAYS = [
+  { value: '', text: 'left out' },
+  { value: 'true', text: 'included' },
+] as const;
 
 type CorrelationFilters = Filters<{ [K in keyof typeof READERS]: ReturnType<(typeof READERS)[K]> }>;
 
@@ -42,8 +48,11 @@ const COLUMNS: Column<Correlation>[] = [
     id: 'id',
     title: 'Correlation',
     width: 'minmax(0, 1fr)',
-    render: ({ correlation_id: id }) => (
-      <IdChip id={id} what="correlation" to={{ to: '/correlations/$id', params: { id } }} />
+    render: ({ correlation_id: id, replay_mode }) => (
+      <>
+        <IdChip id={id} what="correlation" to={{ to: '/correlations/$id', params: { id } }} />
+        {replay_mode !== undefined && <span className="ml-2 text-label text-muted">{replay_mode} replay</span>}
+      </>
     ),
   },
   {
@@ -111,7 +120,13 @@ const COLUMNS: Column<Correlation>[] = [
 
 export default function Correlations(): ReactNode {
   const filters = useFilters(READERS);
-  const query: GetQuery<typeof PATH> = { ...filters.value, state: filters.value.state || undefined, limit: 100 };
+  const { state, replay, ...others } = filters.value;
+  const query: GetQuery<typeof PATH> = {
+    ...others,
+    state: state || undefined,
+    replay: replay === 'true' ? true : undefined,
+    limit: 100,
+  };
   const pages = usePages(PATH, { query }, { rows: (page) => page.items, next: nextByCursor });
   const section = useRef<HTMLDivElement>(null);
   const shown = new Set(pages.rows.map(({ correlation_id }) => correlation_id));
@@ -170,6 +185,7 @@ function CorrelationFilterBar({ filters: { value, set, clear, isAny } }: { filte
       <TextField label="Id begins with" value={value.id_prefix} onChange={(id_prefix) => set({ id_prefix })} />
       <TimeField label="From" value={value.from} onChange={(from) => set({ from })} />
       <TimeField label="To" value={value.to} onChange={(to) => set({ to })} />
+      <ChoiceField label="Replays" value={value.replay} choices={REPLAYS} onChange={(replay) => set({ replay })} />
     </FilterBar>
   );
 }

@@ -56,12 +56,30 @@ describeDashboard('the view Correlations', { config: CONFIG }, (dashboard) => {
     await page.getByRole('link', { name: 'order-2' }).waitFor();
   });
 
+  it('shows replays, and how they replay, only if asked', async () => {
+    await publish('invoice-4', 'Invoice');
+    await dashboard.app.http.post('/api/v1/correlations/invoice-4/cancel').expect(200);
+    const { body } = await dashboard.app.http
+      .post('/api/v1/correlations/invoice-4/replay')
+      .send({ mode: 'shadow' })
+      .expect(200);
+    const id = (body as { correlation_id: string }).correlation_id;
+    const { page } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/correlations`);
+    await page.getByRole('link', { name: 'invoice-4' }).waitFor();
+    expect(await page.getByText('shadow replay').count()).toBe(0);
+    await page.getByRole('combobox', { name: 'Replays' }).selectOption('included');
+    const row = page.getByRole('row').filter({ hasText: 'shadow replay' });
+    await row.getByRole('link').click();
+    await page.waitForURL(`**/correlations/${id}**`);
+  });
+
   it.each([
-    [1_600, [7]],
-    [1_280, [4, 3]],
-    [1_024, [4, 3]],
-    [640, [4, 3]],
-    [320, [2, 2, 2, 1]],
+    [1_600, [8]],
+    [1_280, [5, 3]],
+    [1_024, [5, 3]],
+    [640, [3, 3, 2]],
+    [320, [2, 2, 2, 2]],
   ])('has its filters in even rows, %d px wide', async (width, expected) => {
     const { page } = await dashboard.open();
     await page.setViewportSize({ width, height: 800 });

@@ -92,6 +92,7 @@ const ROWS: Row[] = [
       type('Tag', 'vip & more', 'tag'),
       type('Id begins with', CORRELATION, 'id_prefix'),
       ...TIMES,
+      choose('Replays', 'included', 'replay', 'true'),
     ],
     asks: '/api/v1/correlations',
   },

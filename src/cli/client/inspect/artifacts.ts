@@ -20,6 +20,7 @@ export interface ArtifactFilters {
   to?: string;
   visibility?: string[];
   order?: string;
+  replay?: true;
 }
 
 /** Prints the newest artifacts that match, or one with its payload. */

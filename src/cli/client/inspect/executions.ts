@@ -20,6 +20,7 @@ export interface ExecutionFilters {
   failureGroup?: string;
   withoutAgent?: true;
   external?: true;
+  replay?: true;
 }
 
 /** Prints the newest executions that match, or one with its attempts, its error and its artifacts. */

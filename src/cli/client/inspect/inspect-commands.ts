@@ -7,6 +7,7 @@ type Id = string | undefined;
 
 const FROM = ['--from <time>', 'only those of this time or later: ISO 8601, UTC if no time zone is given'] as const;
 const TO = ['--to <time>', 'only those of this time or earlier'] as const;
+const REPLAY = ['--replay', 'also those of replays; with --correlation-id they are always listed'] as const;
 
 /** Adds the commands that show what a running server has. */
 export function addInspectCommands(program: Command): void {
@@ -31,6 +32,7 @@ export function addInspectCommands(program: Command): void {
       .option(...TO)
       .option('--visibility <kind>', 'only artifacts of this visibility kind (repeatable: any of them)', collect)
       .option('--order <order>', '`desc` is newest first, `asc` oldest first (default: desc)')
+      .option(...REPLAY)
       .option(...LIMIT)
       .action(failing(async (id: Id, options: object) => (await import('./artifacts.js')).showArtifacts(id, options))),
     ['artifacts --type Reply --limit 5', 'the newest five replies'],
@@ -48,6 +50,7 @@ export function addInspectCommands(program: Command): void {
       .option('--failure-group <group>', 'only failed executions of this group')
       .option('--without-agent', 'only executions that wait because no process has their agent')
       .option('--external', 'only executions of external agents that wait for a claim or are claimed')
+      .option(...REPLAY)
       .option(...LIMIT)
       .action(
         failing(async (id: Id, options: object) => (await import('./executions.js')).showExecutions(id, options)),
