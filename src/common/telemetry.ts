@@ -4,6 +4,11 @@ export type AttemptOutcome = 'completed' | 'retried' | 'failed' | 'deferred' | '
 /** `waiting`: the attempt starts again when there is room in a budget. */
 export type ExecutionOutcome = AttemptOutcome | 'waiting';
 
+/** Whether work belongs to a replay. */
+export type WorkOrigin = 'live' | 'replay';
+
+export const workOrigin = (isReplay: boolean): WorkOrigin => (isReplay ? 'replay' : 'live');
+
 /** How a try of a delivery ended. `dead`: it was the last try. */
 export type TryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
 
@@ -15,8 +20,8 @@ export type DeliveryOutcome = TryOutcome | 'held';
  * milliseconds.
  */
 export abstract class Telemetry {
-  abstract executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void;
-  abstract executionClaimed(agent: string, waitedMs: number): void;
+  abstract executionEnded(agent: string, origin: WorkOrigin, outcome: AttemptOutcome, durationMs: number): void;
+  abstract executionClaimed(agent: string, origin: WorkOrigin, waitedMs: number): void;
   abstract deliveryTried(outcome: TryOutcome, durationMs: number): void;
   /** Deliveries that are abandoned without a last try. */
   abstract deliveriesGivenUp(count: number): void;
@@ -28,6 +33,7 @@ export abstract class Telemetry {
   /** An attempt used a model. `cost` is null if the model has no price. */
   abstract modelUsed(
     agent: string,
+    origin: WorkOrigin,
     usage: { model: string; inputTokens: number; outputTokens: number; cost: number | null; latencyMs: number },
   ): void;
 }

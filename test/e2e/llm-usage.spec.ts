@@ -131,13 +131,16 @@ describe('usage', () => {
     expect([await spentBy('responder'), await spentBy('reviewer')]).toEqual([used(3), used(1, 0)]);
     expect(await spentInAnHour()).toEqual(inAnHour);
     expect(
-      await metric('starling_model_tokens_total{agent="responder",model="openai/gpt-5-mini",direction="input"}'),
+      await metric(
+        'starling_model_tokens_total{agent="responder",origin="live",model="openai/gpt-5-mini",direction="input"}',
+      ),
     ).toBe(3 * USED.input);
-    expect(await metric('starling_model_cost_total{agent="responder",model="openai/gpt-5-mini"}')).toBeCloseTo(
-      3 * COST,
-      12,
-    );
-    expect(await metric('starling_model_latency_seconds_count{agent="responder",model="openai/gpt-5-mini"}')).toBe(2);
+    expect(
+      await metric('starling_model_cost_total{agent="responder",origin="live",model="openai/gpt-5-mini"}'),
+    ).toBeCloseTo(3 * COST, 12);
+    expect(
+      await metric('starling_model_latency_seconds_count{agent="responder",origin="live",model="openai/gpt-5-mini"}'),
+    ).toBe(2);
   });
 
   test('is in the answers of runs and batches, and omitted if no model was used', async () => {

@@ -90,9 +90,9 @@ it('measures requests, executions, waits and the database of this process', asyn
   expect(requests('method="GET",route="/api/v1/artifacts/:artifact_id",status="400"')).toBe(1);
   expect(requests('method="GET",route="unmatched",status="404"')).toBe(1);
   expect(text).not.toContain('nowhere');
-  expect(value('starling_execution_duration_seconds_count{agent="echo",outcome="completed"}')).toBe(1);
-  expect(value('starling_execution_duration_seconds_count{agent="failing",outcome="failed"}')).toBe(1);
-  expect(value('starling_queue_wait_seconds_count{agent="echo"}')).toBe(1);
+  expect(value('starling_execution_duration_seconds_count{agent="echo",origin="live",outcome="completed"}')).toBe(1);
+  expect(value('starling_execution_duration_seconds_count{agent="failing",origin="live",outcome="failed"}')).toBe(1);
+  expect(value('starling_queue_wait_seconds_count{agent="echo",origin="live"}')).toBe(1);
   expect(value('starling_predicate_failures_total{agent="echo"}')).toBe(1);
   expect(value('starling_queue_depth')).toBe(0);
   expect(value('starling_database_transaction_seconds_count')).toBeGreaterThan(3);

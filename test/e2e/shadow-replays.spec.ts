@@ -251,6 +251,13 @@ describe('a shadow replay', () => {
       'sender recorded',
       'watcher run',
     ]);
+    await eventually('the metrics have what the replay used', async () => {
+      const { text } = await board.http.get('/metrics').expect(200);
+      return (
+        /^starling_model_tokens_total\{agent="classifier",origin="replay",.*\} [1-9]/m.test(text) &&
+        /^starling_execution_duration_seconds_count\{agent="classifier",origin="replay",.*\} 1$/m.test(text)
+      );
+    });
     // A failure of the record is the failure of the replay, with its attempts.
     const failures = await Promise.all(['ticket-1', id].map((correlation) => executionOf('refuser', correlation)));
     const shown = failures.map(({ state, attempt, error_type, error_message, attempts }) => ({

@@ -1,10 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
-import { Telemetry } from '../../common/telemetry.js';
+import { Telemetry, workOrigin } from '../../common/telemetry.js';
 import { startOfHour } from '../../common/time-steps.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { isReplay } from '../correlations/tracked-correlation.js';
 import { addCosts, addUsage, type AttemptUsage } from './attempt-usage.js';
 import { BudgetReservations } from './budget-reservations.js';
 import { shortage } from './budget-room.js';
@@ -68,8 +69,8 @@ export class Usages {
   /** Records usage without a check of the budgets. True if some of it was not stored before. */
   async record(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
     await recordToolCalls(tx, execution);
-    const { agent, usage } = execution;
-    if (usage) tx.afterCommit(() => this.telemetry.modelUsed(agent, usage));
+    const { agent, usage, correlationId } = execution;
+    if (usage) await this.report(tx, changes, correlationId, agent, usage);
     return this.recordUsage(tx, changes, execution);
   }
 
@@ -100,7 +101,7 @@ export class Usages {
     const lost = await this.reservations.takeLost(tx, correlationId, exceptLease);
     for (const call of lost) {
       const taken = await this.countReserved(tx, changes, correlationId, call);
-      tx.afterCommit(() => this.telemetry.modelUsed(call.agent, taken));
+      await this.report(tx, changes, correlationId, call.agent, taken);
     }
     return lost.length > 0;
   }
@@ -114,7 +115,7 @@ export class Usages {
   async close(tx: Transaction, changes: CorrelationChanges, correlationId: string, countedLease = ''): Promise<void> {
     for (const call of await this.reservations.takeAll(tx, correlationId, countedLease)) {
       const taken = await this.countReserved(tx, changes, correlationId, call);
-      if (call.currentLease !== call.leaseToken) tx.afterCommit(() => this.telemetry.modelUsed(call.agent, taken));
+      if (call.currentLease !== call.leaseToken) await this.report(tx, changes, correlationId, call.agent, taken);
     }
   }
 
@@ -137,6 +138,18 @@ export class Usages {
       correlationId,
       executions.map(({ id }) => id),
     );
+  }
+
+  /** Reports usage to the metrics after the commit. */
+  private async report(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlationId: string,
+    agent: string,
+    usage: AttemptUsage,
+  ): Promise<void> {
+    const origin = workOrigin(isReplay(await changes.get(correlationId)));
+    tx.afterCommit(() => this.telemetry.modelUsed(agent, origin, usage));
   }
 
   /** Counts a call as its whole reservation. */

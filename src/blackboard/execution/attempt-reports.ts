@@ -1,7 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { type ExecutionOutcome, Telemetry } from '../../common/telemetry.js';
+import { type ExecutionOutcome, Telemetry, workOrigin } from '../../common/telemetry.js';
 import { describeDetails } from '../../engines/error-details.js';
 import { type Span, traceIdOf, Tracing } from '../../observability/tracing/tracing.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
@@ -22,9 +22,14 @@ export class AttemptReports {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  claimed({ agent, attempt, waitedMs }: Pick<ClaimedExecution, 'agent' | 'attempt' | 'waitedMs'>): void {
+  claimed({
+    agent,
+    attempt,
+    replay,
+    waitedMs,
+  }: Pick<ClaimedExecution, 'agent' | 'attempt' | 'replay' | 'waitedMs'>): void {
     // A retry has waited for its delay, which says nothing about the queue.
-    if (attempt === 1) this.telemetry.executionClaimed(agent, waitedMs);
+    if (attempt === 1) this.telemetry.executionClaimed(agent, workOrigin(replay), waitedMs);
   }
 
   /** `now`: epoch ms. */
@@ -51,13 +56,14 @@ export class AttemptReports {
     { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure },
     ms: number,
   ): void {
-    if (outcome !== 'waiting') this.telemetry.executionEnded(execution.agent, outcome, ms);
+    const { agent, replay } = execution;
+    if (outcome !== 'waiting') this.telemetry.executionEnded(agent, workOrigin(replay), outcome, ms);
     execution.span.end({
       attributes: { 'starling.execution.outcome': outcome, 'error.type': failure?.type },
       failed: failure !== undefined,
     });
     const fields = {
-      agent: execution.agent,
+      agent,
       execution_id: execution.id,
       correlation_id: execution.correlationId,
       attempt: execution.attempt,

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-import { type AttemptOutcome, Telemetry, type TryOutcome } from '../../common/telemetry.js';
+import { type AttemptOutcome, Telemetry, type TryOutcome, type WorkOrigin } from '../../common/telemetry.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -10,32 +10,32 @@ const LONG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300,
 /** Records the core's telemetry as Prometheus metrics of this process. */
 @Injectable()
 export class PrometheusTelemetry extends Telemetry {
-  private readonly executions: Histogram<'agent' | 'outcome'>;
-  private readonly waits: Histogram<'agent'>;
+  private readonly executions: Histogram<'agent' | 'origin' | 'outcome'>;
+  private readonly waits: Histogram<'agent' | 'origin'>;
   private readonly deliveries: Histogram<'outcome'>;
   private readonly deadDeliveries: Counter;
   private readonly transactions: Histogram;
   private readonly predicateFailures: Counter<'agent'>;
   private readonly timerFailures: Counter<'kind'>;
   private readonly streams: Gauge;
-  private readonly tokens: Counter<'agent' | 'model' | 'direction'>;
-  private readonly costs: Counter<'agent' | 'model'>;
-  private readonly modelLatencies: Histogram<'agent' | 'model'>;
+  private readonly tokens: Counter<'agent' | 'origin' | 'model' | 'direction'>;
+  private readonly costs: Counter<'agent' | 'origin' | 'model'>;
+  private readonly modelLatencies: Histogram<'agent' | 'origin' | 'model'>;
 
   constructor(registry: MetricsRegistry) {
     super();
     const registers = [registry];
     this.executions = new Histogram({
       name: 'starling_execution_duration_seconds',
-      help: 'Duration of an attempt of an execution, by agent and outcome',
-      labelNames: ['agent', 'outcome'],
+      help: 'Duration of an attempt of an execution, by agent, origin (live or replay) and outcome',
+      labelNames: ['agent', 'origin', 'outcome'],
       buckets: LONG_SECONDS,
       registers,
     });
     this.waits = new Histogram({
       name: 'starling_queue_wait_seconds',
       help: 'Time from when an execution was ready to its claim',
-      labelNames: ['agent'],
+      labelNames: ['agent', 'origin'],
       buckets: LONG_SECONDS,
       registers,
     });
@@ -74,30 +74,30 @@ export class PrometheusTelemetry extends Telemetry {
     this.tokens = new Counter({
       name: 'starling_model_tokens_total',
       help: 'Tokens that models read (input) and wrote (output) for agents',
-      labelNames: ['agent', 'model', 'direction'],
+      labelNames: ['agent', 'origin', 'model', 'direction'],
       registers,
     });
     this.costs = new Counter({
       name: 'starling_model_cost_total',
       help: 'Cost of these tokens, in the currency of the configured prices',
-      labelNames: ['agent', 'model'],
+      labelNames: ['agent', 'origin', 'model'],
       registers,
     });
     this.modelLatencies = new Histogram({
       name: 'starling_model_latency_seconds',
       help: 'Duration of all calls of a model in one attempt of an execution',
-      labelNames: ['agent', 'model'],
+      labelNames: ['agent', 'origin', 'model'],
       buckets: LONG_SECONDS,
       registers,
     });
   }
 
-  executionEnded(agent: string, outcome: AttemptOutcome, durationMs: number): void {
-    this.executions.observe({ agent, outcome }, durationMs / 1_000);
+  executionEnded(agent: string, origin: WorkOrigin, outcome: AttemptOutcome, durationMs: number): void {
+    this.executions.observe({ agent, origin, outcome }, durationMs / 1_000);
   }
 
-  executionClaimed(agent: string, waitedMs: number): void {
-    this.waits.observe({ agent }, waitedMs / 1_000);
+  executionClaimed(agent: string, origin: WorkOrigin, waitedMs: number): void {
+    this.waits.observe({ agent, origin }, waitedMs / 1_000);
   }
 
   deliveryTried(outcome: TryOutcome, durationMs: number): void {
@@ -127,11 +127,12 @@ export class PrometheusTelemetry extends Telemetry {
 
   modelUsed(
     agent: string,
-    { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[1],
+    origin: WorkOrigin,
+    { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[2],
   ): void {
-    this.tokens.inc({ agent, model, direction: 'input' }, inputTokens);
-    this.tokens.inc({ agent, model, direction: 'output' }, outputTokens);
-    if (cost !== null) this.costs.inc({ agent, model }, cost);
-    this.modelLatencies.observe({ agent, model }, latencyMs / 1_000);
+    this.tokens.inc({ agent, origin, model, direction: 'input' }, inputTokens);
+    this.tokens.inc({ agent, origin, model, direction: 'output' }, outputTokens);
+    if (cost !== null) this.costs.inc({ agent, origin, model }, cost);
+    this.modelLatencies.observe({ agent, origin, model }, latencyMs / 1_000);
   }
 }

@@ -316,7 +316,9 @@ export function addModelRules(start: () => Promise<ModelUnderTest & { close(): P
     );
     const { text: metrics } = await board.http.get('/metrics');
     const counted = Number(
-      /^starling_model_tokens_total\{agent="judge",model="[^"]*",direction="input"\} (\S+)$/m.exec(metrics)?.[1],
+      /^starling_model_tokens_total\{agent="judge",origin="live",model="[^"]*",direction="input"\} (\S+)$/m.exec(
+        metrics,
+      )?.[1],
     );
     expect(counted).toBe(inAll.reduce((total, { input_tokens: tokens }) => total + tokens, 0));
   });
