@@ -20,3 +20,6 @@ export function effectOf({ engine }: AgentDefinition): string | null {
       return `it is an ${engine.kind} agent`;
   }
 }
+
+/** False only if the agent is known to change nothing. */
+export const mayHaveEffects = (agent: AgentDefinition | undefined): boolean => !agent || effectOf(agent) !== null;

@@ -106,6 +106,10 @@ agents:
     consumes: [{ types: [WorkflowError] }]
     publishes: [{ type: Seen }]
     engine: { kind: expression, expression: '{"failed": payload.failed_agent}' }
+  alarm:
+    consumes: [{ types: [WorkflowError] }]
+    publishes: [{ type: Alarmed }]
+    engine: { kind: http, url: '${receiver.url('/alarm')}' }
   desk:
     consumes: [{ types: [Form] }]
     publishes: [{ type: Stamp }]
@@ -114,11 +118,12 @@ agents:
 
 interface Listed {
   id: string;
+  round: number;
   agent: string;
   replay: string;
   state: string;
   attempt: number;
-  attempts?: { attempt: number; error_type: string | null }[];
+  attempts?: { round: number; attempt: number; error_type: string | null }[];
   error_type: string | null;
   error_message: string | null;
 }
@@ -162,6 +167,7 @@ describe('a shadow replay', () => {
     receiver.on('/fetch', replies({ customer: 'Ann' }));
     receiver.on('/send', replies({ id: 'mail-1' }));
     receiver.on('/refuse', answers(500));
+    receiver.on('/alarm', replies({ rang: true }));
     await start();
     await original();
   });
@@ -194,6 +200,10 @@ describe('a shadow replay', () => {
     await outside.send(held[0]!, 'complete', { outputs: [{ type: 'Approval', payload: { ok: true } }] });
     await board.ended('ticket-1');
     await delivered('ticket-1');
+  };
+  const endsOf = async (agent: string): Promise<number> => {
+    const { body } = await board.http.get('/api/v1/activity').query({ agent }).expect(200);
+    return (body as { total: { ends: number } }).total.ends;
   };
   /** Everything that has arrived at the receivers, except the model server. */
   const arrived = (): object => ({
@@ -230,6 +240,7 @@ describe('a shadow replay', () => {
 
   test('asks models again, and takes the answers to equal inputs from the record, without any effect outside', async () => {
     const before = arrived();
+    const [sent, classified] = [await endsOf('sender'), await endsOf('classifier')];
     models.requests.length = 0;
     const id = await replay();
     expect(await board.status(id)).toMatchObject({ origin: 'ticket-1', replay_mode: 'shadow', state: 'completed' });
@@ -238,6 +249,7 @@ describe('a shadow replay', () => {
     expect(await deliveriesOf(id)).toEqual([]);
     expect(await contents(id)).toEqual(await contents('ticket-1'));
     expect(await ran(id)).toEqual([
+      'alarm recorded',
       'classifier run',
       'fetcher recorded',
       'follower run',
@@ -258,6 +270,8 @@ describe('a shadow replay', () => {
         /^starling_execution_duration_seconds_count\{agent="classifier",origin="replay",.*\} 1$/m.test(text)
       );
     });
+    // The sender has done nothing.
+    expect([await endsOf('sender'), await endsOf('classifier')]).toEqual([sent, classified + 1]);
     // A failure of the record is the failure of the replay, with its attempts.
     const failures = await Promise.all(['ticket-1', id].map((correlation) => executionOf('refuser', correlation)));
     const shown = failures.map(({ state, attempt, error_type, error_message, attempts }) => ({
@@ -347,6 +361,25 @@ describe('a shadow replay', () => {
     ]);
   });
 
+  test('takes a failure from the record with the attempts of all its rounds', async () => {
+    const { id: refuser } = await executionOf('refuser', 'ticket-1');
+    await board.http.post(`/api/v1/executions/${refuser}/retry`).expect(200);
+    await board.ended('ticket-1');
+    await delivered('ticket-1');
+    const before = arrived();
+    const id = await replay();
+    const [original, again] = [await executionOf('refuser', 'ticket-1'), await executionOf('refuser', id)];
+    const rounds = ({ round, attempt, attempts }: Listed) => ({
+      last: [round, attempt],
+      attempts: attempts!.map((each) => [each.round, each.attempt]),
+    });
+    expect(rounds(again)).toEqual(rounds(original));
+    expect(rounds(again).last).toEqual([1, 2]);
+    const routes = await board.artifacts(id, { type: 'Route', embed_meta: true });
+    expect(routes[0]).toMatchObject({ consumed_by: expect.arrayContaining(['refuser', 'sender']) as unknown });
+    expect(arrived()).toEqual(before);
+  });
+
   test('does not take the answers of an agent that has changed since', async () => {
     await board.close();
     await start({ sendPath: '/send-elsewhere' });
@@ -404,7 +437,14 @@ describe('a shadow replay', () => {
     expect(await executions(id)).toMatchObject([{ agent: 'desk', state: 'failed', error_type: 'shadow' }]);
   });
 
-  test('runs no agent whose configuration has got effects since it was queued', async () => {
+  test.each([
+    [
+      'its model has tools',
+      (models: ModelServer) =>
+        `{ kind: llm, model: local/small, base_url: '${models.url}', instructions: Classify., tools: [{ mcp: { command: '${process.execPath}', args: [tools.mjs] }, allow: [lookup] }] }`,
+    ],
+    ['it is an external agent', () => '{ kind: external }'],
+  ])('runs no agent whose configuration has changed since it was queued: %s', async (effect, engine) => {
     await board.close();
     await start({ role: SERVER });
     const id = await begin();
@@ -416,16 +456,19 @@ describe('a shadow replay', () => {
     const asked = models.requests.length;
     board = await Board.start(
       config(models, receiver, '/send').replace(
-        'instructions: Classify. }',
-        `instructions: Classify., tools: [{ mcp: { command: '${process.execPath}', args: [tools.mjs] }, allow: [lookup] }] }`,
+        `{ kind: llm, model: local/small, base_url: '${models.url}', instructions: Classify. }`,
+        engine(models),
       ),
       { folder: folder.path, agents: [Printer], settings: { webhookUrl: receiver.url('/all') } },
     );
+    if (effect.includes('external'))
+      expect(await new Outside(board.http).claim({ agents: ['classifier'], max: 5 })).toEqual([]);
     await board.ended(id);
     expect(await executionOf('classifier', id)).toMatchObject({
+      replay: 'unanswered',
       state: 'failed',
       error_type: 'shadow',
-      error_message: 'classifier does not run in a shadow replay, because its model has tools',
+      error_message: `classifier does not run in a shadow replay, because ${effect}, and its definition has changed since the original ticket-1 ran`,
     });
     expect(arrived()).toEqual(before);
     expect(models.requests).toHaveLength(asked);

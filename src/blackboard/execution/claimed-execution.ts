@@ -29,8 +29,6 @@ export interface ClaimedExecution {
   definition: string | null;
   /** The options of its agent that its replay overrides; null for none. */
   override: AgentOverride | null;
-  /** Its correlation is a shadow replay, which runs no agent that may change something outside. */
-  isShadow: boolean;
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
 }
@@ -53,7 +51,7 @@ type Row = Pick<
 /** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
 export const claimedExecution = (
   row: Row,
-  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override' | 'isShadow'> & { now: number },
+  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override'> & { now: number },
 ): ClaimedExecution => ({
   id: row.id,
   agent: row.agent,
@@ -70,7 +68,6 @@ export const claimedExecution = (
   inputs: held.inputs,
   definition: held.definition,
   override: held.override,
-  isShadow: held.isShadow,
   waitedMs: held.now - row.created_at,
 });
 

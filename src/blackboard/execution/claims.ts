@@ -5,19 +5,25 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { overrideOf } from '../../catalog/overrides.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { mayHaveEffects } from '../../engines/effects.js';
 import type { Lease } from '../../queue/lease.js';
 import type { Rank } from '../../queue/queue.js';
 import { type Claimed, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
-import { findReplays } from '../correlations/replay-option-rows.js';
+import { findReplays, type RunningReplay } from '../correlations/replay-option-rows.js';
+import { NOT_REPLAYED } from '../correlations/replay-values.js';
 import { FairRows } from '../fairness/fair-rows.js';
 import { ClaimLimits } from '../limits/claim-limits.js';
 import { Backlog } from '../scheduling/backlog.js';
+import { TimerQueue } from '../scheduling/timer-queue.js';
 import { countStarts } from './activity-event-rows.js';
 import { AgentLimits } from './agent-limits.js';
 import { type ClaimedExecution, claimedExecution, definitionOf } from './claimed-execution.js';
+import { leaveToRecord } from './execution-rows.js';
 import { findClaimedInputs, type InputRow } from './input-rows.js';
 import { type ExecutionRow, EXECUTIONS, UNASSIGNED } from './leased-executions.js';
+
+const NO_REPLAYS: ReadonlyMap<string, RunningReplay> = new Map();
 
 /** Claims waiting executions. The claim is committed before an engine runs, so that a crash shows as a lost lease. */
 @Injectable()
@@ -29,6 +35,7 @@ export class Claims {
   constructor(
     private readonly catalog: Catalog,
     private readonly backlog: Backlog,
+    private readonly timers: TimerQueue,
     limits: AgentLimits,
     private readonly sharedLimits: ClaimLimits,
     clock: Clock,
@@ -87,25 +94,50 @@ export class Claims {
     { rows, leaseToken, inputs }: Pick<Claimed<ExecutionRow, InputRow>, 'rows' | 'leaseToken' | 'inputs'>,
     now: number,
   ): Promise<ClaimedExecution[]> {
-    this.backlog.changed(tx, -rows.length);
-    await countStarts(tx, rows, now);
-    const replays = rows.filter(({ replay }) => replay > 0).map(({ correlation_id }) => correlation_id);
-    const running = replays.length > 0 ? await findReplays(tx.db, replays) : null;
+    const replays = rows.filter(({ replay }) => replay !== NOT_REPLAYED).map(({ correlation_id }) => correlation_id);
+    const running = replays.length > 0 ? await findReplays(tx.db, replays) : NO_REPLAYS;
+    const starting = await this.withoutEffectsInShadow(tx, rows, running, now);
+    this.backlog.changed(tx, -starting.length);
+    await countStarts(tx, starting, now);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
-    return rows.map((row) => {
-      const { isShadow = false, overrides = null } = running?.get(row.correlation_id) ?? {};
-      return claimedExecution(
+    return starting.map((row) =>
+      claimedExecution(
         { ...row, agent: row.queue },
         {
           leaseToken,
           inputs: inputsByExecution.get(row.id) ?? [],
           definition: definitionOf(this.catalog, row.queue),
-          override: overrideOf(overrides, row.queue),
-          isShadow,
+          override: overrideOf(running.get(row.correlation_id)?.overrides ?? null, row.queue),
           now,
         },
-      );
-    });
+      ),
+    );
+  }
+
+  /**
+   * Leaves out executions of shadow replays whose agents must not run: the configuration has changed since they were
+   * queued. The record answers them.
+   */
+  private async withoutEffectsInShadow(
+    tx: Transaction,
+    rows: ExecutionRow[],
+    running: ReadonlyMap<string, RunningReplay>,
+    now: number,
+  ): Promise<ExecutionRow[]> {
+    const mayStart = ({ correlation_id, queue }: ExecutionRow): boolean =>
+      !running.get(correlation_id)?.isShadow || !mayHaveEffects(this.catalog.agent(queue));
+    const starting = rows.filter(mayStart);
+    if (starting.length === rows.length) return rows;
+    const others = rows.filter((row) => !starting.includes(row));
+    await leaveToRecord(
+      tx,
+      others.map(({ id }) => id),
+    );
+    for (const { id, limit_keys } of others) {
+      await this.timers.set(tx, 'answer', now, id);
+      if (limit_keys !== null) tx.afterCommit(() => this.freeLimits(limit_keys));
+    }
+    return starting;
   }
 }
 

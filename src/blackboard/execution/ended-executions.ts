@@ -40,7 +40,7 @@ export class EndedExecutions {
     await this.cached.store(tx, execution, now);
     if (this.liveEvents.areWanted)
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_succeeded', execution, now));
-    await countEnd(tx, execution, released, now, { event: 'completed', outputs });
+    if (!execution.withoutRun) await countEnd(tx, execution, released, now, { event: 'completed', outputs });
   }
 
   async failed(
@@ -66,7 +66,7 @@ export class EndedExecutions {
       inputArtifactIds: execution.inputs.map(({ id }) => id),
       silent: execution.direct || failure.isSilent === true,
     });
-    await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
+    if (!execution.withoutRun) await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
     if (!execution.replay) await countFailure(tx, execution.agent, failure, now);
   }
 

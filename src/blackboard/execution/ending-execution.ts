@@ -24,10 +24,9 @@ export interface ExecutionFailure {
  * The end of a branch of a shadow replay. `effect`: why the agent may change something (`effectOf`). `lack`: why the
  * record has no answer.
  */
-export const notInShadow = (agent: string, effect: string, lack?: string): ExecutionFailure => ({
+export const notInShadow = (agent: string, effect: string, lack: string): ExecutionFailure => ({
   type: 'shadow',
-  message: `${agent} does not run in a shadow replay, because ${effect}${lack === undefined ? '' : `, and ${lack}`}`,
-  isFinal: true,
+  message: `${agent} does not run in a shadow replay, because ${effect}, and ${lack}`,
   isSilent: true,
 });
 
@@ -40,6 +39,8 @@ export type EndingExecution = Pick<
     inputs: { seq: number; id: string }[];
     /** The span of the attempt. */
     span: Span;
+    /** Its agent did not run, so the activity of the agent leaves it out. */
+    withoutRun?: boolean;
     /** A client ends the execution and may repeat the request, so the ended lease is kept. */
     fromOutside?: boolean;
     /** The digest of its agent's definition. Absent if this process did not run the attempt. */

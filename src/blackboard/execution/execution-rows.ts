@@ -6,8 +6,9 @@ import type { ExecutionsTable, Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { changeState } from '../../queue/change-state.js';
 import { NO_LEASE } from '../../queue/leased-rows.js';
+import { NEVER } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
-import { NOT_REPLAYED, RUN } from '../correlations/replay-values.js';
+import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import type { CorrelationRow } from '../correlations/tracked-correlation.js';
 
 export type StoredExecution = Selectable<ExecutionsTable>;
@@ -181,3 +182,11 @@ export async function beginRound(
 }
 
 const insertRetried = preparedInsert('failure_changes', ['failure_group', 'change']);
+
+/** Lets claimed executions of a replay wait for an answer from the record. Nothing may claim them again. */
+export async function leaveToRecord({ db }: Transaction, ids: readonly string[]): Promise<void> {
+  await changeState(db, 'executions', ['running'], 'pending')
+    .set({ ...NO_LEASE, replay: UNANSWERED, available_at: NEVER, started_at: null, attempt_started_at: null })
+    .where('id', 'in', ids)
+    .execute();
+}

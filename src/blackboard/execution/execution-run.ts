@@ -4,7 +4,6 @@ import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { scheduler } from '../../common/scheduler.js';
-import { effectOf } from '../../engines/effects.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { UnfitOverride } from '../../engines/overridden-agents.js';
 import { UserFrames } from '../../engines/user-frames.js';
@@ -16,7 +15,7 @@ import { failedAttempt, type RunningAttempt, startAttempt } from './attempt.js';
 import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
 import type { ClaimedExecution } from './claimed-execution.js';
-import { type ExecutionFailure, notInShadow } from './ending-execution.js';
+import type { ExecutionFailure } from './ending-execution.js';
 import { EngineContexts, type RunningExecution } from './engine-contexts.js';
 import { type HeldInputs, InputParsing, InputsTooLarge } from './input-parsing.js';
 import { type RunningAgent, RunningAgents } from './running-agents.js';
@@ -103,9 +102,6 @@ export class ExecutionRun {
   ): StartedRun {
     const meter = new ModelMeter();
     const { agent } = running;
-    // The configuration may have changed since it was queued.
-    const effect = claimed.isShadow ? effectOf(agent) : null;
-    const started = effect === null ? given : notInShadow(agent.name, effect);
     const execution: RunningExecution = {
       ...claimed,
       definition: running.definition,
@@ -124,7 +120,7 @@ export class ExecutionRun {
     const endsBy = this.clock.now() + agent.timeoutMs;
     this.reports.started(execution, this.clock.now());
     const { result, returned } =
-      'artifacts' in started ? this.attempt(execution, running, started.artifacts, abort) : failedAttempt(started);
+      'artifacts' in given ? this.attempt(execution, running, given.artifacts, abort) : failedAttempt(given);
     const committed = result
       .then((attempt) => this.commits.commit(execution, agent, attempt, endsBy, holder))
       .then((outcome) => this.reports.ended(execution, outcome, scheduler.elapsed() - startedAt))

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { effectOf } from '../../engines/effects.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
@@ -104,7 +105,8 @@ export class FailedExecutions {
   private async refusal(tx: Transaction, execution: RetriedExecution): Promise<string | null> {
     const { id, agent, closed, replay, replay_mode } = execution;
     if (closed === 1) return isClosed(execution);
-    if (replay_mode === 'shadow' && replay > RUN) {
+    const definition = this.catalog.agent(agent);
+    if (replay_mode === 'shadow' && (replay > RUN || (definition && effectOf(definition) !== null))) {
       const why = replay === RECORDED ? 'took its failure from the record' : `does not run ${agent}`;
       return `Execution ${id} cannot be retried: its shadow replay ${why}`;
     }

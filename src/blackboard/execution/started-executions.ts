@@ -36,8 +36,7 @@ export class StartedExecutions {
       start: (row, inputs) => {
         const definition = definitionOf(this.catalog, agent);
         const held = { leaseToken, inputs, definition, override: null, now: row.created_at };
-        // The catalog has not changed since it was added.
-        loop.startKept(claimedExecution(row, { ...held, isShadow: false }));
+        loop.startKept(claimedExecution(row, held));
       },
     };
   }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import type { AgentDefinition } from '../../catalog/definitions.js';
+import { type AgentDefinition, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
-import { canonicalJson } from '../../common/json.js';
+import { canonicalJson, type JsonObject } from '../../common/json.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { effectOf } from '../../engines/effects.js';
 import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
@@ -32,6 +32,9 @@ export class RecordedAnswers {
   async find(execution: Unanswered, agent: AgentDefinition): Promise<RecordedAnswer | ExecutionFailure> {
     const { reader } = this.unitOfWork;
     const { origin } = execution;
+    // The attempts of the record would be mixed with its own.
+    if (execution.attempt > 1 || execution.round > 0)
+      return notRun(agent, 'its definition has changed since the replay ran it');
     const digest = this.catalog.definitions.get(agent.name)?.digest;
     const all = await findRecordedAnswers(reader, origin, agent.name);
     const ended = all.filter(({ state }) => state === 'completed' || state === 'failed');
@@ -86,9 +89,17 @@ const seenBy = (inputs: readonly ArtifactRow[]): string =>
       .map(({ type, version, payload, tags, produced_by, partition_key }) => [
         type,
         version,
-        payload,
+        type === WORKFLOW_ERROR ? withoutIds(payload) : payload,
         tags,
         produced_by,
         partition_key,
       ]),
   );
+
+/** The ids and the time of a WorkflowError are in its payload. */
+const withoutIds = (payload: JsonObject): JsonObject => ({
+  ...payload,
+  execution_id: null,
+  input_artifact_ids: null,
+  timestamp: null,
+});

@@ -25,7 +25,7 @@ export type Unanswered = NonNullable<Awaited<ReturnType<typeof findUnanswered>>>
 
 export const findUnanswered = (db: Reader, id: string) =>
   unanswered(db, id)
-    .select(['executions.id', 'agent', 'correlation_id', 'direct', 'batch', INPUT_BYTES])
+    .select(['executions.id', 'agent', 'correlation_id', 'direct', 'batch', 'attempt', 'round', INPUT_BYTES])
     .select(({ selectFrom }) =>
       selectFrom('correlations')
         .select('origin')
@@ -51,7 +51,7 @@ export type RecordedAnswer = Awaited<ReturnType<typeof findRecordedAnswers>>[num
 export const findRecordedAnswers = (db: Reader, correlationId: string, agent: string) =>
   db
     .selectFrom('executions')
-    .select(['id', 'state', 'batch', 'attempt', 'definition', INPUT_BYTES])
+    .select(['id', 'state', 'batch', 'attempt', 'round', 'definition', INPUT_BYTES])
     .select(['error_type', 'error_message', 'error_cause', 'error_stack'])
     .where('correlation_id', '=', correlationId)
     .where('agent', '=', agent)
@@ -78,10 +78,10 @@ export async function countOutputBytes(db: Reader, executionId: string): Promise
   return Number(bytes);
 }
 
-/** Marks an execution that ends now with an answer from the record. */
-export const markRecorded = ({ db }: Transaction, id: string, now: number): Promise<unknown> =>
+/** Marks an execution that has ended now with an answer from the record. `round`: that of the answer. */
+export const markRecorded = ({ db }: Transaction, id: string, round: number, now: number): Promise<unknown> =>
   db
     .updateTable('executions')
-    .set({ replay: RECORDED, started_at: now, attempt_started_at: now })
+    .set({ replay: RECORDED, round, started_at: now, attempt_started_at: now })
     .where('id', '=', id)
     .execute();

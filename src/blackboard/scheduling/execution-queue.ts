@@ -4,7 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { newId } from '../../common/ids.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { effectOf } from '../../engines/effects.js';
+import { mayHaveEffects } from '../../engines/effects.js';
 import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
@@ -164,9 +164,7 @@ export class ExecutionQueue {
 
   /** A shadow replay runs no agent that may change something outside. */
   private mustNotRun({ subscription, correlation }: NewExecution): boolean {
-    if (correlation.replay_mode !== 'shadow') return false;
-    const agent = this.catalog.agent(subscription.agent);
-    return agent === undefined || effectOf(agent) !== null;
+    return correlation.replay_mode === 'shadow' && mayHaveEffects(this.catalog.agent(subscription.agent));
   }
 
   private rowOf(execution: NewExecution, now: number): Omit<NewExecutionRow, keyof QueueValues | keyof QueuePlace> {

@@ -86,15 +86,12 @@ export class RecordedEnd implements TimerHandler {
     held: EndingExecution,
     { recorded, outputs, failure }: End,
   ): Promise<void> {
-    let ending = held;
-    if (recorded) {
-      const { attempt, definition } = recorded;
-      ending = { ...held, attempt, definition };
-      await copyAttempts(tx.db, new Map([[recorded.id, held.id]]));
-      await markRecorded(tx, held.id, changes.now);
-    }
+    const ending = recorded ? { ...held, attempt: recorded.attempt, definition: recorded.definition } : held;
     if (failure) await this.failedAttempts.failWith(tx, changes, ending, failure);
     else await this.outcomes.completeWith(tx, changes, ending, outputs);
+    if (!recorded) return;
+    await copyAttempts(tx.db, new Map([[recorded.id, held.id]]));
+    await markRecorded(tx, held.id, recorded.round, changes.now);
   }
 
   /** Leases the execution in order to end it. Undefined if it has been cancelled. */
@@ -102,7 +99,7 @@ export class RecordedEnd implements TimerHandler {
     const execution = await holdUnanswered(tx, id);
     if (!execution) return undefined;
     if (this.backlog.counts(execution.queue)) this.backlog.changed(tx, -1);
-    return endingExecution(tx.db, execution, await leaseToEnd(tx, id));
+    return { ...(await endingExecution(tx.db, execution, await leaseToEnd(tx, id))), withoutRun: true };
   }
 }
 
