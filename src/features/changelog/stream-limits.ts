@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import { Injectable } from '@nestjs/common';
 
 import { DomainError } from '../../common/domain-error.js';
-import { Lifecycle } from '../../common/lifecycle.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
+import { Lifecycle } from '../../common/lifecycle.js';
 import { Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { clientAddresses } from '../../http/connections/client-address.js';
