@@ -48,7 +48,7 @@ export function takeTurns(server: Server): void {
       request.socket.resume();
       begin();
     });
-    // If a client says that it has nothing more to send, Node destroys the connection of a request that nobody has read.
+    // If a client says that it has nothing more to send, Node destroys the connection of an unread request.
     // It would continue to read the connection if this happened before it has parsed the packet.
     scheduler.later(() => {
       if (isWaiting) request.socket.pause();
