@@ -44,7 +44,7 @@ it('say "error" once it stops, while running work has its grace period and the p
   await app.http.post('/api/v1/artifacts').send({ type: 'Message' }).expect(200);
   await eventually('the agent runs', async () => {
     const { text } = await app.http.get('/metrics');
-    return /^starling_queue_wait_seconds_count\{agent="slow"\} 1$/m.test(text);
+    return /^starling_queue_wait_seconds_count\{agent="slow",origin="live"\} 1$/m.test(text);
   });
   // This is as at SIGTERM: the port stays open during the grace period.
   const closing = app.close();
