@@ -28,7 +28,11 @@ export function limitPipelining(server: Server, waiting: WaitingRequests, logger
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     const socket: Counted = request.socket;
     // The connection was closed because of an earlier request in the same packet.
-    if (socket.destroyed) return;
+    if (socket.destroyed) {
+      // Otherwise Node ends each of them with an error when the connection closes, which takes a third longer.
+      request.destroy();
+      return;
+    }
     const unanswered = (socket[UNANSWERED] ?? 0) + 1;
     socket[UNANSWERED] = unanswered;
     const stopWaiting = unanswered === 1 ? NOTHING : unanswered > MOST_UNANSWERED ? null : heldOf(waiting, request);
