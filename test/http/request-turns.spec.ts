@@ -73,3 +73,17 @@ it('a health check on a new connection does not wait for the requests of all con
   expect((await busyRequests(late)) - before).toBeLessThan(REQUESTS);
   await eventually('all are answered', () => clients.every(({ text }) => text.startsWith('HTTP/1.1 200')));
 });
+
+it('a client that says it has nothing more to send is answered, even if its request waits', async () => {
+  const port = Number(new URL(await sample.app.getUrl()).port);
+  const clients = Array.from({ length: REQUESTS }, () => ({
+    socket: connect({ port, host: '127.0.0.1', allowHalfOpen: true }),
+    text: '',
+  }));
+  for (const one of clients) {
+    sockets.push(one.socket);
+    one.socket.on('data', (part: Buffer) => (one.text += part.toString())).on('error', () => undefined);
+    one.socket.end(request('/busy'));
+  }
+  await eventually('all are answered', () => clients.every(({ text }) => text.startsWith('HTTP/1.1 200')));
+});
