@@ -70,11 +70,14 @@ export class Catalog {
     return this.typesByName.get(name);
   }
 
-  /** Returns a limit of the file, or the turns of an agent with `singleton`, by its name. */
+  /**
+   * Returns a limit of the file, or the turns of an agent with `singleton`, by its name. An agent of other processes, or of
+   * none, may have the rule, so it counts as if it had.
+   */
   limit(name: string): Limit | undefined {
     const agent = singletonAgent(name);
     if (agent === null) return this.limits.get(name);
-    return this.agent(agent)?.singleton ? defineLimit(name, { concurrency: 1 }) : undefined;
+    return this.agent(agent)?.singleton === null ? undefined : defineLimit(name, { concurrency: 1 });
   }
 
   /** Returns the subscriptions in the order of the configuration. */

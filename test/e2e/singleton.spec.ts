@@ -515,4 +515,28 @@ describe('singleton after a restart', () => {
     outside = await restart('');
     expect((await claims(outside, 3)).sort()).toEqual(['2', '3', '4']);
   });
+
+  it('turns are passed on one by one while no process has the agent', async () => {
+    await restart(`${rule('queue')},`);
+    for (const correlation of ['5', '6', '7']) await board.publish('Task', { order: 'B' }, { correlation });
+    await board.close();
+    board = await Board.start('agents: { other: { consumes: [{ types: [Other] }], engine: { kind: external } } }\n', {
+      folder: folder.path,
+    });
+    await board.http.post('/api/v1/correlations/5/cancel').expect(200);
+    let ready: { correlation_id: string }[] = [];
+    await eventually('the next one has its turn', async () => {
+      ready = await board.app.database.rows<{ correlation_id: string }>(
+        `select correlation_id from executions where agent = 'person' and state = 'pending' and available_at is null`,
+      );
+      return ready.length > 0;
+    });
+    expect(ready).toEqual([{ correlation_id: '6' }]);
+    await eventually('it is seen to wait for an agent that no process has', async () => {
+      const { body } = await board.http.get('/api/v1/executions').query({ without_agent: true }).expect(200);
+      return (body as { items: { correlation_id: string }[] }).items.some(({ correlation_id: id }) => id === '6');
+    });
+    const outside = await restart(`${rule('queue')},`);
+    expect(await claims(outside, 2)).toEqual(['6', '7']);
+  });
 });

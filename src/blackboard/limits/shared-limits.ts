@@ -70,14 +70,16 @@ export class SharedLimits {
     return rows.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys));
   }
 
-  /** Returns those of the keys for whose turns this process can let an execution start now. */
+  /**
+   * Returns those of the keys for which executions may start now, as far as turns decide it. A process without the agent
+   * passes its turns on, too: workers may lack an external agent, and what waits for an agent that no process has is only
+   * seen to do so when it has its turn.
+   */
   async passable(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
-    // Only a process that has the agent knows whether its executions still wait for turns.
-    const known = keys.filter((key) => !isTurn(key) || this.catalog.agent(singletonAgent(key[0])!));
     // If the agent no longer has the rule, all that wait may start.
-    const ruled = known.filter(([name]) => this.catalog.limit(name));
+    const ruled = keys.filter(([name]) => this.catalog.limit(name));
     const taken = new Set((await this.turns(db, ruled)).map(keyText));
-    return known.filter((key) => !taken.has(keyText(key)));
+    return keys.filter((key) => !taken.has(keyText(key)));
   }
 
   /** Returns those of the keys whose turn an execution has. */

@@ -24,7 +24,7 @@ export const turnKey = ([, key]: LimitKey): JsonValue => JSON.parse(keyWithoutRe
 
 /**
  * The value of `blocked_on` with which an ended execution waits for its turn again. Null if it needs none. A process
- * without the agent does not know whether there is a rule, so there it waits until a process with the agent has looked.
+ * without the agent does not know whether there is a rule, so there it waits for its turn as if there were one.
  */
 export const turnAgain = (name: string, agent: AgentDefinition | undefined, key: string | null): string | null =>
   key === null || agent?.singleton === null ? null : turnText(name, key);
