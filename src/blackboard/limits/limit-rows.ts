@@ -125,18 +125,18 @@ export const findQueuedAt = preparedWithList<object, number, QueuedRow>((db, _pl
     .where('blocked_on', 'is not', null),
 );
 
-/** Returns those of the keys for which executions wait. */
+/** Returns those of the keys for which executions wait. Reads one execution of each key, however many wait for it. */
 export const findBlockedAmong = async (db: Reader, keys: readonly string[]): Promise<string[]> => {
   if (keys.length === 0) return [];
-  const rows = await db
-    .selectFrom('executions')
-    .select('blocked_on')
-    .distinct()
-    .where('blocked_on', 'in', keys)
-    .where('blocked_on', 'is not', null)
-    .where(isInState('pending'))
-    .execute();
-  return rows.map(({ blocked_on }) => blocked_on!);
+  const asked = sql.join([...new Set(keys)].map((key) => sql`(${key})`));
+  const { rows } = await sql<{ blocked_on: string }>`
+    select asked.column1 as blocked_on from (values ${asked}) as asked
+    where (
+      select seq from executions
+      where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
+      limit 1
+    ) is not null`.execute(db);
+  return rows.map(({ blocked_on }) => blocked_on);
 };
 
 /** Counts stop here, because a million may wait. */
