@@ -249,6 +249,17 @@ describe('singleton', () => {
       await reaches('h1', 'completed');
     });
 
+    it('lets it wait also if its error has the name of one about keys', async () => {
+      const first = await board.publish('Two', { order: 'N' });
+      const failure = { error_message: 'It cannot be done.', error_type: 'priority', final: true };
+      await outside.send(await claimed('both'), 'fail', failure);
+      await reaches(first, 'failed');
+      const second = await board.publish('Two', { order: 'N' });
+      await board.http.post(`/api/v1/executions/${(await only(first)).id}/retry`).expect(200);
+      expect(await waitsFor(first)).toBe('singleton of both: 1 of 1 used, 1st of 1 for N');
+      for (const id of [first, second]) await board.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
+    });
+
     it('goes together with cancel_on', async () => {
       const first = await board.publish('Two', { order: 'I' });
       const second = await board.publish('Two', { order: 'I' });

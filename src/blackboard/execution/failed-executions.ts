@@ -131,7 +131,8 @@ export class FailedExecutions {
     const work = externalWork(agent);
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
     // Agents and clients name errors as they like, so that the type alone does not say it.
-    const keysFailed = isMissingValues(failed.error_type) && failed.limit_keys === null && failed.fair_key === null;
+    const hasKeys = [failed.limit_keys, failed.fair_key, failed.singleton_key].some((key) => key !== null);
+    const keysFailed = isMissingValues(failed.error_type) && !hasKeys;
     // It may also have been ended while it waited for its keys.
     const lacksKeys = keysFailed || isUnknown(failed.cancel_key) || isUnknown(failed.singleton_key);
     // Another execution may have the turn now, so it waits until the loop that passes turns on has looked.
