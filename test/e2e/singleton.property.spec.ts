@@ -135,12 +135,14 @@ it(`of random executions one of a key has its turn, and nothing is lost (${ROUND
         ({ id, seq }) => [id, Number(seq)],
       ),
     );
-    const left = await board.app.database.rows('select id from cancel_requests');
+    // A request may find that what it cancels has ended by itself, and is deleted then.
+    await eventually('every request to cancel has been done', async () => {
+      return (await board.app.database.rows('select id from cancel_requests')).length === 0;
+    });
     const refused = boards.flatMap(refusals);
     await replicas.close();
 
     expect(refused).toEqual([]);
-    expect(left).toEqual([]);
     for (const one of sent) {
       const state = states.get(one.correlation)!;
       const execution = executions.get(one.correlation);
