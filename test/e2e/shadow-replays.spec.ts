@@ -11,6 +11,7 @@ import { type ModelAnswer, type ModelRequest, ModelServer } from '../support/mod
 import { answers, Receiver } from '../support/receiver.js';
 import { replies } from '../support/remote-agent.js';
 import { Board } from './board.js';
+import { operate } from './operations.js';
 import { Outside } from './outside.js';
 import { SERVER } from './replica-boards.js';
 
@@ -435,6 +436,28 @@ describe('a shadow replay', () => {
     await start();
     await board.ended(id);
     expect(await executions(id)).toMatchObject([{ agent: 'desk', state: 'failed', error_type: 'shadow' }]);
+  });
+
+  test('waits, is shown and can be ended while no process has an agent of it', async () => {
+    await board.close();
+    await start({ role: SERVER });
+    const id = await begin();
+    await board.close();
+    board = await Board.start(config(models, receiver, '/send').replace(/^ {2}fetcher:\n(?: {4}.*\n)+/m, ''), {
+      folder: folder.path,
+      agents: [Printer],
+      settings: { outboundAllow: ['127.0.0.1/32'] },
+    });
+    const lacking = async (): Promise<Listed[]> => {
+      const query = { without_agent: true, correlation_id: id };
+      return ((await board.http.get('/api/v1/executions').query(query).expect(200)).body as { items: Listed[] }).items;
+    };
+    await eventually('its execution is shown', async () => (await lacking()).length === 1);
+    expect(await lacking()).toMatchObject([{ agent: 'fetcher', state: 'pending', replay: 'unanswered' }]);
+    expect(await board.status(id)).toMatchObject({ state: 'active', waiting_for_agents: ['fetcher'] });
+    expect(await operate(board.http, 'fail', { agent: 'fetcher' })).toMatchObject({ state: 'completed', done: 1 });
+    await board.ended(id);
+    expect(await executionOf('fetcher', id)).toMatchObject({ state: 'failed', error_type: 'agent_removed' });
   });
 
   test.each([

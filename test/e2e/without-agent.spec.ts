@@ -21,6 +21,13 @@ agents:
   cancellable: { consumes: [{ types: [Left, Right] }], publishes: [{ type: Pair }], cancel_on: { types: [Gone], key: artifact.payload.n }, engine: { kind: expression, expression: '{"ok": true}' } }
 `;
 
+const HOLDER = `limits: { pool: { concurrency: 1 } }
+agents:
+  holder: { consumes: [{ types: [Task] }], limits: [pool], engine: { kind: external } }
+`;
+const BLOCKED = `${HOLDER}  blocked: { consumes: [{ types: [Order] }], publishes: [{ type: Done }], limits: [pool], engine: { kind: expression, expression: '{"ok": true}' } }
+`;
+
 /** Uses the whole app over HTTP, stopped and started again with other agents on one database. The clock is faked. */
 describe('an execution whose agent no process has', () => {
   let lacking: MissingAgentsBoard;
@@ -45,10 +52,31 @@ describe('an execution whose agent no process has', () => {
       const timers = `select id from timers where kind = 'limits' and was_due_at is not null`;
       return (await board.app.database.rows(timers)).length === 2;
     });
+    await eventually('both are shown', async () => (await executions('without_agent=true')).length === 2);
+    expect(await lacking.status(left)).toMatchObject({ waiting_for_agents: ['cancellable', 'limited'] });
     await board.close();
     const after = await lacking.startWith(KEYED);
     expect(await after.ended(left)).toMatchObject({ state: 'completed', error_count: 0, artifact_count: 4 });
     expect(await after.app.database.rows('select id from timers')).toEqual([]);
+  });
+
+  it('is shown while it waits for a limit that another agent holds', async () => {
+    const before = await lacking.startWith(BLOCKED);
+    const task = await before.publish('Task', {});
+    const held = await new Outside(before.http).claimOne({ agents: ['holder'] });
+    const order = await before.publish('Order', {});
+    await eventually('it waits for the limit', async () => {
+      const { body } = await before.http.get(`/api/v1/correlations/${order}/waiting`).expect(200);
+      return (body as { counts: { limit: number } }).counts.limit === 1;
+    });
+    await before.close();
+    const without = await lacking.startWith(HOLDER);
+    await eventually('it is shown', async () => (await executions('without_agent=true')).length === 1);
+    expect(await lacking.status(order)).toMatchObject({ state: 'active', waiting_for_agents: ['blocked'] });
+    await without.close();
+    const after = await lacking.startWith(BLOCKED);
+    expect((await new Outside(after.http).send(held, 'complete', { outputs: [] })).status).toBe(200);
+    for (const id of [task, order]) expect(await after.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 
   it('waits, and every route about it says so', async () => {

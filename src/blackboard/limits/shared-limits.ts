@@ -72,8 +72,7 @@ export class SharedLimits {
 
   /**
    * Returns those of the keys for which executions may start now, as far as turns decide it. A process without the agent
-   * passes its turns on, too: workers may lack an external agent, and what waits for an agent that no process has is only
-   * seen to do so when it has its turn.
+   * passes its turns on, too, because workers may lack an external agent.
    */
   async passable(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
     // If the agent no longer has the rule, all that wait may start.

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import type { Reader } from '../../database/unit-of-work.js';
 import { NEVER } from '../../queue/queue.js';
@@ -6,24 +6,35 @@ import { isInState } from '../../queue/state-predicate.js';
 import { countReleases } from './timer-rows.js';
 
 /**
- * Finds the agents that executions wait for. The query jumps from one agent to the next in the index of the queue, so
- * its time does not depend on how many executions wait. The second part reads every execution that waits for a retry,
- * which are few. Those that wait for a limit are left out: they become ready when it has room.
+ * Finds the agents that executions wait for. The query jumps from one agent to the next in the indexes of the queue, so
+ * its time does not depend on how many executions wait. The last part reads every execution that waits for a retry,
+ * which are few. Those that wait for something else than a process (a limit, a turn, their keys, an answer from the
+ * record) are among them, because that may never come while no process has their agent.
  */
 export async function findAwaitedAgents(db: Reader): Promise<string[]> {
   const { rows } = await sql<{ agent: string }>`
-    with recursive waiting(agent) as (
-      select min(agent) from executions where state = 'pending' and available_at is null
-      union all
-      select (select min(executions.agent) from executions where executions.agent > waiting.agent and state = 'pending' and available_at is null)
-      from waiting where waiting.agent is not null
-    )
-    select agent from waiting where agent is not null
+    with recursive ${jump('ready', sql`available_at is null`)},
+    ${jump('held', sql`available_at is not null and available_at = ${NEVER}`)}
+    select agent from ready where agent is not null
+    union
+    select agent from held where agent is not null
     union
     select agent from executions where state = 'pending' and available_at is not null and available_at < ${NEVER}`.execute(
     db,
   );
   return rows.map(({ agent }) => agent);
+}
+
+/** The agents of the waiting executions for which `condition` holds, as a table with this name. */
+function jump(name: string, condition: RawBuilder<unknown>): RawBuilder<unknown> {
+  const table = sql.ref(name);
+  const waiting = sql`select executions.agent from executions where state = 'pending' and ${condition}`;
+  return sql`${table}(agent) as (
+      select (${waiting} order by executions.agent limit 1)
+      union all
+      select (${waiting} and executions.agent > ${table}.agent order by executions.agent limit 1)
+      from ${table} where ${table}.agent is not null
+    )`;
 }
 
 /** Finds those of the agents that executions of these correlations wait for. */
