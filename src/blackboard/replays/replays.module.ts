@@ -11,6 +11,7 @@ import { SchedulingModule } from '../scheduling/scheduling.module.js';
 import { Originals } from './originals.js';
 import { RecordedAnswers } from './recorded-answers.js';
 import { RecordedCopies } from './recorded-copies.js';
+import { RecordedInputs } from './recorded-inputs.js';
 import { RecordedReplays } from './recorded-replays.js';
 import { Records } from './records.js';
 import { RepeatedArtifacts } from './repeated-artifacts.js';
@@ -32,6 +33,7 @@ import { Replays } from './replays.js';
     Originals,
     RecordedAnswers,
     RecordedCopies,
+    RecordedInputs,
     RecordedReplays,
     Records,
     RepeatedArtifacts,

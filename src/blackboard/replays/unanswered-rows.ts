@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { locking } from '../../database/dialects/dialect.js';
+import { preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isInState } from '../../queue/state-predicate.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
@@ -45,18 +46,70 @@ export const holdUnanswered = (tx: Transaction, id: string) =>
   ).executeTakeFirst();
 
 /** An execution of the original whose answer may be taken. */
-export type RecordedAnswer = Awaited<ReturnType<typeof findRecordedAnswers>>[number];
+export type RecordedAnswer = NonNullable<Awaited<ReturnType<typeof findRecordedAnswer>>>;
 
-/** Finds the executions of an agent in a correlation, oldest first. */
-export const findRecordedAnswers = (db: Reader, correlationId: string, agent: string) =>
+/** Finds the execution at this position, if it has ended with an answer. */
+export const findRecordedAnswer = (db: Reader, seq: number) =>
   db
     .selectFrom('executions')
-    .select(['id', 'state', 'batch', 'attempt', 'round', 'definition', INPUT_BYTES])
+    .select(['id', 'state', 'attempt', 'round', 'definition'])
     .select(['error_type', 'error_message', 'error_cause', 'error_stack'])
+    .where('seq', '=', seq)
+    .where(isInState('completed', 'failed'))
+    .executeTakeFirst();
+
+/** Finds the executions of an agent in a correlation that have ended with an answer and had this definition. */
+export async function findAnsweredSeqs(
+  db: Reader,
+  { origin, agent, definition }: { origin: string; agent: string; definition: string | null },
+): Promise<number[]> {
+  if (definition === null) return [];
+  // Without order and limit, for which Postgres would read the executions of all correlations.
+  const rows = await answered(db, origin, agent).select('seq').where('definition', '=', definition).execute();
+  return rows.map(({ seq }) => seq).sort((one, other) => one - other);
+}
+
+/** Whether the agent has executions in a correlation that have ended with an answer and have a definition. */
+export const hasDefinitions = async (db: Reader, correlationId: string, agent: string): Promise<boolean> => {
+  const rows = answered(db, correlationId, agent).select('id').where('definition', 'is not', null).limit(1);
+  return (await rows.executeTakeFirst()) !== undefined;
+};
+
+const answered = (db: Reader, correlationId: string, agent: string) =>
+  db
+    .selectFrom('executions')
     .where('correlation_id', '=', correlationId)
     .where('agent', '=', agent)
+    .where(isInState('completed', 'failed'));
+
+/** An execution with the bytes of the payloads of its inputs. */
+export interface InputSize {
+  seq: number;
+  id: string;
+  batch: number;
+  input_bytes: number;
+}
+
+/** Finds the executions at these positions, in their order. */
+export const findInputSizes = (db: Reader, seqs: readonly number[]): Promise<InputSize[]> =>
+  db
+    .selectFrom('executions')
+    .select(['seq', 'executions.id', 'batch', INPUT_BYTES])
+    .where('seq', 'in', seqs)
     .orderBy('seq')
     .execute();
+
+/** Finds the inputs of these executions, those of each in the order in which its agent sees them. */
+export const findInputsOf = preparedWithList<object, string, ArtifactRow & { input_of: string }>((db, _place, ids) =>
+  db
+    .selectFrom('execution_inputs')
+    .innerJoin('artifacts', 'artifacts.seq', 'execution_inputs.artifact_seq')
+    .selectAll('artifacts')
+    .select('execution_inputs.execution_id as input_of')
+    .where('execution_inputs.execution_id', 'in', ids)
+    .orderBy('execution_inputs.execution_id')
+    .orderBy('execution_inputs.position'),
+);
 
 /** Finds what an execution published. Errors of earlier rounds do not belong to its answer. */
 export const findOutputs = (db: Reader, executionId: string): Promise<ArtifactRow[]> =>

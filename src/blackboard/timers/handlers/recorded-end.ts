@@ -24,9 +24,6 @@ import type { Timer } from '../../scheduling/timer-rows.js';
 import { type NotHere, NOTHING, type TimerHandler, type TimerWork } from '../timer-handler.js';
 import { TimerMemory } from '../timer-memory.js';
 
-/** Both inputs that are compared. */
-const COMPARED = 2;
-
 interface End {
   /** Null if the record has no answer. */
   recorded: RecordedAnswer | null;
@@ -71,8 +68,7 @@ export class RecordedEnd implements TimerHandler {
   }
 
   private async endOf(execution: Unanswered, agent: AgentDefinition): Promise<End> {
-    const find = (): ReturnType<RecordedAnswers['find']> => this.answers.find(execution, agent);
-    const recorded = await this.memory.forPayloads(COMPARED * execution.input_bytes, find);
+    const recorded = await this.answers.find(execution, agent, (bytes, work) => this.memory.forPayloads(bytes, work));
     if (!('id' in recorded)) return unanswered(recorded);
     if (recorded.state === 'failed') return { recorded, outputs: [], failure: failureOf(recorded) };
     const bytes = await countOutputBytes(this.unitOfWork.reader, recorded.id);
