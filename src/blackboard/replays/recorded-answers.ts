@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { effectOf } from '../../engines/effects.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
 import { Answers } from '../execution/answers.js';
@@ -17,6 +17,7 @@ import {
   findOutputs,
   findRecordedAnswer,
   hasDefinitions,
+  hasExecutions,
   type RecordedAnswer,
   type Unanswered,
 } from './unanswered-rows.js';
@@ -58,8 +59,12 @@ export class RecordedAnswers {
   /** Says why there is no answer. `areSome`: whether there are answers to other inputs. */
   private async lackOf(origin: string, agent: string, areSome: boolean): Promise<string> {
     const { reader } = this.unitOfWork;
+    const deletion = await deletionOf(reader, origin);
+    if (deletion !== null) return deletion;
     if (!areSome && (await hasDefinitions(reader, origin, agent)))
       return `its definition has changed since the original ${origin} ran`;
+    if (!areSome && !(await hasExecutions(reader, origin)))
+      return `the original ${origin} has no executions; retention may have deleted them`;
     return `the original ${origin} has no answer of it to equal inputs`;
   }
 
@@ -74,9 +79,8 @@ export class RecordedAnswers {
   ): Promise<MatchedArtifact[] | ExecutionFailure> {
     const { reader } = this.unitOfWork;
     const rows = await findOutputs(reader, recorded.id);
-    const original = await findCorrelation(reader, execution.origin);
-    if (!original || original.deleted_artifacts > 0)
-      return notRun(agent, `retention is deleting the original ${execution.origin}`);
+    const deletion = await deletionOf(reader, execution.origin);
+    if (deletion !== null) return notRun(agent, deletion);
     const owner = {
       correlationId: execution.correlation_id,
       executionId: execution.id,
@@ -87,6 +91,13 @@ export class RecordedAnswers {
     await this.answers.match({ direct: execution.direct === 1 }, drafts, matched);
     return matched;
   }
+}
+
+/** Says that retention has deleted some of the original, if so. */
+async function deletionOf(db: Reader, origin: string): Promise<string | null> {
+  const original = await findCorrelation(db, origin);
+  if (!original) return `retention has deleted the original ${origin}`;
+  return original.deleted_artifacts > 0 ? `retention is deleting the original ${origin}` : null;
 }
 
 const notRun = (agent: AgentDefinition, lack: string): ExecutionFailure =>

@@ -75,6 +75,11 @@ export const hasDefinitions = async (db: Reader, correlationId: string, agent: s
   return (await rows.executeTakeFirst()) !== undefined;
 };
 
+export const hasExecutions = async (db: Reader, correlationId: string): Promise<boolean> => {
+  const rows = db.selectFrom('executions').select('id').where('correlation_id', '=', correlationId).limit(1);
+  return (await rows.executeTakeFirst()) !== undefined;
+};
+
 const answered = (db: Reader, correlationId: string, agent: string) =>
   db
     .selectFrom('executions')
