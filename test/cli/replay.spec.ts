@@ -119,6 +119,19 @@ test('--wait ends with 1 if the cascade did not complete', async () => {
   expect([shadow.code, JSON.parse(shadow.stdout)]).toMatchObject([0, { replay_mode: 'shadow', artifact_count: 4 }]);
 });
 
+test('a trace proposes no retry of a failure that a shadow replay took from the record', async () => {
+  folder.write('no-paper', '');
+  await post('/api/v1/artifacts/sync', { type: 'Job', payload: {} }, { 'X-Correlation-ID': 'failed-job' });
+  const traced = async (id: string): Promise<string> => (await clients.onTerminal(200, ['trace', id])).join('\n');
+  expect(await traced('failed-job')).toContain('To run a failed execution again');
+  for (const [mode, proposes] of [['recorded', true], ['shadow', false]] as const) {
+    const { stdout } = await clients.run('replay', 'failed-job', '--mode', mode, '--wait');
+    const text = await traced((JSON.parse(stdout) as Replay).correlation_id);
+    expect(text).toContain('there is no paper');
+    expect(text.includes('To run a failed execution again')).toBe(proposes);
+  }
+});
+
 test('a trace says why a branch of a shadow replay ended', async () => {
   await post('/api/v1/artifacts', { type: 'Form', payload: {} }, { 'X-Correlation-ID': 'form-in-shadow' });
   await post('/api/v1/correlations/form-in-shadow/cancel', {});

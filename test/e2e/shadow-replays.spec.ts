@@ -286,6 +286,16 @@ describe('a shadow replay', () => {
       409,
       `Execution ${failures[1]!.id} cannot be retried: its shadow replay took its failure from the record`,
     ]);
+    const trace = await board.http.get(`/api/v1/correlations/${id}/trace`).expect(200);
+    expect(trace.body).toMatchObject({
+      replay_mode: 'shadow',
+      executions: expect.arrayContaining([
+        expect.objectContaining({ agent: 'refuser', replay: 'recorded' }),
+        expect.objectContaining({ agent: 'classifier', replay: 'run' }),
+      ]) as unknown,
+    });
+    const ofOriginal = await board.http.get('/api/v1/correlations/ticket-1/trace').expect(200);
+    expect(ofOriginal.body).not.toHaveProperty('replay_mode');
     // A replay of the replay finds its answers there.
     expect(await ran(await replay({}, id))).toEqual(await ran(id));
     expect(arrived()).toEqual(before);

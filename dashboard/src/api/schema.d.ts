@@ -1518,6 +1518,8 @@ export interface components {
             /** @enum {string} */
             state: "pending" | "running" | "completed" | "failed" | "cancelled";
             without_agent?: boolean;
+            /** @enum {string} */
+            replay?: "run" | "recorded" | "unanswered";
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */
@@ -1549,6 +1551,8 @@ export interface components {
         };
         TraceBody: {
             correlation_id: string;
+            /** @enum {string} */
+            replay_mode?: "full" | "recorded" | "shadow";
             /** @enum {string} */
             state: "active" | "completed" | "failed" | "cancelled";
             generation: number;

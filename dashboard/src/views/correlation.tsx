@@ -22,6 +22,7 @@ import { Actions } from './correlation/actions';
 import { ChangedPages } from './correlation/changed-pages';
 import { ExecutionDetails } from './correlation/execution-details';
 import { GraphOfTrace } from './correlation/graph-of-trace';
+import { mayRetry } from './correlation/may-retry';
 import { rowsOf, type TracedExecution } from './correlation/rows';
 import { Timeline } from './correlation/timeline';
 import { artifactsOf, executionOf } from './correlation/trace-graph';
@@ -100,7 +101,7 @@ export default function Correlation(): ReactNode {
               id={id}
               state={trace.state}
               origin={origin}
-              hasFailed={pages.rows.some((one) => one.state === 'failed' && one.correlation_id === id)}
+              hasFailed={pages.rows.some((one) => one.correlation_id === id && mayRetry(one, trace.replay_mode))}
               onOperation={(operation) => set({ operation })}
             />
           )}
@@ -223,7 +224,7 @@ function Body({ id, trace, pages, selected, show, select }: BodyProps): ReactNod
         {artifacts.has(selected) ? (
           <Published id={selected} />
         ) : row?.kind === 'execution' ? (
-          <Selection execution={row.execution} correlationId={id} />
+          <Selection execution={row.execution} trace={trace} />
         ) : (
           <p className="p-4 text-table text-muted">
             Select a row or a node to see its attempts, its inputs and what it published.
@@ -236,13 +237,13 @@ function Body({ id, trace, pages, selected, show, select }: BodyProps): ReactNod
 
 interface SelectionProps {
   execution: TracedExecution;
-  correlationId: string;
+  trace: Trace;
 }
 
-function Selection({ execution, correlationId }: SelectionProps): ReactNode {
+function Selection({ execution, trace }: SelectionProps): ReactNode {
   return (
     <>
-      {execution.correlation_id !== correlationId && (
+      {execution.correlation_id !== trace.correlation_id && (
         <p className="px-3 pt-3 text-table text-muted">
           Of the correlation{' '}
           <IdChip
@@ -252,7 +253,7 @@ function Selection({ execution, correlationId }: SelectionProps): ReactNode {
           />
         </p>
       )}
-      <ExecutionDetails id={execution.id} />
+      <ExecutionDetails id={execution.id} replayMode={trace.replay_mode} />
     </>
   );
 }

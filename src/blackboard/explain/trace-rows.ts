@@ -56,6 +56,7 @@ const OF_EXECUTION = [
   'generation',
   'state',
   'direct',
+  'replay',
   'attempt',
   'round',
   'attempt_started_at',

@@ -1,4 +1,5 @@
-import type { CorrelationState, ExecutionState } from '../../database/schema.js';
+import type { CorrelationState, ExecutionState, ReplayMode } from '../../database/schema.js';
+import type { ReplayedAs } from '../correlations/replay-values.js';
 
 /** An artifact of the correlation, in the form of the wire. */
 export interface TracedArtifact {
@@ -43,6 +44,8 @@ export interface TracedExecution {
   ended_at: string | null;
   /** True if it waits for an agent that no process has, otherwise absent. */
   without_agent?: true;
+  /** Absent if it does not belong to a replay. */
+  replay?: ReplayedAs;
   /** When the next attempt may start. Null if no attempt waits for its time. */
   next_attempt_at: string | null;
   /** The attempts that have started, in order. */
@@ -77,6 +80,8 @@ export interface TracedExecution {
 /** One page of a correlation's artifacts, with all executions that consumed or published them. */
 export interface Trace {
   correlation_id: string;
+  /** Absent if it is not a replay. */
+  replay_mode?: ReplayMode;
   state: CorrelationState;
   generation: number;
   started_at: string;

@@ -7,6 +7,7 @@ import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { timeOfRetry } from '../../queue/queue.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
+import { replayedAs } from '../correlations/replay-values.js';
 import { countsOf } from '../correlations/tracked-correlation.js';
 import { shownDetails } from '../queries/shown-details.js';
 import { ExecutionsWithoutAgent } from '../scheduling/executions-without-agent.js';
@@ -86,6 +87,7 @@ export class Traces {
     );
     return {
       correlation_id: correlationId,
+      ...(correlation.replay_mode !== null && { replay_mode: correlation.replay_mode }),
       state: correlation.state,
       generation: correlation.generation,
       started_at: toTimestamp(correlation.started_at),
@@ -174,6 +176,7 @@ const executionOf = (
   generation: row.generation,
   state: row.state,
   ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
+  ...replayedAs(row),
   created_at: toTimestamp(row.created_at),
   started_at: timestampOrNull(row.started_at),
   ended_at: timestampOrNull(row.ended_at),

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely';
 
-import { NOT_REPLAYED, RECORDED, RUN, UNANSWERED } from '../../blackboard/correlations/replay-values.js';
+import { replayedAs } from '../../blackboard/correlations/replay-values.js';
 import { heldUntil } from '../../blackboard/explain/held-until.js';
 import { shownDetails } from '../../blackboard/queries/shown-details.js';
 import type { Item, Piece } from '../../blackboard/queries/stored-pieces.js';
@@ -11,20 +11,8 @@ import type { Settings } from '../../config/settings.js';
 import type { ExecutionAttemptsTable, ToolCallsTable, UsageTable } from '../../database/schema.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { timeOfRetry } from '../../queue/queue.js';
-import type {
-  ExecutionAttemptBody,
-  ListedExecutionBody,
-  ModelUseBody,
-  ReplayedAs,
-  ToolCallBody,
-} from './dto/execution-body.js';
+import type { ExecutionAttemptBody, ListedExecutionBody, ModelUseBody, ToolCallBody } from './dto/execution-body.js';
 import type { ExecutionRow } from './executions.repository.js';
-
-const REPLAY_OF: Readonly<Record<number, ReplayedAs>> = {
-  [RUN]: 'run',
-  [RECORDED]: 'recorded',
-  [UNANSWERED]: 'unanswered',
-};
 
 /** `lacking` lists the agents that no process has. */
 export const listedExecutionBody = (
@@ -38,7 +26,7 @@ export const listedExecutionBody = (
   state: row.state,
   ...(row.state === 'pending' && lacking.includes(row.agent) && { without_agent: true }),
   direct: row.direct === 1,
-  ...(row.replay !== NOT_REPLAYED && { replay: REPLAY_OF[row.replay]! }),
+  ...replayedAs(row),
   attempt: row.attempt,
   round: row.round,
   created_at: toTimestamp(row.created_at),

@@ -182,6 +182,24 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await page.context().close();
   });
 
+  it('offers no retry of a failure that a shadow replay took from the record', async () => {
+    await publish('fire-in-shadow', 13);
+    await eventually('it has ended', async () => (await stateOf('fire-in-shadow')) !== 'active');
+    const page = await open('fire-in-shadow');
+    await page.getByRole('button', { name: 'Retry failed' }).waitFor();
+    await replay(page, 'fire-in-shadow', 'shadow', 'or their branch ends with the reason');
+    const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem');
+    await rows.filter({ hasText: 'broken' }).getByRole('img', { name: 'failed' }).waitFor();
+    await page.getByRole('button', { name: 'broken' }).click();
+    await page
+      .getByRole('complementary', { name: 'Selection' })
+      .getByText('the printer is on fire')
+      .first()
+      .waitFor();
+    expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+    await page.context().close();
+  });
+
   it('reads all pages of a long trace, and has few rows at any time', async () => {
     for (let n = 100; n < 360; n += 1) await publish('long', n);
     const page = await open('long');

@@ -14,6 +14,7 @@ import { StateBadge } from '../../components/state-badge';
 import { Failure, LoadingRows } from '../../components/states';
 import { Duration, Time } from '../../components/time';
 import { costText, durationText, numberText } from '../../formats';
+import { mayRetry, type ReplayMode } from './may-retry';
 import { ModelText } from './model-text';
 
 type Execution = Schemas['ExecutionBody'];
@@ -22,8 +23,14 @@ const PATH = '/api/v1/executions/{execution_id}';
 
 const REPLAY_MS = 2_000;
 
+interface ExecutionDetailsProps {
+  id: string;
+  /** That of its correlation. Undefined if it is not a replay. */
+  replayMode: ReplayMode;
+}
+
 /** Shows what one execution did: its attempts, its inputs and outputs, and the text and cost of its model. */
-export function ExecutionDetails({ id }: { id: string }): ReactNode {
+export function ExecutionDetails({ id, replayMode }: ExecutionDetailsProps): ReactNode {
   const { data, error, refetch } = useApi(
     PATH,
     { path: { execution_id: id } },
@@ -37,7 +44,7 @@ export function ExecutionDetails({ id }: { id: string }): ReactNode {
   if (data === undefined || data.id !== id) return <LoadingRows count={6} />;
   return (
     <div className="flex flex-col gap-4 p-3">
-      <Head execution={data} />
+      <Head execution={data} replayMode={replayMode} />
       <Facts execution={data} />
       <ModelText execution={data} />
       <Attempts execution={data} />
@@ -49,7 +56,7 @@ export function ExecutionDetails({ id }: { id: string }): ReactNode {
   );
 }
 
-function Head({ execution }: { execution: Execution }): ReactNode {
+function Head({ execution, replayMode }: { execution: Execution; replayMode: ReplayMode }): ReactNode {
   return (
     <div className="flex flex-wrap items-center justify-between gap-2">
       <div>
@@ -62,7 +69,7 @@ function Head({ execution }: { execution: Execution }): ReactNode {
       </div>
       <div className="flex items-center gap-3">
         <StateBadge state={execution.state} />
-        {execution.state === 'failed' && execution.replay !== 'unanswered' && <Retry id={execution.id} />}
+        {mayRetry(execution, replayMode) && <Retry id={execution.id} />}
       </div>
     </div>
   );

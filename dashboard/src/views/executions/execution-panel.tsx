@@ -50,12 +50,12 @@ export function ExecutionPanel({ id, close, changed }: ExecutionPanelProps): Rea
 }
 
 function ExecutionDetails({ execution, changed }: { execution: Execution; changed: () => void }): ReactNode {
-  const { id, state, inputs, outputs, errors } = execution;
+  const { id, state, replay, inputs, outputs, errors } = execution;
   return (
     <>
       <Facts facts={factsOf(execution)} />
       <div className="flex flex-wrap gap-2">
-        {state === 'failed' && <RetryButton execution={execution} changed={changed} />}
+        {state === 'failed' && replay !== 'unanswered' && <RetryButton execution={execution} changed={changed} />}
         <CurlButton request={{ path: PATH, params: { path: { execution_id: id } } }} />
       </div>
       <Attempts execution={execution} />

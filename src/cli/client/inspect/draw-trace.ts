@@ -27,8 +27,10 @@ export async function showTrace(id: string, { limit, ...options }: ClientOptions
   await output.lines([summaryOf(trace, output), '', ...linesOf(trace, waits, id, output), ...remaining(waits, output)]);
   if (trace.truncated)
     output.hint(`These are the first ${count(most)} of ${count(trace.artifact_count)} artifacts; --limit shows more`);
-  // A shadow replay would end it in the same way.
-  const failed = trace.executions.find(({ state, error_type }) => state === 'failed' && error_type !== 'shadow');
+  // A shadow replay would end it in the same way if its agent did not run.
+  const failed = trace.executions.find(
+    ({ state, replay }) => state === 'failed' && (trace.replay_mode !== 'shadow' || replay === 'run'),
+  );
   if (failed) output.hint(`To run a failed execution again: ${typedCommand(server.url, 'retry', failed.id)}`);
 }
 

@@ -1,7 +1,9 @@
+import { REPLAYED_AS, type ReplayedAs } from '../../../blackboard/correlations/replay-values.js';
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from '../../../blackboard/explain/trace.js';
-import type { CorrelationState, ExecutionState } from '../../../database/schema.js';
+import type { CorrelationState, ExecutionState, ReplayMode } from '../../../database/schema.js';
 import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
 import { ARTIFACT_EXAMPLE, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
+import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryInteger, QueryText } from '../../../http/validation/query.js';
 
@@ -101,6 +103,9 @@ export class TracedExecutionBody implements TracedExecution {
   })
   without_agent?: true;
 
+  @ApiProperty({ required: false, enum: REPLAYED_AS, description: 'Only in a replay, as in the execution itself' })
+  replay?: ReplayedAs;
+
   @ApiProperty({ format: 'date-time' })
   created_at!: string;
 
@@ -197,6 +202,9 @@ export class TracedExecutionBody implements TracedExecution {
 export class TraceBody implements Trace {
   @ApiProperty()
   correlation_id!: string;
+
+  @ApiProperty({ required: false, enum: REPLAY_MODES, description: 'Absent if it is not a replay' })
+  replay_mode?: ReplayMode;
 
   @ApiProperty({ enum: CORRELATION_STATES })
   state!: CorrelationState;

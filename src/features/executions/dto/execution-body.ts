@@ -1,3 +1,4 @@
+import { REPLAYED_AS, type ReplayedAs } from '../../../blackboard/correlations/replay-values.js';
 import type { JsonObject } from '../../../common/json.js';
 import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
@@ -19,10 +20,6 @@ export const FORM_EXAMPLE = {
 };
 
 export const EXECUTION_STATES = ['pending', 'running', 'completed', 'failed', 'cancelled'] as const;
-
-const REPLAYED_AS = ['run', 'recorded', 'unanswered'] as const;
-
-export type ReplayedAs = (typeof REPLAYED_AS)[number];
 
 /** An execution in a list. */
 export class ListedExecutionBody {
