@@ -190,3 +190,36 @@ export async function leaveToRecord({ db }: Transaction, ids: readonly string[])
     .where('id', 'in', ids)
     .execute();
 }
+
+/** Finds executions of these agents that wait to run in a shadow replay. */
+export async function findWaitingShadows(
+  { db }: Transaction,
+  agents: readonly string[],
+  limit: number,
+): Promise<string[]> {
+  const waiting = db
+    .selectFrom('executions')
+    .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
+    .select('executions.id')
+    .where('executions.state', '=', sql.lit('pending' as const))
+    .where('executions.agent', 'in', agents)
+    .where('executions.replay', '=', sql.lit(RUN))
+    .where('replay_mode', '=', sql.lit('shadow' as const))
+    .limit(limit);
+  // Makes two queries, because each uses one of the partial indexes of the queue.
+  const ready = await waiting.where('executions.available_at', 'is', null).execute();
+  const others = await waiting.where('executions.available_at', 'is not', null).execute();
+  return [...ready, ...others].slice(0, limit).map(({ id }) => id);
+}
+
+/** Lets waiting executions of a replay wait for an answer from the record. Returns those that nothing else has locked. */
+export async function leaveWaitingToRecord({ db }: Transaction, ids: readonly string[]): Promise<{ id: string }[]> {
+  if (ids.length === 0) return [];
+  const waiting = db.selectFrom('executions').select('id').where('id', 'in', ids).where(isInState('pending'));
+  return db
+    .updateTable('executions')
+    .set({ replay: UNANSWERED, available_at: NEVER, blocked_on: null })
+    .where('id', 'in', locking(db, waiting, { wait: false }))
+    .returning('id')
+    .execute();
+}

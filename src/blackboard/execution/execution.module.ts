@@ -39,6 +39,7 @@ import { OutputMemory } from './output-memory.js';
 import { RunningAgents } from './running-agents.js';
 import { RunningExecutions } from './running-executions.js';
 import { StartedExecutions } from './started-executions.js';
+import { UnclaimedShadows } from './unclaimed-shadows.js';
 
 @Module({
   imports: [
@@ -83,6 +84,7 @@ import { StartedExecutions } from './started-executions.js';
     RunningAgents,
     RunningExecutions,
     StartedExecutions,
+    UnclaimedShadows,
   ],
   exports: [
     AgentLimits,
@@ -100,6 +102,7 @@ import { StartedExecutions } from './started-executions.js';
     LeaseWatch,
     Leases,
     Outcomes,
+    UnclaimedShadows,
   ],
 })
 export class ExecutionModule {}

@@ -4,6 +4,7 @@ import { Catalog } from '../../catalog/catalog.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { UnclaimedShadows } from '../execution/unclaimed-shadows.js';
 import { updateClosingTime, type WaitingGroup } from '../joins/join-group-rows.js';
 import { isWindow, lockKeyOf } from '../joins/lock-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
@@ -25,6 +26,7 @@ export class ParkedTimers {
     private readonly catalog: Catalog,
     private readonly numbers: SubscriptionNumbers,
     private readonly processes: Processes,
+    private readonly shadows: UnclaimedShadows,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly signals: Signals,
@@ -39,7 +41,10 @@ export class ParkedTimers {
     });
   }
 
-  /** Makes the timers that this process can fire due again. Call it when the process has registered. */
+  /**
+   * Makes the timers that this process can fire due again, and sets those that its configuration makes necessary. Call it
+   * when the process has registered.
+   */
   async wake(): Promise<void> {
     const places = this.numbers.all;
     let woken = AT_ONCE;
@@ -47,6 +52,7 @@ export class ParkedTimers {
       woken = await this.unitOfWork.run((tx) => this.wakeGroups(tx, places));
     const agents = this.catalog.agents.map(({ name }) => name);
     if (agents.length > 0) await this.unitOfWork.run((tx) => wakeExecutionTimers(tx, agents));
+    await this.shadows.leaveToRecord();
     this.signals.timerSet.publish(this.clock.now());
   }
 
