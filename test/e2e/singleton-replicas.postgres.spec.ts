@@ -1,7 +1,8 @@
 import { eventually } from '../support/eventually.js';
+import { connected } from '../support/postgres-cluster.js';
 import type { Board } from './board.js';
 import { type Held, Outside } from './outside.js';
-import { Replicas, WORKER } from './replica-boards.js';
+import { Replicas, withoutPolling, WORKER } from './replica-boards.js';
 
 const agent = (name: string, onConflict: string): string =>
   `  ${name}: { consumes: [{ types: [For_${name}] }], singleton: { key: payload.key, on_conflict: ${onConflict} }, engine: { kind: external }, retry: { attempts: 1 }, concurrency: 100 }`;
@@ -112,4 +113,49 @@ describe('three processes to which artifacts with the same key come at the same 
       return again?.execution_id === first.execution_id;
     });
   });
+});
+
+it('one that is stored while the turn of its key becomes free gets it without a poll', async () => {
+  const replicas = new Replicas();
+  const boards = [await replicas.start(CONFIG, { role: WORKER }), await replicas.start(CONFIG, { role: WORKER })];
+  const [publisher, worker] = boards.map(withoutPolling) as [Board, Board];
+  const outside = new Outside(worker.http);
+  const other = await publisher.publish('For_queue', { key: 'other' });
+  const otherHeld = await outside.claimOne({ agents: ['queue'] });
+  const next = await publisher.publish('For_queue', { key: 'other' });
+  const first = await publisher.publish('For_queue', { key: 'one' });
+  const held = await outside.claimOne({ agents: ['queue'] });
+  expect([otherHeld, held].map(({ correlation_id: id }) => id)).toEqual([other, first]);
+
+  const send = (): Promise<{ status: number }> =>
+    Promise.resolve(publisher.http.post('/api/v1/artifacts').send({ type: 'For_queue', payload: { key: 'one' } }));
+  const { status } = await connected(publisher.app.database.url, async (client) => {
+    await client.query('begin');
+    await client.query('lock table execution_inputs in share row exclusive mode');
+    const sending = send();
+    await eventually('it waits to be stored, after it has seen that the turn is taken', async () => {
+      const { rows } = await client.query(
+        `select 1 from pg_locks where relation = 'execution_inputs'::regclass and not granted`,
+      );
+      return rows.length > 0;
+    });
+    await outside.send(held, 'complete', { outputs: [] });
+    await outside.send(otherHeld, 'complete', { outputs: [] });
+    // Then the loop that passes turns on has looked at both keys.
+    await eventually('the next one of the other key has its turn', async () => {
+      const [one] = await outside.claim({ agents: ['queue'] });
+      return one?.correlation_id === next;
+    });
+    await client.query('commit');
+    return sending;
+  });
+  // A slow machine may have given the lock up, and then nothing was stored.
+  if (status !== 200) expect((await send()).status).toBe(200);
+  let second: Held[] = [];
+  await eventually('it has its turn', async () => {
+    second = await outside.claim({ agents: ['queue'] });
+    return second.length === 1;
+  });
+  expect(second[0]!.inputs[0]!.payload).toEqual({ key: 'one' });
+  await replicas.close();
 });

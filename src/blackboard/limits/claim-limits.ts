@@ -59,11 +59,13 @@ export class ClaimLimits {
       const ids = some.map(([id]) => id);
       for (const { id } of await blockExecutions(tx.db, { blockedOn }, ids)) blocked.add(id);
       const times = some.flatMap(([, { at }]) => at ?? []);
-      // These have room for others, if they let executions go that this limit keeps from starting.
-      const others = ids.flatMap((id) => keysOf.get(id)!.map(keyText)).filter((key) => key !== blockedOn);
+      // The other limits have room if they let executions go that this one keeps from starting. This one has some if an
+      // execution has ended before the commit: the look at its end has not seen those that wait. A rate has it at a time.
+      const keys = ids.flatMap((id) => keysOf.get(id)!.map(keyText));
+      const looked = times.length > 0 ? keys.filter((key) => key !== blockedOn) : keys;
       tx.afterCommit(() => {
         if (times.length > 0) this.releases.at(blockedOn, Math.min(...times));
-        this.releases.freed(others);
+        this.releases.freed(looked);
       });
     }
     return blocked;

@@ -65,7 +65,7 @@ export class LimitReleases {
     await this.loop.stop();
   }
 
-  /** An execution with these keys (`keyText`) has ended, or does not start although it was let go. */
+  /** An execution with these keys (`keyText`) has ended, does not start although it was let go, or has begun to wait. */
   freed(keys: readonly string[]): void {
     if (keys.length === 0 || !this.isWorking) return;
     for (const key of keys) this.keys.add(key);

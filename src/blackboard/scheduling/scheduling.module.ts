@@ -4,6 +4,7 @@ import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
 import { ArtifactWritingModule } from '../artifacts/artifact-writing.module.js';
 import { CorrelationStateModule } from '../correlations/correlation-state.module.js';
+import { LimitsModule } from '../limits/limits.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { AgentPauses } from './agent-pauses.js';
@@ -25,6 +26,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     ArtifactWritingModule,
     CorrelationStateModule,
     DatabaseModule,
+    LimitsModule,
     LiveProcessesModule,
     MatchingModule,
     SignalsModule,

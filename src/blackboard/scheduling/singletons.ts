@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import { LimitReleases } from '../limits/limit-releases.js';
 import { turnLock, turnText } from '../limits/singleton-turns.js';
 import type { Triggered } from '../matching/matcher.js';
 import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
@@ -40,6 +41,7 @@ export class Singletons {
   constructor(
     private readonly catalog: Catalog,
     private readonly cancelRequests: CancelRequests,
+    private readonly releases: LimitReleases,
   ) {}
 
   /** The names that a transaction locks before it adds these executions, in a correlation of `owner`. */
@@ -66,6 +68,9 @@ export class Singletons {
       const request = { agent, key, upToSeq: newest.seq, artifactId: await firstInput() };
       await this.cancelRequests.addForSingleton(tx, now, request);
     }
-    return { kind: 'waits', blockedOn: turnText(agent, key) };
+    const blockedOn = turnText(agent, key);
+    // The other one may end before the commit: the loop that passes turns on does not see this one then.
+    tx.afterCommit(() => this.releases.freed([blockedOn]));
+    return { kind: 'waits', blockedOn };
   }
 }
