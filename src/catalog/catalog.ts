@@ -71,13 +71,11 @@ export class Catalog {
   }
 
   /**
-   * Returns a limit of the file, or the turns of an agent with `singleton`, by its name. An agent of other processes, or of
-   * none, may have the rule, so it counts as if it had.
+   * Returns a limit of the file, or the turns of an agent, by its name. There are turns whether this process has the agent
+   * with `singleton` or not, because another process may have it.
    */
   limit(name: string): Limit | undefined {
-    const agent = singletonAgent(name);
-    if (agent === null) return this.limits.get(name);
-    return this.agent(agent)?.singleton === null ? undefined : defineLimit(name, { concurrency: 1 });
+    return singletonAgent(name) === null ? this.limits.get(name) : defineLimit(name, { concurrency: 1 });
   }
 
   /** Returns the subscriptions in the order of the configuration. */

@@ -127,8 +127,7 @@ export class FailedExecutions {
     correlation.pending += 1;
     if (failed.generation !== correlation.generation) correlation.generation_executions += 1;
     await recordFailedAttempt(tx, lastAttempt(failed));
-    const agent = this.catalog.agent(failed.agent);
-    const work = externalWork(agent);
+    const work = externalWork(this.catalog.agent(failed.agent));
     const dueAt = work?.due ? changes.now + work.due.afterMs : null;
     // Agents and clients name errors as they like, so that the type alone does not say it.
     const hasKeys = [failed.limit_keys, failed.fair_key, failed.singleton_key].some((key) => key !== null);
@@ -136,7 +135,7 @@ export class FailedExecutions {
     // It may also have been ended while it waited for its keys.
     const lacksKeys = keysFailed || isUnknown(failed.cancel_key) || isUnknown(failed.singleton_key);
     // Another execution may have the turn now, so it waits until the loop that passes turns on has looked.
-    const blockedOn = lacksKeys ? null : turnAgain(failed.agent, agent, failed.singleton_key);
+    const blockedOn = lacksKeys ? null : turnAgain(failed.agent, failed.singleton_key);
     await beginRound(tx, failed, {
       generation: correlation.generation,
       assignee: work ? work.assignee : failed.assignee,

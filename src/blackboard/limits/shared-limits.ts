@@ -71,13 +71,11 @@ export class SharedLimits {
   }
 
   /**
-   * Returns those of the keys for which executions may start now, as far as turns decide it. A process without the agent
-   * passes its turns on, too, because workers may lack an external agent.
+   * Returns those of the keys for which executions may start now, as far as turns decide it. A process without the agent,
+   * or without its rule, passes its turns on, too: workers may lack an external agent.
    */
   async passable(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
-    // If the agent no longer has the rule, all that wait may start.
-    const ruled = keys.filter(([name]) => this.catalog.limit(name));
-    const taken = new Set((await this.turns(db, ruled)).map(keyText));
+    const taken = new Set((await this.turns(db, keys)).map(keyText));
     return keys.filter((key) => !taken.has(keyText(key)));
   }
 

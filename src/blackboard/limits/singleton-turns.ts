@@ -1,4 +1,3 @@
-import type { AgentDefinition } from '../../catalog/definitions.js';
 import { singletonAgent, singletonName } from '../../catalog/limits.js';
 import type { JsonValue } from '../../common/json.js';
 import type { LimitKey } from '../matching/limit-keys.js';
@@ -22,9 +21,6 @@ export const turnLock = (agent: string, key: string): string => `singleton ${tur
 /** The key of a turn as the expression has given it. */
 export const turnKey = ([, key]: LimitKey): JsonValue => JSON.parse(keyWithoutReplay(String(key))) as JsonValue;
 
-/**
- * The value of `blocked_on` with which an ended execution waits for its turn again. Null if it needs none. A process
- * without the agent does not know whether there is a rule, so there it waits for its turn as if there were one.
- */
-export const turnAgain = (name: string, agent: AgentDefinition | undefined, key: string | null): string | null =>
-  key === null || agent?.singleton === null ? null : turnText(name, key);
+/** The value of `blocked_on` with which an ended execution waits for its turn again. Null if it has no key. */
+export const turnAgain = (agent: string, key: string | null): string | null =>
+  key === null ? null : turnText(agent, key);
