@@ -1,11 +1,7 @@
-import { DatabaseSync } from 'node:sqlite';
-
-import type { Client } from 'pg';
-
 import { eventually } from '../support/eventually.js';
-import { connected } from '../support/postgres-cluster.js';
 import { printedSeed, Random } from '../support/random.js';
 import type { Board } from './board.js';
+import { refusals, refuseSecondTurns } from './one-turn.js';
 import { Replicas } from './replica-boards.js';
 
 /** More of them by hand: `STARLING_ROUNDS=100 npm test -- test/e2e/singleton.property`. */
@@ -65,20 +61,6 @@ interface Execution {
 
 const recorded = (round: number): Run[] =>
   ((globalThis as unknown as { singletonRuns?: Run[] }).singletonRuns ?? []).filter((run) => run.round === round);
-
-/** From then on the database itself refuses a second turn of a key, and the transaction that gives one fails. */
-async function refuseSecondTurns({ app: { database } }: Board): Promise<void> {
-  const index = `create unique index one_turn on executions (agent, singleton_key)
-    where ended_at is null and singleton_waits = 0 and substr(singleton_key, 1, 1) = '"'`;
-  if (TEST_DATABASE === 'postgres')
-    return connected(database.url, (client: Client) => client.query(index).then(() => undefined));
-  const connection = new DatabaseSync(database.url.slice('sqlite:'.length), { timeout: 60_000 });
-  connection.exec(index);
-  connection.close();
-}
-
-const refusals = ({ app: { logLines } }: Board): string[] =>
-  logLines.map((line) => JSON.stringify(line)).filter((line) => /one_turn|UNIQUE constraint/.test(line));
 
 /** Publishes at random to any of the processes, several at a time, and cancels some. */
 async function play(random: Random, round: number, boards: readonly Board[]): Promise<Sent[]> {

@@ -102,6 +102,8 @@ export class LimitReleases {
     const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
     asked.forEach((key) => this.keys.delete(key));
     const blocked = new Set([...(await findBlockedAmong(this.unitOfWork.reader, asked)), ...(await this.nextOfAll())]);
+    // A process without limits looks again at those that others have, and that nothing may tell it of.
+    if (blocked.size > 0) this.areSome = true;
     const passable = await this.limits.passable(this.unitOfWork.reader, [...blocked].map(parseKey));
     if (passable.length > 0) await this.release(passable);
     if (this.keys.size > 0) return now;
