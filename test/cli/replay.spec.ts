@@ -124,7 +124,10 @@ test('a trace proposes no retry of a failure that a shadow replay took from the 
   await post('/api/v1/artifacts/sync', { type: 'Job', payload: {} }, { 'X-Correlation-ID': 'failed-job' });
   const traced = async (id: string): Promise<string> => (await clients.onTerminal(200, ['trace', id])).join('\n');
   expect(await traced('failed-job')).toContain('To run a failed execution again');
-  for (const [mode, proposes] of [['recorded', true], ['shadow', false]] as const) {
+  for (const [mode, proposes] of [
+    ['recorded', true],
+    ['shadow', false],
+  ] as const) {
     const { stdout } = await clients.run('replay', 'failed-job', '--mode', mode, '--wait');
     const text = await traced((JSON.parse(stdout) as Replay).correlation_id);
     expect(text).toContain('there is no paper');

@@ -7,7 +7,7 @@ import { canonicalJson, type JsonObject } from '../../common/json.js';
 import { laterTurn } from '../../common/scheduler.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
-import { findAnsweredSeqs, findInputsOf, findInputSizes, type InputSize } from './unanswered-rows.js';
+import { findAnsweredSeqs, findInputSizes, findInputsOf, type InputSize } from './unanswered-rows.js';
 
 /** Executions whose inputs are remembered, of all replays together. Each takes about 100 bytes. */
 const MOST_REMEMBERED = 100_000;

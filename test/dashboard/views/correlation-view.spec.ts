@@ -191,11 +191,7 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     const rows = page.getByRole('list', { name: 'Timeline' }).getByRole('listitem');
     await rows.filter({ hasText: 'broken' }).getByRole('img', { name: 'failed' }).waitFor();
     await page.getByRole('button', { name: 'broken' }).click();
-    await page
-      .getByRole('complementary', { name: 'Selection' })
-      .getByText('the printer is on fire')
-      .first()
-      .waitFor();
+    await page.getByRole('complementary', { name: 'Selection' }).getByText('the printer is on fire').first().waitFor();
     expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
     await page.context().close();
   });
