@@ -218,6 +218,13 @@ describe('a shadow replay', () => {
     expect([answer.status, answer.body]).toEqual([200, answer.body]);
     return (answer.body as ReplayBody).correlation_id;
   };
+  /** A form that nothing has answered. The process that stays answers requests, and runs nothing. */
+  const unansweredForm = async (): Promise<void> => {
+    await board.publish('Form', { text: 'Sign here.' }, { correlation: 'form-1' });
+    await board.http.post('/api/v1/correlations/form-1/cancel').expect(200);
+    await board.close();
+    await start({ role: SERVER });
+  };
   const replay = async (body?: object, id?: string): Promise<string> => {
     const correlation = await begin(body, id);
     await board.ended(correlation);
@@ -428,10 +435,7 @@ describe('a shadow replay', () => {
   });
 
   test('lets no client claim its work, also while no process answers it', async () => {
-    await board.publish('Form', { text: 'Sign here.' }, { correlation: 'form-1' });
-    await board.http.post('/api/v1/correlations/form-1/cancel').expect(200);
-    await board.close();
-    await start({ role: SERVER });
+    await unansweredForm();
     const id = await begin({}, 'form-1');
     expect(await executions(id)).toMatchObject([{ agent: 'desk', state: 'pending', replay: 'unanswered' }]);
     const outside = new Outside(board.http);
@@ -449,11 +453,10 @@ describe('a shadow replay', () => {
   });
 
   test('waits, is shown and can be ended while no process has an agent of it', async () => {
+    await unansweredForm();
+    const id = await begin({}, 'form-1');
     await board.close();
-    await start({ role: SERVER });
-    const id = await begin();
-    await board.close();
-    board = await Board.start(config(models, receiver, '/send').replace(/^ {2}fetcher:\n(?: {4}.*\n)+/m, ''), {
+    board = await Board.start(config(models, receiver, '/send').replace(/^ {2}desk:\n(?: {4}.*\n)+/m, ''), {
       folder: folder.path,
       agents: [Printer],
       settings: { outboundAllow: ['127.0.0.1/32'] },
@@ -463,11 +466,11 @@ describe('a shadow replay', () => {
       return ((await board.http.get('/api/v1/executions').query(query).expect(200)).body as { items: Listed[] }).items;
     };
     await eventually('its execution is shown', async () => (await lacking()).length === 1);
-    expect(await lacking()).toMatchObject([{ agent: 'fetcher', state: 'pending', replay: 'unanswered' }]);
-    expect(await board.status(id)).toMatchObject({ state: 'active', waiting_for_agents: ['fetcher'] });
-    expect(await operate(board.http, 'fail', { agent: 'fetcher' })).toMatchObject({ state: 'completed', done: 1 });
+    expect(await lacking()).toMatchObject([{ agent: 'desk', state: 'pending', replay: 'unanswered' }]);
+    expect(await board.status(id)).toMatchObject({ state: 'active', waiting_for_agents: ['desk'] });
+    expect(await operate(board.http, 'fail', { agent: 'desk' })).toMatchObject({ state: 'completed', done: 1 });
     await board.ended(id);
-    expect(await executionOf('fetcher', id)).toMatchObject({ state: 'failed', error_type: 'agent_removed' });
+    expect(await executionOf('desk', id)).toMatchObject({ state: 'failed', error_type: 'agent_removed' });
   });
 
   test.each([
