@@ -31,6 +31,20 @@ export async function findRecordedBytes(db: Reader, correlationId: string): Prom
 export const findRecordedExecutions = (db: Reader, correlationId: string): Promise<RecordedExecution[]> =>
   db.selectFrom('executions').selectAll().where('correlation_id', '=', correlationId).orderBy('seq').execute();
 
+/** Whether retention has deleted an execution that used an artifact of the correlation. The uses outlive executions. */
+export async function hasLostExecutions(db: Reader, correlationId: string): Promise<boolean> {
+  const lost = await db
+    .selectFrom('artifacts')
+    .innerJoin('consumptions', 'consumptions.artifact_seq', 'artifacts.seq')
+    .leftJoin('executions', 'executions.id', 'consumptions.execution_id')
+    .select('artifacts.seq')
+    .where('artifacts.correlation_id', '=', correlationId)
+    .where('executions.id', 'is', null)
+    .limit(1)
+    .executeTakeFirst();
+  return lost !== undefined;
+}
+
 /** An input of an execution. `correlation_id`: that of the artifact, null if retention has deleted it. */
 export interface RecordedInput {
   execution_id: string;

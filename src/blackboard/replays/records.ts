@@ -17,6 +17,7 @@ import {
   findRecordedExecutions,
   findRecordedInputs,
   findUsesElsewhere,
+  hasLostExecutions,
 } from './record-rows.js';
 
 /** Artifacts of one correlation that a replay takes from the record, in one transaction. */
@@ -30,7 +31,7 @@ export class Records {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** DomainError `conflict` if there is too much. */
+  /** DomainError `conflict` if there is too much, or if retention has deleted some of it. */
   async read({ id, invoked, artifacts: given }: Original): Promise<CorrelationRecord> {
     const { reader } = this.unitOfWork;
     const artifacts = await findRecordedArtifacts(reader, id, MOST_RECORDED + 1);
@@ -38,6 +39,12 @@ export class Records {
       throw new DomainError(
         'conflict',
         `Correlation ${id} has more than ${MOST_RECORDED} artifacts, which are too many to answer from the record; replay it with mode full`,
+      );
+    // Without them, the replay would neither run nor answer the agents that they ran.
+    if (await hasLostExecutions(reader, id))
+      throw new DomainError(
+        'conflict',
+        `Retention has deleted executions of correlation ${id}, so its record is not complete; replay it with mode full`,
       );
     const inputs = await findRecordedInputs(reader, id);
     const replayed = new Set(given.map(({ seq }) => seq));
