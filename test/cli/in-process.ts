@@ -36,13 +36,14 @@ async function run(args: string[], { env, columns }: Surroundings): Promise<Ende
     replace(process, 'stdout', stdout),
     replace(process, 'stderr', stderr),
     replace(process, 'env', { ...PROGRAM_ENVIRONMENT, ...env }),
-    replace(process, 'exitCode', undefined),
     replace(process, 'exit', (code = 0) => {
       throw new Exit(Number(code));
     }),
     replace(console, 'log', (text: string) => stdout.write(`${text}\n`)),
     replace(console, 'error', (text: string) => stderr.write(`${text}\n`)),
   ];
+  const { exitCode } = process;
+  process.exitCode = undefined;
   try {
     await buildProgram().parseAsync(args, { from: 'user' });
     return {
@@ -54,6 +55,7 @@ async function run(args: string[], { env, columns }: Surroundings): Promise<Ende
     if (!(error instanceof Exit)) throw error;
     return { code: error.code, stdout: stdout.text, stderr: columns === undefined ? stderr.text : '' };
   } finally {
+    process.exitCode = exitCode;
     restore.forEach((each) => each());
   }
 }

@@ -1,0 +1,1 @@
+globalThis.TEST_DATABASE = 'sqlite';
