@@ -35,6 +35,8 @@ export interface AgentOptions {
   cache?: { for: string; key?: string };
   /** One execution of each `key`, CEL over the inputs, runs at a time. `on_conflict` says what happens to another one. */
   singleton?: { key: string; on_conflict: 'skip' | 'cancel_running' | 'queue' };
+  /** Its executions wait for `open` when `failures`, such as `50%`, of the last `of` attempts have failed, for each `key`, CEL over the inputs. */
+  breaker?: { failures: string; of: number; open: string; key?: string };
 }
 
 /** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */

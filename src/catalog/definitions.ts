@@ -87,7 +87,22 @@ export interface AgentDefinition {
   cancelOn: CancelRule | null;
   cache: CacheRule | null;
   singleton: SingletonRule | null;
+  breaker: BreakerRule | null;
 }
+
+/** When failed attempts keep further executions of an agent waiting. */
+export interface BreakerRule {
+  /** The breaker opens when this many of the last `of` attempts have failed. */
+  failures: number;
+  of: number;
+  /** No execution starts for this long. Then one attempt decides. */
+  openMs: number;
+  /** CEL over the inputs of an execution: each key has its own breaker. Null: all executions share one. */
+  key: string | null;
+}
+
+/** The most attempts that a breaker remembers. */
+export const MOST_ATTEMPTS_OF_BREAKER = 1_000;
 
 /** At most one execution of each key has its turn. */
 export interface SingletonRule {

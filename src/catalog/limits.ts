@@ -87,9 +87,25 @@ const SINGLETON = ' singleton of ';
 /** The name of the turns of an agent with `singleton`, for which executions wait as for a limit. */
 export const singletonName = (agent: string): string => SINGLETON + agent;
 
-/** The agent of a name of turns. Null if it is the name of a limit. */
+/** The agent of a name of turns. Null if it is another name. */
 export const singletonAgent = (name: string): string | null =>
   name.startsWith(SINGLETON) ? name.slice(SINGLETON.length) : null;
+
+/** Begins the names of breakers. */
+const BREAKER = ' breaker of ';
+
+/** The name of the breakers of an agent, for which executions wait as for a limit. */
+export const breakerName = (agent: string): string => BREAKER + agent;
+
+/** The agent of a name of breakers. Null if it is another name. */
+export const breakerAgent = (name: string): string | null =>
+  name.startsWith(BREAKER) ? name.slice(BREAKER.length) : null;
+
+/** The agent of a name of turns or breakers. Null if it is the name of a limit. */
+export const ruleAgent = (name: string): string | null => singletonAgent(name) ?? breakerAgent(name);
+
+/** The name for people. */
+export const shownLimit = (name: string): string => (ruleAgent(name) === null ? `limit ${name}` : name.trim());
 
 /** The values of a limit that can change while it is used. */
 export type LimitValues = Pick<LimitOptions, 'concurrency' | 'rate' | 'burst'>;

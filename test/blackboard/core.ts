@@ -79,6 +79,7 @@ export const agent = (
   cancelOn: null,
   cache: null,
   singleton: null,
+  breaker: null,
   ...parts,
 });
 

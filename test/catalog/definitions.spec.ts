@@ -94,6 +94,7 @@ describe('the catalog of a configuration', () => {
       fairness: null,
       cancelOn: null,
       singleton: null,
+      breaker: null,
       cache: null,
     });
   });

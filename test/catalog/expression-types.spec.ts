@@ -346,6 +346,7 @@ describe('the key of cancel_on', () => {
 });
 
 test.each([
+  ['breaker.key', '[{ types: [Order] }], breaker: { failures: 50%, of: 2, open: 1s, key: ▸payload.totl }'],
   ['singleton.key', '[{ types: [Order] }], singleton: { key: ▸payload.totl, on_conflict: skip }'],
   ['consumes[0].batch.key', '[{ types: [Order], batch: { size: 2, key: ▸payload.totl } }]'],
 ])('%s is checked', async (path, consumes) => {

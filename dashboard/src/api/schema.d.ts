@@ -1672,6 +1672,13 @@ export interface components {
             priority: number | null;
             window?: components["schemas"]["BatchWindowBody"];
         };
+        BreakerBody: {
+            failures: number;
+            of: number;
+            open_ms: number;
+            key: string | null;
+            open: number;
+        };
         AgentEngineBody: {
             /** @enum {string} */
             kind: "expression" | "function" | "http" | "llm" | "external" | "provider";
@@ -1701,6 +1708,7 @@ export interface components {
             outputs: string[];
             paused: boolean;
             waiting: number;
+            breaker?: components["schemas"]["BreakerBody"];
             engine: components["schemas"]["AgentEngineBody"];
             options: components["schemas"]["AgentOptionsBody"];
         };

@@ -4,6 +4,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { Breakers, type EndedExecutionAttempt } from '../limits/breakers.js';
 import { LimitReleases } from '../limits/limit-releases.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
@@ -16,7 +17,7 @@ import type { ReleasedExecution } from './lease-rows.js';
 
 /**
  * Records the end of an execution: its consumptions, its agent's activity, live events, an answer for
- * later executions, whose turn is next, and the WorkflowError and the failure group of a failure.
+ * later executions, whose turn is next, what its breaker counts, and the WorkflowError and the failure group of a failure.
  */
 @Injectable()
 export class EndedExecutions {
@@ -26,6 +27,7 @@ export class EndedExecutions {
     private readonly liveEvents: LiveEvents,
     private readonly cached: CachedAnswers,
     private readonly releases: LimitReleases,
+    private readonly breakers: Breakers,
   ) {}
 
   /** `outputs`: how many artifacts it published. */
@@ -38,6 +40,9 @@ export class EndedExecutions {
   ): Promise<void> {
     await this.ended(tx, execution, released, now);
     await this.cached.store(tx, execution, now);
+    // An answer from the cache says nothing about the engine, which was not invoked.
+    if (!execution.cache || !('from' in execution.cache))
+      await this.breakers.record(tx, attemptOf(execution, released, now, false));
     if (this.liveEvents.areWanted)
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_succeeded', execution, now));
     if (!execution.withoutRun) await countEnd(tx, execution, released, now, { event: 'completed', outputs });
@@ -52,6 +57,7 @@ export class EndedExecutions {
   ): Promise<void> {
     const { now } = changes;
     await this.ended(tx, execution, released, now);
+    await this.breakers.record(tx, attemptOf(execution, released, now, true));
     if (this.liveEvents.areWanted) {
       const why = { error_type: failure.type };
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_failed', execution, now, why));
@@ -97,3 +103,11 @@ export class EndedExecutions {
     }
   }
 }
+
+/** The last attempt of the execution, for its breaker. */
+const attemptOf = (
+  { agent, limitKeys }: EndingExecution,
+  { started_at: startedAt }: ReleasedExecution,
+  now: number,
+  failed: boolean,
+): EndedExecutionAttempt => ({ agent, limitKeys, startedAt, failed, now });

@@ -33,7 +33,7 @@ export const notInShadow = (agent: string, effect: string, lack: string): Execut
 /** The fields of an execution that its outcome needs, whether it was claimed here or taken over from a lost process. */
 export type EndingExecution = Pick<
   ClaimedExecution,
-  'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'replay' | 'leaseToken'
+  'id' | 'agent' | 'correlationId' | 'attempt' | 'direct' | 'replay' | 'leaseToken' | 'limitKeys'
 > &
   Spender & {
     inputs: { seq: number; id: string }[];
@@ -49,7 +49,7 @@ export type EndingExecution = Pick<
     cache?: CacheUse | null;
   };
 
-type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct' | 'replay'>;
+type Ending = Pick<ExecutionRow, 'id' | 'queue' | 'correlation_id' | 'attempt' | 'direct' | 'replay' | 'limit_keys'>;
 
 /** Reads an execution that ends under this lease and was not claimed by this process. */
 export async function endingExecution(db: Reader, row: Ending, leaseToken: string): Promise<EndingExecution> {
@@ -61,6 +61,7 @@ export async function endingExecution(db: Reader, row: Ending, leaseToken: strin
     direct: row.direct === 1,
     replay: row.replay > 0,
     leaseToken,
+    limitKeys: row.limit_keys,
     inputs: await findInputIds(db, row.id),
     span: NO_SPAN,
   };

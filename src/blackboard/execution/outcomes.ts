@@ -4,6 +4,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { hasBreaker } from '../limits/breakers.js';
 import { isShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
 import { EndedExecutions } from './ended-executions.js';
@@ -134,9 +135,13 @@ export class Outcomes {
   }
 }
 
-/** Whether the outcome shares its transaction with others: its usage, its answer, or many outputs, would make the others wait. */
+/**
+ * Whether the outcome shares its transaction with others: its usage, its answer, or many outputs, would make the others wait,
+ * and executions with the same breaker change the same row.
+ */
 const isSmall = (execution: EndingExecution, outputs: readonly MatchedArtifact[]): boolean =>
   !hasSpent(execution) &&
   !execution.cache &&
+  !hasBreaker(execution.limitKeys) &&
   outputs.length <= MOST_IN_GROUP &&
   outputs.every(({ draft, releaseAt }) => releaseAt === null && isShort(draft));

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { singletonAgent } from '../../catalog/limits.js';
+import { shownLimit, singletonAgent } from '../../catalog/limits.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -168,7 +168,7 @@ export class ExternalClaims {
     const limit = await findLimitOf(db, id);
     if (limit === null) return null;
     return singletonAgent(limit) === null
-      ? `it waits for the limit ${limit}`
+      ? `it waits for the ${shownLimit(limit)}`
       : 'it waits for another one with its key of singleton';
   }
 

@@ -114,6 +114,7 @@ const LEASED = [
   'error_message',
   'traceparent',
   'cancelled_by',
+  'limit_keys',
 ] as const;
 
 /** The fields of an execution that decide what a lease token allows. */
@@ -139,6 +140,7 @@ export function holdOverdue(tx: Transaction, id: string) {
       'lease_token',
       'claimed_by',
       'due_at',
+      'limit_keys',
     ])
     .where('id', '=', id);
   return locking(tx.db, execution, { wait: true }).executeTakeFirst();

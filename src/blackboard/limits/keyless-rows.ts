@@ -51,7 +51,15 @@ export const findWithoutKeys = (
 export const holdWithoutKeys = (tx: Transaction, id: string) =>
   locking(
     tx.db,
-    withoutKeys(tx.db, id).select(['executions.id', 'agent as queue', 'correlation_id', 'attempt', 'direct', 'replay']),
+    withoutKeys(tx.db, id).select([
+      'executions.id',
+      'agent as queue',
+      'correlation_id',
+      'attempt',
+      'direct',
+      'replay',
+      'limit_keys',
+    ]),
     { wait: true },
   ).executeTakeFirst();
 

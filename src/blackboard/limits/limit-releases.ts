@@ -8,6 +8,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
+import { deleteForgotten } from './breaker-rows.js';
 import { deleteUnusedRates, findBlockedAmong, findFirstBlocked, unblockExecutions } from './limit-rows.js';
 import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
@@ -36,7 +37,7 @@ export class LimitReleases {
   private readonly times = new Map<string, number>();
   /** Whether the last look at all keys found any. A process without limits then looks no more. */
   private areSome = true;
-  private ratesDeletedAt = -Infinity;
+  private deletedAt = -Infinity;
   /** Looking at all keys continues after this one. Null if it has ended. */
   private after: string | null = null;
 
@@ -116,13 +117,16 @@ export class LimitReleases {
     const found = await findBlockedKeys(this.unitOfWork.reader, { ...ALL_KEYS, after: this.after }, KEYS_AT_ONCE);
     this.after = found.length === KEYS_AT_ONCE ? found.at(-1)! : null;
     this.areSome = found.length > 0;
-    if (!this.limits.areNone && this.clock.now() - this.ratesDeletedAt >= DELETE_EVERY_MS) await this.deleteRates();
+    if (!this.limits.areNone && this.clock.now() - this.deletedAt >= DELETE_EVERY_MS) await this.deleteUnused();
     return found;
   }
 
-  private async deleteRates(): Promise<void> {
-    this.ratesDeletedAt = this.clock.now();
-    await this.unitOfWork.run((tx) => deleteUnusedRates(tx, this.clock.now()));
+  private async deleteUnused(): Promise<void> {
+    this.deletedAt = this.clock.now();
+    await this.unitOfWork.run(async (tx) => {
+      await deleteUnusedRates(tx, this.clock.now());
+      await deleteForgotten(tx, this.clock.now());
+    });
   }
 
   private release(keys: readonly LimitKey[]): Promise<void> {

@@ -10,6 +10,7 @@ import { isInState } from '../../queue/state-predicate.js';
 export interface RunningRow {
   agent: string;
   lease_owner: string | null;
+  attempt_started_at: number | null;
   limit_keys: string;
 }
 
@@ -17,7 +18,7 @@ export interface RunningRow {
 export const findRunning = prepared<object, RunningRow>((db) =>
   db
     .selectFrom('executions')
-    .select(['agent', 'lease_owner', 'limit_keys'])
+    .select(['agent', 'lease_owner', 'attempt_started_at', 'limit_keys'])
     // A literal, because the database does not use a partial index if the state is a parameter.
     .where('state', '=', sql.lit('running' as const))
     .where('limit_keys', 'is not', null)

@@ -19,6 +19,14 @@ export interface NoRoom {
   at: number | null;
 }
 
+/** A breaker that is not closed. */
+export interface OpenBreaker {
+  /** Nothing starts before this time (epoch ms). Then one attempt at a time does. */
+  until: number;
+  /** Attempts that have started since and have not ended. */
+  started: number;
+}
+
 /** Counts what is used of limits. The counts stay true only while the caller holds the locks of the limits. */
 export class LimitUsage {
   private readonly used = new Map<string, number>();
@@ -29,6 +37,8 @@ export class LimitUsage {
     private readonly limits: ReadonlyMap<string, Limit>,
     running: readonly LimitKey[][],
     private readonly rates: ReadonlyMap<string, number>,
+    /** Key → its breaker. `take` counts in them. */
+    private readonly breakers: ReadonlyMap<string, OpenBreaker>,
     readonly now: number,
   ) {
     for (const key of running.flat()) this.count(keyText(key));
@@ -48,6 +58,7 @@ export class LimitUsage {
   room(key: LimitKey): number {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
+    if (this.breakers.has(text)) return this.obstacle(key) === null ? 1 : 0;
     const ofConcurrency = (limit?.concurrency ?? Infinity) - (this.used.get(text) ?? 0);
     return Math.max(
       0,
@@ -65,9 +76,18 @@ export class LimitUsage {
     return this.used.get(text) ?? 0;
   }
 
+  /** Undefined if the key has no breaker, or if it is closed. */
+  breaker(text: string): 'open' | 'half-open' | undefined {
+    const breaker = this.breakers.get(text);
+    return breaker && (breaker.until > this.now ? 'open' : 'half-open');
+  }
+
   obstacle(key: LimitKey): NoRoom | null {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
+    const breaker = this.breakers.get(text);
+    if (breaker && breaker.until > this.now) return { blockedOn: text, at: breaker.until };
+    if (breaker && breaker.started > 0) return { blockedOn: text, at: null };
     if (limit?.concurrency != null && this.running(text) >= limit.concurrency) return { blockedOn: text, at: null };
     const at = this.roomAt(key);
     return at === null ? null : { blockedOn: text, at };
@@ -85,6 +105,8 @@ export class LimitUsage {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     this.count(text);
+    const breaker = this.breakers.get(text);
+    if (breaker) breaker.started += 1;
     if (limit?.rate)
       this.changed.set(text, afterStart(limit.rate, this.usedUntil(text), costOf(key, limit.rate), this.now));
   }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { breakerAgent, shownLimit } from '../../catalog/limits.js';
 import { Clock } from '../../common/clock.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
@@ -27,7 +28,7 @@ export class LimitWaits {
 
   /**
    * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17, next in 0.8 s`, or
-   * `singleton of packer: 1 of 1 used, 1st of 2 for 17`.
+   * `singleton of packer: 1 of 1 used, 1st of 2 for 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
    */
   async texts(rows: readonly Blocked[]): Promise<ReadonlyMap<string, string>> {
     const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
@@ -50,12 +51,14 @@ export class LimitWaits {
   private text(key: LimitKey, usage: LimitUsage, place: number, all: number): string {
     const concurrency = usage.limit(key[0])?.concurrency ?? null;
     const at = usage.obstacle(key)?.at ?? null;
+    const breaker = usage.breaker(keyText(key)) ?? (breakerAgent(key[0]) === null ? null : 'closed');
     const parts = [
+      ...(breaker === null ? [] : [breaker]),
       ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),
       `${ordinal(place)} of ${counted(all)}${key[1] === null ? '' : ` for ${isTurn(key) ? turnKey(key) : key[1]}`}`,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
     ];
-    return `${isTurn(key) ? key[0].trim() : `limit ${key[0]}`}: ${parts.join(', ')}`;
+    return `${shownLimit(key[0])}: ${parts.join(', ')}`;
   }
 }
 

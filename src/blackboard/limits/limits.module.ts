@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
+import { Breakers } from './breakers.js';
 import { ChangedLimits } from './changed-limits.js';
 import { ClaimLimits } from './claim-limits.js';
 import { LimitQueues } from './limit-queues.js';
@@ -11,7 +12,7 @@ import { SharedLimits } from './shared-limits.js';
 
 @Module({
   imports: [DatabaseModule, SignalsModule],
-  providers: [ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
-  exports: [ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
+  providers: [Breakers, ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
+  exports: [Breakers, ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
 })
 export class LimitsModule {}

@@ -1,12 +1,19 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { type Limit, type LimitValues, singletonAgent, withValues } from '../../catalog/limits.js';
+import {
+  breakerAgent,
+  type Limit,
+  type LimitValues,
+  singletonAgent,
+  withValues,
+} from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
+import { findOpenAmong, type OpenBreakerRow } from './breaker-rows.js';
 import { findRates, findRunning, findTurns, type RunningRow } from './limit-rows.js';
-import { keyText, LimitUsage, parseKeys } from './limit-usage.js';
+import { keyText, LimitUsage, type OpenBreaker, parseKeys } from './limit-usage.js';
 import { findLimitValues } from './limit-value-rows.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
 
@@ -19,7 +26,8 @@ export class SharedLimits {
   constructor(private readonly catalog: Catalog) {}
 
   get areNone(): boolean {
-    return this.catalog.limits.size === 0 && this.catalog.agents.every(({ singleton }) => singleton === null);
+    const { limits, agents } = this.catalog;
+    return limits.size === 0 && agents.every(({ singleton, breaker }) => singleton === null && breaker === null);
   }
 
   /**
@@ -50,33 +58,37 @@ export class SharedLimits {
 
   /** Reads what is used of the limits of these keys. Without `hold` it may change at any time. */
   async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    const [limits, running, turns, rates] = await Promise.all([
+    const texts = [...new Set(keys.map(keyText))];
+    const [limits, running, turns, rates, open] = await Promise.all([
       this.effective(db, [...new Set(keys.map(([name]) => name))]),
-      this.running(db),
+      findRunning(db, {}),
       this.turns(db, keys),
-      findRates(db, {}, [...new Set(keys.map(keyText))]),
+      findRates(db, {}, texts),
+      findOpenAmong(db, {}, keys.filter((key) => this.hasBreaker(key)).map(keyText)),
     ]);
     return new LimitUsage(
       limits,
-      [...running, turns],
+      [...this.keysHeld(running), turns],
       new Map(rates.map(({ limit_key, used_until }) => [limit_key, used_until])),
+      openBreakers(open, running),
       now,
     );
   }
 
   /** The keys of the executions that hold limits. */
   async running(db: Reader): Promise<LimitKey[][]> {
-    const rows = await findRunning(db, {});
-    return rows.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys));
+    return this.keysHeld(await findRunning(db, {}));
   }
 
   /**
    * Returns those of the keys for which executions may start now, as far as turns decide it. A process without the agent,
-   * or without its rule, passes its turns on, too: workers may lack an external agent.
+   * or without its rule, passes its turns on, too: workers may lack an external agent. Only a process that has the agent
+   * knows whether it still has a breaker.
    */
   async passable(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
-    const taken = new Set((await this.turns(db, keys)).map(keyText));
-    return keys.filter((key) => !taken.has(keyText(key)));
+    const known = keys.filter(([name]) => breakerAgent(name) === null || this.catalog.agent(breakerAgent(name)!));
+    const taken = new Set((await this.turns(db, known)).map(keyText));
+    return known.filter((key) => !taken.has(keyText(key)));
   }
 
   /** Returns those of the keys whose turn an execution has. */
@@ -94,11 +106,33 @@ export class SharedLimits {
     return found;
   }
 
+  /** False for the other limits, and if the configuration no longer has the breaker: then it keeps nothing waiting. */
+  private hasBreaker([name]: LimitKey): boolean {
+    const agent = breakerAgent(name);
+    return agent !== null && this.catalog.agent(agent)?.breaker != null;
+  }
+
+  private keysHeld(running: readonly RunningRow[]): LimitKey[][] {
+    return running.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys));
+  }
+
   // A lease without an owner belongs to a client that has claimed the execution, or to a remote agent that will answer
   // later. Waiting for that answer uses nothing.
   private holds({ agent, lease_owner }: RunningRow): boolean {
     return lease_owner !== null || isExternal(this.catalog.agent(agent));
   }
+}
+
+/** Counts the attempts of each breaker since its time. One whose answer comes later has not ended either. */
+function openBreakers(open: readonly OpenBreakerRow[], running: readonly RunningRow[]): Map<string, OpenBreaker> {
+  const breakers = new Map(open.map(({ breaker_key, open_until }) => [breaker_key, { until: open_until, started: 0 }]));
+  if (breakers.size === 0) return breakers;
+  for (const { attempt_started_at: startedAt, limit_keys } of running)
+    for (const key of parseKeys(limit_keys)) {
+      const breaker = breakers.get(keyText(key));
+      if (breaker && startedAt !== null && startedAt >= breaker.until) breaker.started += 1;
+    }
+  return breakers;
 }
 
 const lockOf = (key: LimitKey): string =>

@@ -1,17 +1,18 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import type { Limit, LimitUse } from '../../catalog/limits.js';
+import type { BreakerRule } from '../../catalog/definitions.js';
+import { breakerName, type Limit, type LimitUse } from '../../catalog/limits.js';
 import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
 import type { JsonValue } from '../../common/json.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { inputView } from './input-view.js';
-import { findKeyProblem } from './queue-values.js';
+import { findKeyProblem, type QueueProblem } from './queue-values.js';
 
-/** A limit that an execution takes part in. `key` is null if all executions share it. `units`: the cost of an attempt. */
+/** A limit or a breaker that an execution takes part in. `key` is null if all executions share it. `units`: the cost of an attempt. */
 export type LimitKey = [limit: string, key: string | number | boolean | null, units: number];
 
-/** Computes the limits and keys of executions, in the form of `executions.limit_keys`. */
+/** Computes the limits and breakers of executions, with their keys, in the form of `executions.limit_keys`. */
 @Injectable()
 export class LimitKeys {
   /** Agents whose limits need no expression. */
@@ -23,10 +24,12 @@ export class LimitKeys {
   ) {
     this.constant = new Map(
       catalog.agents
-        .filter(({ limits }) => limits.every((use) => use.key === null && this.limitOf(use).units === null))
-        .map(({ name, limits }) => [
+        .filter(({ limits, breaker }) => (breaker?.key ?? null) === null && limits.every((use) => this.isConstant(use)))
+        .map(({ name, limits, breaker }) => [
           name,
-          limits.length === 0 ? null : JSON.stringify(limits.map((use): LimitKey => [use.name, null, 1])),
+          textOf(
+            [...(breaker ? [breakerName(name)] : []), ...limits.map((use) => use.name)].map((each) => [each, null, 1]),
+          ),
         ]),
     );
   }
@@ -41,20 +44,38 @@ export class LimitKeys {
     agent: string,
     inputs: AgentArtifact[],
     batch: boolean,
-  ): Promise<{ keys: string | null } | { problem: string }> {
+  ): Promise<{ keys: string | null } | { problem: QueueProblem }> {
     const known = this.withoutInputs(agent);
     if (known !== undefined) return { keys: known };
     const variables = { payload: inputView(inputs, batch), artifact: inputs[0]!, inputs };
-    const keys: LimitKey[] = [];
-    for (const use of this.catalog.agent(agent)!.limits) {
+    const { limits, breaker } = this.catalog.agent(agent)!;
+    const ofBreaker = breaker ? await this.breakerKey(agent, breaker, variables) : [];
+    if ('problem' in ofBreaker) return ofBreaker;
+    const keys: LimitKey[] = ofBreaker;
+    for (const use of limits) {
       const limit = this.limitOf(use);
       const key = use.key === null ? null : await this.evaluate(use.key, variables);
       const units = limit.units === null ? 1 : await this.evaluate(limit.units, variables);
       const problem = keyProblem(use, key) ?? unitsProblem(limit, units);
-      if (problem !== null) return { problem: `limit ${use.name}: ${problem}` };
+      if (problem !== null) return { problem: { type: 'limit_key', message: `limit ${use.name}: ${problem}` } };
       keys.push([use.name, key as LimitKey[1], units as number]);
     }
-    return { keys: JSON.stringify(keys) };
+    return { keys: textOf(keys) };
+  }
+
+  private async breakerKey(
+    agent: string,
+    rule: BreakerRule,
+    variables: ExpressionVariables,
+  ): Promise<LimitKey[] | { problem: QueueProblem }> {
+    const key = rule.key === null ? null : await this.evaluate(rule.key, variables);
+    const problem = keyProblem(rule, key);
+    if (problem !== null) return { problem: { type: 'breaker_key', message: `breaker: ${problem}` } };
+    return [[breakerName(agent), key as LimitKey[1], 1]];
+  }
+
+  private isConstant(use: LimitUse): boolean {
+    return use.key === null && this.limitOf(use).units === null;
   }
 
   private limitOf({ name }: LimitUse): Limit {
@@ -67,11 +88,13 @@ export class LimitKeys {
   }
 }
 
+const textOf = (keys: readonly LimitKey[]): string | null => (keys.length === 0 ? null : JSON.stringify(keys));
+
 class Failure {
   constructor(readonly message: string) {}
 }
 
-function keyProblem({ key: source }: LimitUse, key: JsonValue | Failure): string | null {
+function keyProblem({ key: source }: Pick<LimitUse, 'key'>, key: JsonValue | Failure): string | null {
   if (source === null) return null;
   if (key instanceof Failure) return `its key fails: ${key.message}`;
   const problem = findKeyProblem(key);

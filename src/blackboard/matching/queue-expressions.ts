@@ -51,7 +51,7 @@ export class QueueExpressions {
     batch: boolean,
   ): Promise<Found<{ values: QueueValues }>> {
     const limits = await this.limitKeys.of(agent, inputs, batch);
-    if ('problem' in limits) return { problem: { type: 'limit_key', message: limits.problem } };
+    if ('problem' in limits) return limits;
     const fairness = this.fairnessOf(agent);
     const variables = { payload: inputView(inputs, batch), artifact: inputs[0]!, inputs };
     const fair = fairness ? await this.fairKey(fairness, variables) : { fair_key: null, fair_weight: null };
@@ -123,6 +123,7 @@ const TYPES: readonly (string | null)[] = [
   'fair_key',
   'priority',
   'singleton_key',
+  'breaker_key',
 ] satisfies QueueProblem['type'][];
 
 /** Whether an execution that failed with this error type was never queued with its values. */

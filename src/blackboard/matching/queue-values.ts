@@ -1,3 +1,4 @@
+import { breakerAgent } from '../../catalog/limits.js';
 import { keyIn, type KeyOwner } from './replay-keys.js';
 
 /** The columns of an execution that decide when it starts and what cancels it, with what expressions over its inputs gave when it was queued. */
@@ -24,18 +25,24 @@ export const NO_VALUES: QueueValues = {
   singleton_key: null,
 };
 
+type Keys = Pick<QueueValues, 'limit_keys' | 'cancel_key' | 'singleton_key'>;
+
 /** The keys as an execution of this correlation has them. */
-export const keysIn = (
-  owner: KeyOwner,
-  { cancel_key, singleton_key }: Pick<QueueValues, 'cancel_key' | 'singleton_key'>,
-): Pick<QueueValues, 'cancel_key' | 'singleton_key'> => ({
+export const keysIn = (owner: KeyOwner, { limit_keys, cancel_key, singleton_key }: Keys): Keys => ({
+  limit_keys: limit_keys !== null && owner.isReplay ? withoutBreaker(limit_keys) : limit_keys,
   cancel_key: cancel_key === null ? null : keyIn(owner, cancel_key),
   singleton_key: singleton_key === null ? null : keyIn(owner, singleton_key),
 });
 
+/** A replay tries something out, which says nothing about live work. */
+function withoutBreaker(limitKeys: string): string | null {
+  const keys = (JSON.parse(limitKeys) as [name: string][]).filter(([name]) => breakerAgent(name) === null);
+  return keys.length === 0 ? null : JSON.stringify(keys);
+}
+
 /** Why an execution cannot be queued. It fails with this error. */
 export interface QueueProblem {
-  type: 'limit_key' | 'fair_key' | 'priority' | 'singleton_key';
+  type: 'limit_key' | 'fair_key' | 'priority' | 'singleton_key' | 'breaker_key';
   message: string;
 }
 

@@ -26,6 +26,8 @@ export function checkAgent(
   checkSource(options.cancel_on?.key, [...path, 'cancel_on', 'key'], report);
   checkCache(options, path, report);
   checkSource(options.singleton?.key, [...path, 'singleton', 'key'], report);
+  checkSource(options.breaker?.key, [...path, 'breaker', 'key'], report);
+  checkDuration(options.breaker?.open, [...path, 'breaker', 'open'], errors);
 }
 
 /** Refuses names that clients or the service use as producer, and names of other agents. */

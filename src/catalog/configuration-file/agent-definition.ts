@@ -4,6 +4,7 @@ import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from
 import { defineBudget } from '../costs.js';
 import {
   type AgentDefinition,
+  type BreakerRule,
   type CacheRule,
   type CancelRule,
   type Fairness,
@@ -51,6 +52,7 @@ export function defineAgent(
     cancelOn: defineCancelRule(options.cancel_on),
     cache: defineCacheRule(options.cache),
     singleton: defineSingletonRule(options.singleton),
+    breaker: defineBreakerRule(options.breaker),
   };
 }
 
@@ -70,6 +72,13 @@ function defineCacheRule(options: Remaining<AgentOptions['cache']>): CacheRule |
 function defineSingletonRule(options: Remaining<AgentOptions['singleton']>): SingletonRule | null {
   const { key, on_conflict: onConflict } = options ?? {};
   return key === undefined || onConflict === undefined ? null : { key, onConflict };
+}
+
+function defineBreakerRule(options: Remaining<AgentOptions['breaker']>): BreakerRule | null {
+  const { failures, of, open, key } = options ?? {};
+  const openMs = milliseconds(open);
+  if (failures === undefined || of === undefined || openMs === null) return null;
+  return { failures: Math.ceil((Number.parseInt(failures, 10) * of) / 100), of, openMs, key: key ?? null };
 }
 
 function defineSubscription(agent: string, index: number, options: Remaining<SubscriptionOptions>): Subscription {

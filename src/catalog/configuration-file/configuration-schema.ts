@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import { budgetSchema, modelsSchema } from '../costs.js';
-import { MAX_BATCH_SIZE, MOST_PRIORITY, ON_CONFLICT } from '../definitions.js';
+import { MAX_BATCH_SIZE, MOST_ATTEMPTS_OF_BREAKER, MOST_PRIORITY, ON_CONFLICT } from '../definitions.js';
 import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
 import { limitSchema, limitUsesSchema } from './limit-schema.js';
@@ -156,6 +156,32 @@ const singletonSchema: JsonObject = {
   },
 };
 
+const breakerSchema: JsonObject = {
+  description: 'Executions wait for a time when too many of the last attempts have failed; then one attempt decides',
+  type: 'object',
+  additionalProperties: false,
+  required: ['failures', 'of', 'open'],
+  objectMessage: 'must be an object such as { failures: 50%, of: 20, open: 30s }',
+  properties: {
+    failures: {
+      description: 'The share of the last attempts that must have failed',
+      type: 'string',
+      pattern: '^([1-9]\\d?|100)%$',
+      errorMessage: 'must be a share such as 50%, from 1% to 100%',
+    },
+    of: {
+      description: 'How many of the last attempts count',
+      type: 'integer',
+      minimum: 1,
+      maximum: MOST_ATTEMPTS_OF_BREAKER,
+    },
+    open: durationSchema('How long no execution starts'),
+    key: expressionSchema(
+      'CEL expression over payload, artifact and inputs; each key has its own breaker; default: all executions share one',
+    ),
+  },
+};
+
 /**
  * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required.
  */
@@ -213,6 +239,7 @@ function agentSchema(own: JsonObject): JsonObject {
       cancel_on: cancelOnSchema,
       cache: cacheSchema,
       singleton: singletonSchema,
+      breaker: breakerSchema,
       retry: retrySchema,
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',

@@ -76,6 +76,10 @@ export const cacheKeyFindings = (agent: AgentDefinition, catalog: Catalog): read
 export const singletonKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
   agent.singleton ? typed(agent.singleton.key, scopeOfInputs(agent, catalog)).findings : [];
 
+/** Returns the findings of the declared types in the key of `breaker`. */
+export const breakerKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
+  agent.breaker?.key ? typed(agent.breaker.key, scopeOfInputs(agent, catalog)).findings : [];
+
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
   const checked = typed(source, scopeOfInputs(agent, catalog));

@@ -14,7 +14,13 @@ import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
-import { cacheKeyFindings, cancelKeyFindings, singletonKeyFindings, subscriptionFindings } from './expression-types.js';
+import {
+  breakerKeyFindings,
+  cacheKeyFindings,
+  cancelKeyFindings,
+  singletonKeyFindings,
+  subscriptionFindings,
+} from './expression-types.js';
 import { limitsInFile, warnOfUnusedLimits } from './limit-checks.js';
 import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
@@ -83,6 +89,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   checkKeys('cancel_on', cancelKeyFindings, checked, parsed, report);
   checkKeys('cache', cacheKeyFindings, checked, parsed, report);
   checkKeys('singleton', singletonKeyFindings, checked, parsed, report);
+  checkKeys('breaker', breakerKeyFindings, checked, parsed, report);
   checkCaches(checked, parsed, errors);
   await checkSchedules(checked, settings?.bodyLimitBytes ?? null, errors);
   await checkEngines(sources.engines, checks, parsed, report);
@@ -159,7 +166,7 @@ function checkSubscriptionTypes(catalog: Catalog, parsed: readonly ParsedAgent[]
 
 /** Checks the keys of a rule that compile against the declared types. */
 function checkKeys(
-  rule: 'cancel_on' | 'cache' | 'singleton',
+  rule: 'cancel_on' | 'cache' | 'singleton' | 'breaker',
   findings: typeof cancelKeyFindings,
   catalog: Catalog,
   parsed: readonly ParsedAgent[],

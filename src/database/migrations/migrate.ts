@@ -26,6 +26,7 @@ import { fairness } from './0017-fairness.js';
 import { cancelOn } from './0018-cancel-on.js';
 import { cachedAnswers } from './0019-cached-answers.js';
 import { singletons } from './0020-singletons.js';
+import { breakers } from './0021-breakers.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -52,6 +53,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   cancelOn,
   cachedAnswers,
   singletons,
+  breakers,
 ];
 
 /**

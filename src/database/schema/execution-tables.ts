@@ -7,6 +7,7 @@ export interface ExecutionTables {
   agent_pauses: AgentPausesTable;
   limit_rates: LimitRatesTable;
   limit_values: LimitValuesTable;
+  breakers: BreakersTable;
   fair_keys: FairKeysTable;
   cancel_requests: CancelRequestsTable;
   cached_answers: CachedAnswersTable;
@@ -166,6 +167,18 @@ export interface LimitRatesTable {
   limit_key: string;
   /** The time until which the units so far last at the rate (epoch ms, with fractions). */
   used_until: number;
+}
+
+/** Breakers of agents. A key of whose last attempts none failed has no row. */
+export interface BreakersTable {
+  /** The form of `executions.blocked_on`. */
+  breaker_key: string;
+  /** Which of the last attempts failed (src/blackboard/limits/breaker-rule.ts). */
+  outcomes: string;
+  /** Until then nothing starts (epoch ms), and after it one attempt at a time. Null if the breaker is closed. */
+  open_until: number | null;
+  /** The row is deleted after this time (epoch ms), unless an attempt ends before. */
+  forget_at: number;
 }
 
 /** The definitions that agents have and had. */

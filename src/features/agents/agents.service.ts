@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { Breakers } from '../../blackboard/limits/breakers.js';
 import { DirectRuns } from '../../blackboard/publishing/direct-runs.js';
 import type { HourOfActivity } from '../../blackboard/queries/activity-totals.repository.js';
 import { AgentHistory } from '../../blackboard/queries/agent-history.js';
@@ -29,6 +30,7 @@ export class AgentsService {
     private readonly directRuns: DirectRuns,
     private readonly pauses: AgentPauses,
     private readonly waiting: WaitingCounts,
+    private readonly breakers: Breakers,
     private readonly history: AgentHistory,
     private readonly texts: StoredTexts,
     private readonly unitOfWork: UnitOfWork,
@@ -39,9 +41,17 @@ export class AgentsService {
   }
 
   async list(): Promise<AgentsBody> {
-    const [paused, waiting] = await Promise.all([this.pauses.all(this.unitOfWork.reader), this.waiting.counts()]);
+    const [paused, waiting, open] = await Promise.all([
+      this.pauses.all(this.unitOfWork.reader),
+      this.waiting.counts(),
+      this.breakers.open(),
+    ]);
     const agents = this.catalog.agents.map((agent) =>
-      agentBody(agent, { paused: paused.has(agent.name), waiting: waiting.get(agent.name) ?? 0 }),
+      agentBody(agent, {
+        paused: paused.has(agent.name),
+        waiting: waiting.get(agent.name) ?? 0,
+        openBreakers: open.get(agent.name) ?? 0,
+      }),
     );
     return { agents };
   }

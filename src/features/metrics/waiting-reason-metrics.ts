@@ -1,6 +1,7 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 
+import { Breakers } from '../../blackboard/limits/breakers.js';
 import { WaitingWork } from '../../blackboard/waits/waiting-work.js';
 import { Settings } from '../../config/settings.js';
 import { MetricsRegistry } from './metrics-registry.js';
@@ -11,6 +12,7 @@ export class WaitingReasonMetrics implements OnModuleInit {
   constructor(
     private readonly registry: MetricsRegistry,
     private readonly waitingWork: WaitingWork,
+    private readonly breakers: Breakers,
     private readonly settings: Settings,
   ) {}
 
@@ -23,6 +25,7 @@ export class WaitingReasonMetrics implements OnModuleInit {
       'Artifacts that wait before they become inputs, by what they wait for',
       () => this.waitingWork.artifacts(),
     );
+    this.gaugeBreakers();
     this.gaugeLimits();
   }
 
@@ -33,6 +36,19 @@ export class WaitingReasonMetrics implements OnModuleInit {
     };
     const registers = [this.registry];
     const gauge: Gauge<'waits_for'> = new Gauge({ name, help, labelNames: ['waits_for'], registers, collect });
+  }
+
+  private gaugeBreakers(): void {
+    const collect = async (): Promise<void> => {
+      for (const [agent, count] of await this.breakers.open()) gauge.set({ agent }, count);
+    };
+    const gauge: Gauge<'agent'> = new Gauge({
+      name: 'starling_open_breakers',
+      help: 'Breakers that are open or half-open, by agent',
+      labelNames: ['agent'],
+      registers: [this.registry],
+      collect,
+    });
   }
 
   /** They do not change while the process runs, but an operator reads them beside the counts. */

@@ -10,7 +10,7 @@ const agent = (keys: string): string => `agents:
   caller: { consumes: [{ types: [Call] }], ${keys}, engine: { kind: expression, expression: payload } }
 `;
 
-/** Limits, turns, what cancels, what is cached and what runs alone. */
+/** Limits, turns, what cancels, what is cached, what runs alone and what opens breakers. */
 export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a weight without keys',
@@ -72,6 +72,36 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'a key of which one execution runs that is not CEL',
     agent("singleton: { key: 'payload.', on_conflict: skip }"),
     'error line 2, column 70: agents.caller.singleton.key: is not valid CEL at `.`',
+  ],
+  [
+    'a breaker without a time',
+    agent('breaker: { failures: 50%, of: 20 }'),
+    'error line 2, column 44: agents.caller.breaker.open: is required',
+  ],
+  [
+    'a breaker for no time',
+    agent('breaker: { failures: 50%, of: 20, open: 0s }'),
+    'error line 2, column 78: agents.caller.breaker.open: must be longer than zero',
+  ],
+  [
+    'a breaker that opens without failures',
+    agent('breaker: { failures: 0%, of: 20, open: 30s }'),
+    'error line 2, column 55: agents.caller.breaker.failures: must be a share such as 50%, from 1% to 100%',
+  ],
+  [
+    'a breaker that opens after a count',
+    agent('breaker: { failures: 10, of: 20, open: 30s }'),
+    'error line 2, column 55: agents.caller.breaker.failures: must be a share such as 50%, from 1% to 100%',
+  ],
+  [
+    'a breaker of no attempts',
+    agent('breaker: { failures: 50%, of: 0, open: 30s }'),
+    'error line 2, column 70: agents.caller.breaker.of: must be >= 1',
+  ],
+  [
+    'a key of a breaker that is not CEL',
+    agent("breaker: { failures: 50%, of: 20, open: 30s, key: 'payload.' }"),
+    'error line 2, column 102: agents.caller.breaker.key: is not valid CEL at `.`',
   ],
   [
     'a limit of nothing',

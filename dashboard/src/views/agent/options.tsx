@@ -9,7 +9,7 @@ import { costText, countText, durationText, numberText } from '../../formats';
 type Agent = Schemas['AgentBody'];
 
 /** Shows the options of the agent in the configuration, with the defaults. */
-export function Options({ agent: { engine, options, subscriptions } }: { agent: Agent }): ReactNode {
+export function Options({ agent: { engine, options, subscriptions, breaker } }: { agent: Agent }): ReactNode {
   const { timeout_ms, concurrency, retry, budget, labels, tenant_id } = options;
   const isExternal = engine.kind === 'external';
   const executions = countText(concurrency, 'execution');
@@ -29,6 +29,7 @@ export function Options({ agent: { engine, options, subscriptions } }: { agent: 
               isExternal ? `a claim ends after ${timeout} without a heartbeat` : `${timeout} for each attempt`,
             ],
             ['Retry', retryText(retry)],
+            ['Breaker', breaker === undefined ? null : breakerText(breaker)],
             ['Priority', priorityText(subscriptions)],
             ['Budget', budgetText(budget, engine.kind === 'llm')],
             ['Labels', labels.length > 0 ? labels.join(', ') : null],
@@ -64,6 +65,12 @@ function retryText({ attempts, delay_ms, max_delay_ms }: Agent['options']['retry
   if (attempts === 2) return first;
   if (delay_ms === 0) return `${numberText(attempts)} attempts in all, without delays`;
   return `${first}; each further delay is twice as long, up to ${durationText(max_delay_ms)}`;
+}
+
+function breakerText({ failures, of, open_ms, key, open }: NonNullable<Agent['breaker']>): string {
+  const rule = `opens for ${durationText(open_ms)} when ${numberText(failures)} of the last ${countText(of, 'attempt')} have failed`;
+  if (open === 0) return rule;
+  return `${rule}; ${key === null ? 'it is not closed now' : `${countText(open, 'key')} not closed now`}`;
 }
 
 /** One number if all subscriptions have the same. */

@@ -41,6 +41,36 @@ export class SubscriptionBody {
   window?: BatchWindowBody;
 }
 
+/** The option `breaker` of an agent, and its state. */
+export class BreakerBody {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    description: 'It opens when this many of the last `of` attempts have failed',
+  })
+  failures!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'How many of the last attempts count' })
+  of!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'How many milliseconds no execution starts' })
+  open_ms!: number;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'CEL: each key has its own breaker. Null: all executions share one',
+  })
+  key!: string | null;
+
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'How many keys have a breaker that is open, or lets one attempt at a time start; without a key, 0 or 1',
+  })
+  open!: number;
+}
+
 export class AgentBody {
   @ApiProperty()
   name!: string;
@@ -64,6 +94,9 @@ export class AgentBody {
       'is resumed. The count may be a moment old',
   })
   waiting!: number;
+
+  @ApiPropertyOptional({ type: BreakerBody, description: 'Present if the agent has a breaker' })
+  breaker?: BreakerBody;
 
   @ApiProperty({ description: 'How the agent works, without addresses, programs and secrets' })
   engine!: AgentEngineBody;

@@ -1,0 +1,73 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { breakerAgent, breakerName } from '../../catalog/limits.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { deleteBreaker, findOpen, holdIfMade, holdOrMake, saveBreaker } from './breaker-rows.js';
+import { afterAttempt, type EndedAttempt } from './breaker-rule.js';
+import { keyText, parseKey, parseKeys } from './limit-usage.js';
+
+/** The breaker of a key that no attempt has used for so long starts again. */
+const FORGOTTEN_AFTER_MS = 86_400_000;
+
+/** An attempt of an execution that ended, with its `limit_keys`. */
+export interface EndedExecutionAttempt extends Pick<EndedAttempt, 'failed' | 'now'> {
+  agent: string;
+  limitKeys: string | null;
+  /** Null if no attempt began. */
+  startedAt: number | null;
+}
+
+/** Whether an execution with these `limit_keys` may change a breaker when it ends. */
+export const hasBreaker = (limitKeys: string | null): boolean =>
+  limitKeys !== null && parseKeys(limitKeys).some(([name]) => breakerAgent(name) !== null);
+
+/** The breakers of agents with `breaker`. The database has their state, so that it is the same for all processes. */
+@Injectable()
+export class Breakers {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /**
+   * Records the outcome of an attempt in the transaction that stores it. The breaker is locked after correlations and
+   * executions, and each such transaction locks one. For agents without a breaker, it asks the database nothing.
+   */
+  async record(tx: Transaction, { agent, limitKeys, startedAt, ...ended }: EndedExecutionAttempt): Promise<void> {
+    const rule = this.catalog.agent(agent)?.breaker;
+    if (!rule || limitKeys === null || startedAt === null) return;
+    // Executions of replays have none, nor those that were queued before the agent had it.
+    const key = parseKeys(limitKeys).find(([name]) => name === breakerName(agent));
+    if (!key) return;
+    const breaker_key = keyText(key);
+    const forget_at = ended.now + FORGOTTEN_AFTER_MS;
+    const made = { breaker_key, outcomes: '', open_until: null, forget_at };
+    const [known] = await (ended.failed ? holdOrMake(tx.db, made) : holdIfMade(tx.db, { breaker_key }));
+    if (!known) return;
+    const state = { outcomes: known.outcomes, openUntil: known.open_until };
+    const next = afterAttempt(rule, state, { ...ended, startedAt });
+    if (next === null) await deleteBreaker(tx.db, { breaker_key });
+    else if (next !== state)
+      await saveBreaker(tx.db, {
+        breaker_key,
+        outcomes: next.outcomes,
+        open_until: next.openUntil,
+        forget_at: Math.max(forget_at, (next.openUntil ?? 0) + FORGOTTEN_AFTER_MS),
+      });
+  }
+
+  /** Agent with a breaker → how many of its breakers are open or half-open. */
+  async open(): Promise<ReadonlyMap<string, number>> {
+    const counts = new Map<string, number>(
+      this.catalog.agents.flatMap(({ name, breaker }) => (breaker ? [[name, 0] as const] : [])),
+    );
+    if (counts.size === 0) return counts;
+    for (const text of await findOpen(this.unitOfWork.reader)) {
+      const agent = breakerAgent(parseKey(text)[0])!;
+      const count = counts.get(agent);
+      if (count !== undefined) counts.set(agent, count + 1);
+    }
+    return counts;
+  }
+}
