@@ -11,19 +11,21 @@ export function subscriptionText({ types, mode }: Pick<Subscription, 'types' | '
 }
 
 /** The kind of group in which artifacts wait before the agent runs. Undefined if each artifact triggers it alone. */
-export function groupKindOf({ types, mode, window }: Subscription): 'join' | 'window' | undefined {
-  if (window !== undefined) return 'window';
+export function groupKindOf({ types, mode, window, debounce }: Subscription): 'join' | 'window' | undefined {
+  if (window !== undefined || debounce !== undefined) return 'window';
   return mode === 'all' && types.length > 1 ? 'join' : undefined;
 }
 
-/** "each Intent", "Intent and Routing, joined", "Intent in windows of 25" */
+/** "each Intent", "Intent and Routing, joined", "Intent in windows of 25", "the last Intent" */
 export function triggerText(subscription: Subscription): string {
   const types = subscriptionText(subscription);
   switch (groupKindOf(subscription)) {
     case 'join':
       return `${types}, joined`;
     case 'window':
-      return `${types} in windows of ${numberText(subscription.window!.size)}`;
+      return subscription.window === undefined
+        ? `the last ${types}`
+        : `${types} in windows of ${numberText(subscription.window.size)}`;
     default:
       return `each ${types}`;
   }

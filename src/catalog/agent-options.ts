@@ -79,6 +79,11 @@ export interface SubscriptionOptions {
   join?: { by?: string; within?: string };
   /** `size`, `timeout` or both. `key` is CEL over one artifact: each key has its own window. */
   batch?: { size?: number; timeout?: string; key?: string };
+  /**
+   * Runs with the last artifact of each `key`, CEL over one artifact, when none has come for `wait`, or `at_most` after the
+   * first. Default: all artifacts have one key.
+   */
+  debounce?: { wait: string; at_most: string; key?: string };
   /** Executions with a higher priority run first: a whole number, or CEL over the inputs. Default 0. */
   priority?: number | string;
   allow_self?: boolean;

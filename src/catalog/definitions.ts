@@ -40,6 +40,11 @@ export interface Subscription {
    * artifact: each key has its own window; null: one window takes all.
    */
   batch: { size: number; timeoutMs: number | null; key: string | null } | null;
+  /**
+   * The last artifact of each key runs when none has come for `waitMs`, and at most `atMostMs` after the first. `key` is CEL
+   * over one artifact; null: all have the same.
+   */
+  debounce: { waitMs: number; atMostMs: number; key: string | null } | null;
   /** Executions with a higher priority run first. */
   priority: number;
   /** CEL over the inputs: the priority of an execution, instead of `priority`. Null: all have the same. */

@@ -51,6 +51,7 @@ export const subscription = (
   tags: [],
   join: null,
   batch: null,
+  debounce: null,
   priority: 0,
   priorityBy: null,
   allowSelf: false,

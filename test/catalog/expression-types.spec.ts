@@ -348,6 +348,7 @@ describe('the key of cancel_on', () => {
 test.each([
   ['breaker.key', '[{ types: [Order] }], breaker: { failures: 50%, of: 2, open: 1s, key: ▸payload.totl }'],
   ['singleton.key', '[{ types: [Order] }], singleton: { key: ▸payload.totl, on_conflict: skip }'],
+  ['consumes[0].debounce.key', '[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: ▸payload.totl } }]'],
   ['consumes[0].batch.key', '[{ types: [Order], batch: { size: 2, key: ▸payload.totl } }]'],
 ])('%s is checked', async (path, consumes) => {
   const engine = `{ kind: expression, expression: "{'a': 1}" }`;

@@ -1539,6 +1539,8 @@ export interface components {
             cached_from?: string;
             /** Format: uuid */
             skipped_for?: string;
+            /** Format: uuid */
+            superseded_by?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1665,12 +1667,18 @@ export interface components {
             timeout_ms: number | null;
             key: string | null;
         };
+        DebounceBody: {
+            wait_ms: number;
+            at_most_ms: number;
+            key: string | null;
+        };
         SubscriptionBody: {
             types: string[];
             /** @enum {string} */
             mode: "all" | "any";
             priority: number | null;
             window?: components["schemas"]["BatchWindowBody"];
+            debounce?: components["schemas"]["DebounceBody"];
         };
         BreakerBody: {
             failures: number;
@@ -1857,6 +1865,8 @@ export interface components {
             cached_from?: string;
             /** Format: uuid */
             skipped_for?: string;
+            /** Format: uuid */
+            superseded_by?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;
@@ -1958,6 +1968,8 @@ export interface components {
             cached_from?: string;
             /** Format: uuid */
             skipped_for?: string;
+            /** Format: uuid */
+            superseded_by?: string;
             failure_group: string | null;
             definition: string | null;
             assignee: string | null;

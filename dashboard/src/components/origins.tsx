@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 
 import { IdChip } from './copy';
 
-/** The artifact that cancelled an execution. */
+/** The artifact that cancelled an execution, or took the place of its input. */
 export function CancellingArtifact({ id }: { id: string }): ReactNode {
   return <IdChip id={id} what="artifact" to={{ to: '/artifacts/$id', params: { id } }} />;
 }

@@ -7,7 +7,7 @@ import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
 import { releaseTime } from '../artifacts/visibility-rules.js';
-import { isJoin, type Matchable, refusal } from '../matching/matcher.js';
+import { gathers, isJoin, type Matchable, refusal } from '../matching/matcher.js';
 import { Matching } from '../matching/matching.js';
 import type { Explanation } from './explanation.js';
 import type { Recorded } from './records.repository.js';
@@ -103,7 +103,7 @@ function whyNoExecution(
  * those that wait.
  */
 function takeError(errors: RefusingError[], subscription: Subscription): RefusingError | undefined {
-  const waits = isJoin(subscription) || subscription.batch !== null;
+  const waits = gathers(subscription);
   const error = errors.find(({ agent, errorType }) => agent === subscription.agent && (errorType === 'limit' || waits));
   if (error && error.errorType !== 'limit') errors.splice(errors.indexOf(error), 1);
   return error;

@@ -30,6 +30,7 @@ type ExecutionColumn =
   | 'cancelled_by'
   | 'cached_from'
   | 'skipped_for'
+  | 'superseded_by'
   | OutsideColumn;
 /** The columns that say who must do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
@@ -158,6 +159,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.cancelled_by',
       'executions.cached_from',
       'executions.skipped_for',
+      'executions.superseded_by',
       'executions.assignee',
       'executions.claimed_by',
       'executions.lease_owner',

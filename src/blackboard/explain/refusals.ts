@@ -2,7 +2,7 @@ import type { AgentDefinition, Subscription } from '../../catalog/definitions.js
 import type { LastingVisibility } from '../../catalog/visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
 import { listed } from '../../common/names-in-messages.js';
-import { keyExpression, type Matchable, type Verdict } from '../matching/matcher.js';
+import { hasWindow, keyExpression, type Matchable, type Verdict } from '../matching/matcher.js';
 import type { Explanation } from './explanation.js';
 
 export type Refused = Exclude<Verdict, { kind: 'triggered' }>;
@@ -38,7 +38,7 @@ const SENTENCES: Record<Refused['kind'], Sentence> = {
     `${keyExpression(subscription)!.place} failed for this artifact, so it joins no ${gathering(subscription)}: ${message}`,
 };
 
-const gathering = ({ batch }: Subscription): string => (batch ? 'window' : 'group');
+const gathering = (subscription: Subscription): string => (hasWindow(subscription) ? 'window' : 'group');
 
 function seenBy(visibility: LastingVisibility, agent: AgentDefinition): string {
   switch (visibility.kind) {

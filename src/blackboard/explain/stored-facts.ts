@@ -65,7 +65,7 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
 
 function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
   const { agent, state, replay, attempt, available_at, ended_at } = execution;
-  const { error_message, cancelled_by, cached_from, skipped_for } = execution;
+  const { error_message, cancelled_by, cached_from, skipped_for, superseded_by } = execution;
   const { paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
   switch (state) {
@@ -91,6 +91,8 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
     case 'cancelled':
       if (skipped_for !== null)
         return `was skipped at ${toTimestamp(ended_at!)}, because the execution ${skipped_for}, whose key of singleton is the same, had not ended`;
+      if (superseded_by !== null)
+        return `did not run, because the artifact ${superseded_by} with the same key of debounce took its place at ${toTimestamp(ended_at!)}`;
       return `was cancelled at ${toTimestamp(ended_at!)}${cancelled_by === null ? '' : ` by the artifact ${cancelled_by}, whose key is the same`}`;
   }
 }
@@ -101,6 +103,20 @@ function ofGroup(group: GroupOfArrival, configured: Subscription | undefined, kn
   const key = shownKeyOf(group);
   const keyed = key === null ? {} : { join_key: key };
   const times = { since: toTimestamp(opened_at), until: closes_at === null ? null : toTimestamp(closes_at) };
+  if (configured?.debounce) {
+    const of = key === null ? '' : ` of the key ${key}`;
+    const detail = `It is the last artifact${of}, and runs at ${times.until} unless another one takes its place before.`;
+    return {
+      agent,
+      subscription,
+      verdict: 'window_filling',
+      detail,
+      size: group.size,
+      size_needed: null,
+      ...keyed,
+      ...times,
+    };
+  }
   if (isWindow(group)) {
     const needed = configured?.batch?.size ?? null;
     const end = times.until === null ? '' : ` or at ${times.until}`;

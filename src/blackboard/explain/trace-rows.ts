@@ -76,6 +76,7 @@ const OF_EXECUTION = [
   'cancelled_by',
   'cached_from',
   'skipped_for',
+  'superseded_by',
 ] as const;
 
 export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & {

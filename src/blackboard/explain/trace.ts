@@ -62,6 +62,8 @@ export interface TracedExecution {
   cached_from?: string;
   /** The execution with the same key of `singleton` for which it did not run. Absent for all others. */
   skipped_for?: string;
+  /** The artifact that took the place of its input by `debounce`, so that it did not run. Absent for all others. */
+  superseded_by?: string;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;
   /** The name that the last claimant gave. */

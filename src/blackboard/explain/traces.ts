@@ -188,6 +188,7 @@ const executionOf = (
   ...(row.cancelled_by !== null && { cancelled_by: row.cancelled_by }),
   ...(row.cached_from !== null && { cached_from: row.cached_from }),
   ...(row.skipped_for !== null && { skipped_for: row.skipped_for }),
+  ...(row.superseded_by !== null && { superseded_by: row.superseded_by }),
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOrNull(heldUntil(row)),

@@ -9,8 +9,9 @@ import { findGroupAfter, findMembers, type Member, type WaitingGroup } from './j
 import { type Arrival, ownerOf, WaitingGroups } from './waiting-groups.js';
 
 /**
- * Batch windows collect artifacts of any correlation, by the subscription's key if it has one, until there are `size`, or
- * until `timeout` after the first.
+ * Windows collect artifacts of any correlation, by the subscription's key if it has one. A batch window keeps them until there
+ * are `size`, or until `timeout` after the first. With `debounce`, each artifact takes the place of the one before, and the
+ * window ends when none has come for `wait`, or `at_most` after the first.
  */
 @Injectable()
 export class BatchWindows {
@@ -26,16 +27,24 @@ export class BatchWindows {
     subscription: Subscription,
     artifact: Pick<Arrival, 'seq' | 'type' | 'correlationId' | 'key'>,
   ): Promise<void> {
-    const { size, timeoutMs } = subscription.batch!;
+    const { batch, debounce } = subscription;
+    const limitMs = debounce ? debounce.waitMs : batch!.timeoutMs;
     const arrival = {
       ...artifact,
       agent: subscription.agent,
       subscription: this.numbers.of(subscription),
     };
     const window =
-      (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, timeoutMs));
+      (await this.openWindow(tx, changes, arrival)) ?? (await this.groups.open(tx, changes, arrival, limitMs));
+    if (debounce && window.size > 0) await this.supersede(tx, changes, subscription, window, arrival);
     await this.groups.join(tx, changes, window, arrival);
-    if (window.size >= size) await this.close(tx, changes, window);
+    if (debounce)
+      await this.groups.moveLimit(
+        tx,
+        window,
+        Math.min(changes.now + debounce.waitMs, window.opened_at + debounce.atMostMs),
+      );
+    else if (window.size >= batch!.size) await this.close(tx, changes, window);
   }
 
   /** Adds one execution with all artifacts of the window, in the correlation of the newest one. */
@@ -46,6 +55,22 @@ export class BatchWindows {
     // between.
     await this.groups.stopWaiting(tx, changes, window, members);
     await this.groups.remove(tx, window.id);
+  }
+
+  /** Consumes what is in the window, because this artifact takes its place. */
+  private async supersede(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    subscription: Subscription,
+    window: WaitingGroup,
+    { seq }: Arrival,
+  ): Promise<void> {
+    for (const member of await findMembers(tx.db, { groupId: window.id })) {
+      const correlation = await changes.get(member.correlation_id);
+      const inputs = [member.artifact_seq];
+      await this.executions.addSuperseded(tx, changes, { subscription, correlation, inputs, direct: false }, seq);
+      await this.groups.leave(tx, changes, window, member);
+    }
   }
 
   // The timer of a window may be late. A window whose time has passed is closed here, so that no artifact joins it.

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import { isJoin, type Triggered } from '../matching/matcher.js';
+import { gathers, type Triggered } from '../matching/matcher.js';
 import { keyIn, type KeyOwner, keyWithoutReplay } from '../matching/replay-keys.js';
 import type { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { SubscriptionPlace } from '../matching/subscription-rows.js';
@@ -11,10 +11,10 @@ export interface GroupKey extends SubscriptionPlace {
   key: string;
 }
 
-/** The key of a subscription without `batch.key`, which fills one window at a time. A join's key is JSON and never empty. */
+/** The key of a subscription without `batch.key` or `debounce.key`, which fills one window at a time. A join's key is JSON and never empty. */
 const ONLY_WINDOW = '';
 
-/** Begins the keys of windows by `batch.key`. A join's key, JSON or a digest, begins with another letter. */
+/** Begins the keys of windows by `batch.key` or `debounce.key`. A join's key, JSON or a digest, begins with another letter. */
 export const KEYED_WINDOW = 'window:';
 
 export function isWindow({ key }: Pick<GroupKey, 'key'>): boolean {
@@ -35,10 +35,11 @@ const LONGEST_KEY = 200;
 const boundedKey = (key: string): string =>
   key.length <= LONGEST_KEY ? key : `sha256:${createHash('sha256').update(key).digest('hex')}`;
 
-/** The key of the join group or the batch window to which an artifact goes. */
-export function groupKeyOf({ subscription: { batch }, key }: Triggered): string {
-  if (!batch) return boundedKey(key);
-  return batch.key === null ? ONLY_WINDOW : KEYED_WINDOW + boundedKey(key);
+/** The key of the join group or the window to which an artifact goes. */
+export function groupKeyOf({ subscription: { batch, debounce }, key }: Triggered): string {
+  const window = batch ?? debounce;
+  if (!window) return boundedKey(key);
+  return window.key === null ? ONLY_WINDOW : KEYED_WINDOW + boundedKey(key);
 }
 
 /** The name that a transaction locks before it changes the groups of one key, so that these changes happen in order. */
@@ -49,7 +50,7 @@ export const lockKeyOf = ({ agent, subscription, key }: GroupKey): string =>
 export const lockKeysOf = (triggered: readonly Triggered[], owner: KeyOwner, numbers: SubscriptionNumbers): string[] =>
   triggered.flatMap((each) => {
     const { subscription } = each;
-    if (!subscription.batch && !isJoin(subscription)) return [];
+    if (!gathers(subscription)) return [];
     return [
       lockKeyOf({
         agent: subscription.agent,

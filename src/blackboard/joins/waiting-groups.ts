@@ -13,11 +13,13 @@ import {
   insertGroup,
   insertMember,
   type Member,
+  updateClosingTime,
   updateSize,
   updateSizeAndTimes,
   updateToComplete,
   type WaitingGroup,
 } from './join-group-rows.js';
+import { deleteMember } from './joined-member-rows.js';
 import type { GroupKey } from './lock-keys.js';
 
 /** An artifact that arrives at a group of this key. */
@@ -81,6 +83,24 @@ export class WaitingGroups {
     group.size += 1;
     this.arrivals.changed(tx, 1);
     await updateSize(tx, group);
+  }
+
+  /** Takes one member out of a waiting group that has others, or gets another one in this transaction. */
+  async leave(tx: Transaction, changes: CorrelationChanges, group: WaitingGroup, member: Member): Promise<void> {
+    await deleteMember(tx.db, member);
+    group.size -= 1;
+    this.arrivals.changed(tx, -1);
+    if (group.closes_at !== null && !(await hasMemberOf(tx, group.id, member.correlation_id)))
+      (await changes.get(member.correlation_id)).pending -= 1;
+  }
+
+  /** Moves the end of the time limit of a waiting group (epoch ms). */
+  async moveLimit(tx: Transaction, group: WaitingGroup, closesAt: number): Promise<void> {
+    if (group.closes_at === closesAt) return;
+    group.closes_at = closesAt;
+    await updateClosingTime(tx, group.id, closesAt);
+    await this.timers.cancel(tx, 'close', group.id);
+    await this.timers.set(tx, 'close', closesAt, group.id);
   }
 
   /** Cancels the time limit, so that the group no longer keeps its members' correlations active. */

@@ -51,6 +51,12 @@ export function refusal(
 export const isJoin = (subscription: Subscription): boolean =>
   subscription.mode === 'all' && subscription.types.length > 1;
 
+/** Whether artifacts wait in a window of the subscription: until there are enough, or until no other one comes. */
+export const hasWindow = ({ batch, debounce }: Subscription): boolean => batch !== null || debounce !== null;
+
+/** Whether artifacts wait for others before they trigger. */
+export const gathers = (subscription: Subscription): boolean => hasWindow(subscription) || isJoin(subscription);
+
 /** A join's members in the order of `types`, for its agent and its `where`. The order of arrival does not matter. */
 export const inOrderOfTypes = <Member extends { type: string }>(
   { types }: Subscription,
@@ -66,8 +72,9 @@ export const artifactPredicate = (subscription: Subscription): string | null =>
 
 /** The expression that computes the key by which artifacts gather, and its place in the subscription. Null without one. */
 export function keyExpression(subscription: Subscription): { source: string; place: string } | null {
-  const { join, batch } = subscription;
+  const { join, batch, debounce } = subscription;
   if (batch) return batch.key === null ? null : { source: batch.key, place: 'batch.key' };
+  if (debounce) return debounce.key === null ? null : { source: debounce.key, place: 'debounce.key' };
   if (!isJoin(subscription) || !join || join.by === null) return null;
   return { source: join.by, place: 'join.by' };
 }

@@ -12,7 +12,7 @@ import { type Cancel, CancelKeys } from './cancel-keys.js';
 import { inputView } from './input-view.js';
 import {
   artifactPredicate,
-  isJoin,
+  gathers,
   keyExpression,
   type Matchable,
   predicateVerdict,
@@ -70,7 +70,7 @@ export class Matching {
     const triggered = verdicts.filter((candidate): candidate is Triggered => candidate.kind === 'triggered');
     for (const each of triggered) {
       const { subscription } = each;
-      if (subscription.batch || isJoin(subscription) || this.queueExpressions.withoutInputs(subscription)) continue;
+      if (gathers(subscription) || this.queueExpressions.withoutInputs(subscription)) continue;
       const found = await this.queueExpressions.of(subscription, [matchable.artifact], false);
       // If an expression fails, the execution is queued and fails with the reason.
       if ('values' in found) each.queueValues = found.values;

@@ -3,7 +3,7 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { isJoin } from './matcher.js';
+import { gathers } from './matcher.js';
 import { findSubscriptions, insertSubscription, type SubscriptionPlace } from './subscription-rows.js';
 
 interface Numbered extends SubscriptionPlace {
@@ -13,7 +13,7 @@ interface Numbered extends SubscriptionPlace {
 const LOCK = 'subscriptions';
 
 /**
- * Numbers the subscriptions in which artifacts can wait: joins and batch windows. A subscription keeps its number when
+ * Numbers the subscriptions in which artifacts can wait: joins, batch windows and those with `debounce`. A subscription keeps its number when
  * the configuration changes. Its place in `consumes` was rejected as the number: after a subscription is added or
  * removed before it, waiting artifacts would continue in another subscription.
  */
@@ -29,7 +29,7 @@ export class SubscriptionNumbers implements OnModuleInit {
 
   async onModuleInit(): Promise<void> {
     const waiting = this.catalog.agents
-      .map(({ subscriptions }) => subscriptions.filter(canWait))
+      .map(({ subscriptions }) => subscriptions.filter(gathers))
       .filter(({ length }) => length > 0);
     if (waiting.length === 0) return;
     const numbered = await this.unitOfWork.run((tx) => numberAll(tx, waiting));
@@ -53,8 +53,6 @@ export class SubscriptionNumbers implements OnModuleInit {
 }
 
 const nameOf = ({ agent, subscription }: SubscriptionPlace): string => JSON.stringify([agent, subscription]);
-
-const canWait = (subscription: Subscription): boolean => subscription.batch !== null || isJoin(subscription);
 
 /** Locked, because two processes could give the same number to different subscriptions. */
 async function numberAll(tx: Transaction, byAgent: readonly Subscription[][]): Promise<Numbered[]> {
@@ -91,20 +89,22 @@ const nextNumber = (known: readonly { number: number }[]): number =>
 function identified(subscriptions: readonly Subscription[]): { identity: string; configured: Subscription }[] {
   const seen = new Map<string, number>();
   return subscriptions.map((configured) => {
-    const types = [...configured.types].sort();
-    const identity = JSON.stringify(
-      configured.batch
-        ? { batch: types, ...(configured.batch.key !== null && { key: configured.batch.key }) }
-        : { join: types, by: configured.join?.by ?? null },
-    );
+    const identity = JSON.stringify(identityOf(configured));
     const before = seen.get(identity) ?? 0;
     seen.set(identity, before + 1);
     return { identity: before === 0 ? identity : `${identity} ${before + 1}`, configured };
   });
 }
 
+function identityOf({ types: given, batch, debounce, join }: Subscription): object {
+  const types = [...given].sort();
+  const window = batch ?? debounce;
+  if (!window) return { join: types, by: join?.by ?? null };
+  return { [batch ? 'batch' : 'debounce']: types, ...(window.key !== null && { key: window.key }) };
+}
+
 /** The types of a subscription, sorted, as its stored identity has them. */
 export function typesIn(identity: string): string[] {
-  const { join, batch } = JSON.parse(identity.slice(0, identity.lastIndexOf('}') + 1)) as Record<string, string[]>;
-  return join ?? batch ?? [];
+  const stored = JSON.parse(identity.slice(0, identity.lastIndexOf('}') + 1)) as Record<string, string[]>;
+  return stored.join ?? stored.batch ?? stored.debounce ?? [];
 }

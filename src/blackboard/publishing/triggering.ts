@@ -7,7 +7,7 @@ import { isReplay, type TrackedCorrelation } from '../correlations/tracked-corre
 import { BatchWindows } from '../joins/batch-windows.js';
 import { Joins } from '../joins/joins.js';
 import { groupKeyOf, lockKeysOf } from '../joins/lock-keys.js';
-import { isJoin, type Triggered } from '../matching/matcher.js';
+import { hasWindow, isJoin, type Triggered } from '../matching/matcher.js';
 import type { Reactions } from '../matching/matching.js';
 import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
@@ -56,7 +56,7 @@ export class Triggering {
     if (cancels.length > 0) await this.cancelRequests.add(tx, changes.now, owner, id, cancels);
     for (const each of triggered) {
       const { subscription, queueValues } = each;
-      const gathering = subscription.batch ? this.windows : isJoin(subscription) ? this.joins : null;
+      const gathering = hasWindow(subscription) ? this.windows : isJoin(subscription) ? this.joins : null;
       if (gathering)
         await gathering.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, groupKeyOf(each)) });
       else {

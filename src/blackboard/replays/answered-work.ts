@@ -1,6 +1,6 @@
 import { type AgentDefinition, OUTSIDE, type Subscription, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
-import { isJoin } from '../matching/matcher.js';
+import { gathers } from '../matching/matcher.js';
 import type { RecordedExecution, RecordedInput } from './record-rows.js';
 
 /** Everything that is stored of a correlation that has ended. */
@@ -22,8 +22,6 @@ export interface CurrentAgents {
   /** Whether the agent's definition was in use before the correlation ended. */
   isAsOld(agent: string): boolean;
 }
-
-export const gathers = (subscription: Subscription): boolean => subscription.batch !== null || isJoin(subscription);
 
 /**
  * Decides what a replay takes from the record: an execution if its agent has the same definition and its inputs are taken
@@ -74,8 +72,9 @@ export class AnsweredWork {
   private addExecution(execution: RecordedExecution): void {
     const isAnswered = this.isAnswered(execution);
     if (isAnswered) this.executions.push(execution);
-    else if (this.runsAgain(execution)) this.runs.push(execution);
-    else return;
+    // The artifact that took the place of its input runs.
+    else if (execution.superseded_by === null && this.runsAgain(execution)) this.runs.push(execution);
+    else if (execution.superseded_by === null) return;
     for (const { artifact_seq } of this.inputsOf(execution))
       this.taken.add(place(execution.agent, execution.subscription, artifact_seq));
   }

@@ -77,15 +77,45 @@ export class ExecutionQueue {
       priority: values.priority ?? subscription.priority,
     };
     if (turn?.kind === 'skipped') {
-      const ended = { state: 'cancelled', ended_at: changes.now, skipped_for: turn.execution } as const;
-      await insertEnded(tx.db, [{ ...row, ...ended }]);
+      await this.insertCancelled(tx, changes, row, { skipped_for: turn.execution, superseded_by: null });
     } else await this.insertOpen(tx, changes, execution, row);
-    await insertInputs(
-      tx.db,
-      inputs.map((artifact_seq, position) => ({ execution_id: row.id, position, artifact_seq })),
-    );
+    await this.insertInputs(tx, row.id, inputs);
     correlation.generation_executions += 1;
     return row.id;
+  }
+
+  /**
+   * Stores an execution that never starts, because the artifact at the position `by` has taken the place of its input. The
+   * limit of the generation does not count it.
+   */
+  async addSuperseded(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    execution: NewExecution,
+    by: number,
+  ): Promise<void> {
+    const place = { blocked_on: null, singleton_waits: 0, available_at: null };
+    const values = { ...NO_VALUES, priority: execution.subscription.priority };
+    const row = { ...this.rowOf(execution, changes.now), ...values, ...place, due_at: null };
+    const [superseded_by = null] = await findArtifactIds(tx, [by]);
+    await this.insertCancelled(tx, changes, row, { skipped_for: null, superseded_by });
+    await this.insertInputs(tx, row.id, execution.inputs);
+  }
+
+  private async insertCancelled(
+    tx: Transaction,
+    { now }: CorrelationChanges,
+    row: NewExecutionRow,
+    why: { skipped_for: string | null; superseded_by: string | null },
+  ): Promise<void> {
+    await insertEnded(tx.db, [{ ...row, state: 'cancelled', ended_at: now, ...why }]);
+  }
+
+  private insertInputs(tx: Transaction, executionId: string, inputs: readonly number[]): Promise<void> {
+    return insertInputs(
+      tx.db,
+      inputs.map((artifact_seq, position) => ({ execution_id: executionId, position, artifact_seq })),
+    );
   }
 
   private async insertOpen(

@@ -39,7 +39,13 @@ export type NewExecutionRow = Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)
 export const insertExecutions = sharedInsert('executions', [...COLUMNS, 'state']);
 
 /** Inserts an execution that has ended already. */
-export const insertEnded = preparedInsert('executions', [...COLUMNS, 'state', 'ended_at', 'skipped_for']);
+export const insertEnded = preparedInsert('executions', [
+  ...COLUMNS,
+  'state',
+  'ended_at',
+  'skipped_for',
+  'superseded_by',
+]);
 
 /** A lease from the beginning of an execution: the process that runs it, and its end (epoch ms). */
 export interface NewLease {
@@ -109,7 +115,7 @@ function insertUnlessMustWait(db: Reader, row: Leased, given?: RawBuilder<unknow
 
 export const insertInputs = sharedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);
 
-/** Counts the executions of an agent in the current generation of a correlation. */
+/** Counts the executions of an agent in the current generation of a correlation. Those that `debounce` has superseded never run. */
 export async function countInGeneration(
   { db }: Transaction,
   { id, generation }: TrackedCorrelation,
@@ -121,6 +127,7 @@ export async function countInGeneration(
     .where('correlation_id', '=', id)
     .where('agent', '=', agent)
     .where('generation', '=', generation)
+    .where('superseded_by', 'is', null)
     .executeTakeFirstOrThrow();
   return count;
 }

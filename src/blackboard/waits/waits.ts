@@ -65,7 +65,7 @@ export interface OpenGroup {
   /** Types that a join still needs. */
   waiting_for: string[];
   size: number;
-  /** Null for a window whose subscription this process does not have. */
+  /** Null for a window of `debounce`, and for one whose subscription this process does not have. */
   size_needed: number | null;
   since: string;
   /** Null if it waits without a time limit. It then does not keep its correlations active. */

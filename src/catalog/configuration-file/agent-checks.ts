@@ -102,8 +102,10 @@ function checkSubscription(subscription: Checked, path: Path, report: Report): v
   checkDuration(subscription.join?.within, [...path, 'join', 'within'], errors);
   checkSource(subscription.batch?.key, [...path, 'batch', 'key'], report);
   checkDuration(subscription.batch?.timeout, [...path, 'batch', 'timeout'], errors);
+  checkSource(subscription.debounce?.key, [...path, 'debounce', 'key'], report);
   checkJoin(subscription, path, errors);
   checkBatch(subscription, path, errors);
+  checkDebounce(subscription, path, errors);
 }
 
 export function checkSource(source: string | undefined, path: Path, { errors, warnings }: Report): void {
@@ -116,10 +118,11 @@ export function checkSource(source: string | undefined, path: Path, { errors, wa
 const addFinding = ({ message, offset }: ExpressionFinding, path: Path, diagnostics: Diagnostics): void =>
   diagnostics.add(path, message, offset === undefined ? undefined : { offset });
 
-function checkJoin({ join, types, mode, batch }: Checked, path: Path, errors: Diagnostics): void {
+function checkJoin({ join, types, mode, batch, debounce }: Checked, path: Path, errors: Diagnostics): void {
   if (!join) return;
   const at = [...path, 'join'];
-  if (batch) errors.add(at, 'a subscription has a join or a batch window, not both');
+  if (debounce) errors.add(at, 'a subscription has a join or debounce, not both');
+  else if (batch) errors.add(at, 'a subscription has a join or a batch window, not both');
   else if (mode === 'any') errors.add(at, 'mode any takes each artifact separately; a join needs mode all');
   else if (types?.length === 1) errors.add(at, 'a join needs at least two types');
 }
@@ -127,4 +130,19 @@ function checkJoin({ join, types, mode, batch }: Checked, path: Path, errors: Di
 function checkBatch({ join, types, mode, batch }: Checked, path: Path, errors: Diagnostics): void {
   if (!batch || join || mode === 'any' || (types?.length ?? 0) < 2) return;
   errors.add([...path, 'batch'], 'a batch window over several types needs mode any, because mode all joins them');
+}
+
+function checkDebounce({ join, types, mode, batch, debounce }: Checked, path: Path, errors: Diagnostics): void {
+  if (!debounce) return;
+  const at = [...path, 'debounce'];
+  checkDuration(debounce.wait, [...at, 'wait'], errors);
+  checkDuration(debounce.at_most, [...at, 'at_most'], errors);
+  const [wait, longest] = [debounce.wait, debounce.at_most].map((given) =>
+    given === undefined ? null : parseDuration(given),
+  );
+  if (wait != null && longest != null && longest < wait)
+    errors.add([...at, 'at_most'], 'must not be shorter than wait');
+  if (batch) errors.add(at, 'a subscription has a batch window or debounce, not both');
+  else if (!join && mode !== 'any' && (types?.length ?? 0) > 1)
+    errors.add(at, 'debounce over several types needs mode any, because mode all joins them');
 }

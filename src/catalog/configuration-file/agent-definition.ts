@@ -85,7 +85,7 @@ function defineSubscription(agent: string, index: number, options: Remaining<Sub
   const types = present(options.types);
   const mode = options.mode ?? 'all';
   const joins = mode === 'all' && types.length > 1;
-  const { join, batch } = options;
+  const { join, batch, debounce } = options;
   return {
     agent,
     index,
@@ -98,10 +98,21 @@ function defineSubscription(agent: string, index: number, options: Remaining<Sub
     batch: batch
       ? { size: batch.size ?? MAX_BATCH_SIZE, timeoutMs: milliseconds(batch.timeout), key: batch.key ?? null }
       : null,
+    debounce: debounce ? defineDebounce(debounce) : null,
     priority: typeof options.priority === 'number' ? options.priority : 0,
     priorityBy: typeof options.priority === 'string' ? options.priority : null,
     allowSelf: options.allow_self ?? false,
   };
+}
+
+function defineDebounce({
+  wait,
+  at_most,
+  key,
+}: Remaining<NonNullable<SubscriptionOptions['debounce']>>): Subscription['debounce'] {
+  const waitMs = milliseconds(wait);
+  const atMostMs = milliseconds(at_most);
+  return waitMs === null || atMostMs === null ? null : { waitMs, atMostMs, key: key ?? null };
 }
 
 function defineOutput(type: string, options: Remaining<OutputOptions>): Output {

@@ -69,6 +69,18 @@ const subscriptionSchema: JsonObject = {
         key: expressionSchema('CEL expression for the key of an artifact; each key has its own window'),
       },
     },
+    debounce: {
+      description: 'Runs with the last artifact when none has come for a time; earlier ones are consumed without a run',
+      type: 'object',
+      additionalProperties: false,
+      required: ['wait', 'at_most'],
+      objectMessage: 'must be an object such as { key: payload.document, wait: 5s, at_most: 1m }',
+      properties: {
+        wait: durationSchema('Runs when no artifact of the key has come for this long'),
+        at_most: durationSchema('Runs when the first artifact has waited this long, even if more come'),
+        key: expressionSchema('CEL expression for the key of an artifact; default: all artifacts have the same'),
+      },
+    },
     priority: {
       description:
         'Executions with a higher priority run first; a whole number, or a CEL expression over payload, artifact and inputs',

@@ -13,7 +13,7 @@ interface SubscriptionFindings {
 }
 
 /**
- * Returns the findings of the declared types in `where`, `join.by` and `batch.key` of a subscription. Expressions for which
+ * Returns the findings of the declared types in `where`, `join.by`, `batch.key` and `debounce.key` of a subscription. Expressions for which
  * `isWrong` is true do not compile, and are left out.
  */
 export function subscriptionFindings(
@@ -21,11 +21,12 @@ export function subscriptionFindings(
   catalog: Catalog,
   isWrong: (below: string[]) => boolean,
 ): SubscriptionFindings[] {
-  const { where, join, batch } = subscription;
+  const { where, join, batch, debounce } = subscription;
   const wherePath = ['where'];
   const keys: [below: string[], source: string | null | undefined][] = [
     [['join', 'by'], join?.by],
     [['batch', 'key'], batch?.key],
+    [['debounce', 'key'], debounce?.key],
   ];
   return [
     ...(where === null || isWrong(wherePath)

@@ -27,6 +27,7 @@ import { cancelOn } from './0018-cancel-on.js';
 import { cachedAnswers } from './0019-cached-answers.js';
 import { singletons } from './0020-singletons.js';
 import { breakers } from './0021-breakers.js';
+import { debounce } from './0022-debounce.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -54,6 +55,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   cachedAnswers,
   singletons,
   breakers,
+  debounce,
 ];
 
 /**

@@ -111,6 +111,8 @@ export interface ExecutionsTable {
   singleton_waits: Generated<number>;
   /** The execution with the same key of `singleton` that had not ended. It was cancelled for that. */
   skipped_for: Generated<string | null>;
+  /** The artifact that took the place of its input by `debounce`. It never started. */
+  superseded_by: Generated<string | null>;
 }
 
 /** Answers that later executions with an equal key take. */

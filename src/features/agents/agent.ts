@@ -18,10 +18,11 @@ export const agentBody = (
   options: optionsBody(agent),
 });
 
-const subscriptionBody = ({ types, mode, priority, priorityBy, batch }: Subscription): SubscriptionBody => ({
+const subscriptionBody = ({ types, mode, priority, priorityBy, batch, debounce }: Subscription): SubscriptionBody => ({
   types,
   mode,
   priority: priorityBy === null ? priority : null,
+  ...(debounce && { debounce: { wait_ms: debounce.waitMs, at_most_ms: debounce.atMostMs, key: debounce.key } }),
   ...(batch && { window: { size: batch.size, timeout_ms: batch.timeoutMs, key: batch.key } }),
 });
 

@@ -39,6 +39,7 @@ export const listedExecutionBody = (
   ...(row.cancelled_by !== null && { cancelled_by: row.cancelled_by }),
   ...(row.cached_from !== null && { cached_from: row.cached_from }),
   ...(row.skipped_for !== null && { skipped_for: row.skipped_for }),
+  ...(row.superseded_by !== null && { superseded_by: row.superseded_by }),
   failure_group: row.failure_group,
   definition: row.definition,
   assignee: row.assignee,

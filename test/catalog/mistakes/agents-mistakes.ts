@@ -167,6 +167,38 @@ export const AGENTS_MISTAKES: Mistake[] = [
     'error line 3, column 34: agents.a.consumes[0].batch: must be an object with size, timeout or both',
   ],
   [
+    'debounce without the longest time',
+    withAgent('', { consumes: '[{ types: [Order], debounce: { wait: 5s } }]' }),
+    'error line 3, column 34: agents.a.consumes[0].debounce.at_most: is required',
+  ],
+  [
+    'debounce that waits longer than at most',
+    withAgent('', { consumes: '[{ types: [Order], debounce: { wait: 5s, at_most: 4s } }]' }),
+    'error line 3, column 56: agents.a.consumes[0].debounce.at_most: must not be shorter than wait',
+  ],
+  [
+    'debounce for no time',
+    withAgent('', { consumes: '[{ types: [Order], debounce: { wait: 0s, at_most: 4s } }]' }),
+    'error line 3, column 46: agents.a.consumes[0].debounce.wait: must be longer than zero',
+  ],
+  [
+    'debounce and a batch window',
+    withAgent('', { consumes: '[{ types: [Order], batch: { size: 2 }, debounce: { wait: 1s, at_most: 4s } }]' }),
+    'error line 3, column 54: agents.a.consumes[0].debounce: a subscription has a batch window or debounce, not both',
+  ],
+  [
+    'debounce and a join',
+    withAgent('', {
+      consumes: '[{ types: [Order, Invoice], join: { within: 5m }, debounce: { wait: 1s, at_most: 4s } }]',
+    }),
+    'error line 3, column 43: agents.a.consumes[0].join: a subscription has a join or debounce, not both',
+  ],
+  [
+    'debounce over several types that join',
+    withAgent('', { consumes: '[{ types: [Order, Invoice], debounce: { wait: 1s, at_most: 4s } }]' }),
+    'error line 3, column 43: agents.a.consumes[0].debounce: debounce over several types needs mode any, because mode all joins them',
+  ],
+  [
     'an agent with a reserved name',
     'agents:\n  external: { consumes: [{ types: [Order] }], engine: { kind: external } }\n',
     'error line 2, column 3: agents.external: external is reserved for clients; choose another name',

@@ -58,6 +58,11 @@ export const EXPRESSIONS_MISTAKES: Mistake[] = [
     `error line 3, column 65: agents.a.consumes[0].batch.key: is not valid CEL at \`.(\``,
   ],
   [
+    'a key of debounce that does not compile',
+    withAgent('', { consumes: "[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: 'payload.(' } }]" }),
+    `error line 3, column 82: agents.a.consumes[0].debounce.key: is not valid CEL at \`.(\``,
+  ],
+  [
     'an integer of CEL with a number of JSON',
     withWhere('payload.n * 2 > 4.0', ''),
     'warning line 5, column 16: agents.a.consumes[0].where: payload.n * 2 mixes a JSON number (a double) with an integer; write payload.n * 2.0',

@@ -102,6 +102,7 @@ function factsOf(execution: Execution): Fact[] {
     ['Due', execution.due_at && <Ago at={execution.due_at} />],
     ['Cancelled by', execution.cancelled_by && <CancellingArtifact id={execution.cancelled_by} />],
     ['Answer of', execution.cached_from && <OtherExecution id={execution.cached_from} />],
+    ['Superseded by', execution.superseded_by && <CancellingArtifact id={execution.superseded_by} />],
     ['Skipped for', execution.skipped_for && <OtherExecution id={execution.skipped_for} />],
     ['Lost leases', execution.lost_leases > 0 ? execution.lost_leases : null],
     ['Cost', costOf(execution)],

@@ -15,9 +15,12 @@ export const receivedText = ({ received }: Group): string =>
 
 /** Returns what must arrive or happen before the agent runs. */
 export function Missing({ group }: { group: Group }): ReactNode {
-  const { kind, state, waiting_for, size, size_needed } = group;
+  const { kind, state, waiting_for, size, size_needed, without_process } = group;
   if (state === 'complete') return <span className="text-muted">nothing; its condition is evaluated</span>;
   if (kind === 'join') return <span className="text-waiting">{waiting_for.join(', ')}</span>;
-  if (size_needed === null) return <span className="text-muted">unknown</span>;
+  if (size_needed === null)
+    return (
+      <span className="text-muted">{without_process ? 'unknown' : 'nothing; it runs with the last artifact'}</span>
+    );
   return <span className="text-waiting">{countText(size_needed - size, 'more', 'more')}</span>;
 }

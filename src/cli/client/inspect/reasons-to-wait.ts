@@ -42,7 +42,7 @@ export function reasonOf(wait: Wait): string {
         ? 'the join is complete, and its where is being evaluated'
         : `it needs ${wait.waiting_for.join(' and ')}, and has ${received(wait)}, with the key ${wait.join_key}`;
     case 'window':
-      return `the window${wait.join_key === null ? '' : ` of the key ${wait.join_key}`} has ${wait.size} of ${wait.size_needed ?? 'an unknown number of'} artifacts`;
+      return `the window${wait.join_key === null ? '' : ` of the key ${wait.join_key}`} has ${sizeOf(wait)}`;
     case 'held':
       return `${wait.claimed_by ?? 'a client'} has claimed it`;
     case 'retry':
@@ -54,6 +54,12 @@ export function reasonOf(wait: Wait): string {
     default:
       return PENDING[wait.kind];
   }
+}
+
+function sizeOf({ size, size_needed, without_process }: OpenGroupBody): string {
+  if (size_needed !== null) return `${size} of ${size_needed} artifacts`;
+  // A window of `debounce` needs no number.
+  return without_process ? `${size} of an unknown number of artifacts` : 'the last artifact so far';
 }
 
 const received = (group: OpenGroupBody): string =>

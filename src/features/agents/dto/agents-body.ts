@@ -20,6 +20,29 @@ export class BatchWindowBody {
   key!: string | null;
 }
 
+export class DebounceBody {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    description: 'Milliseconds without another artifact after which it runs',
+  })
+  wait_ms!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    description: 'Milliseconds after the first artifact when it runs at the latest',
+  })
+  at_most_ms!: number;
+
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'CEL expression over one artifact: the last one of each key runs; null if all have the same',
+  })
+  key!: string | null;
+}
+
 export class SubscriptionBody {
   @ApiProperty({ type: [String], description: 'Artifact types' })
   types!: string[];
@@ -39,6 +62,9 @@ export class SubscriptionBody {
 
   @ApiPropertyOptional({ type: BatchWindowBody, description: 'Present if artifacts wait in batch windows' })
   window?: BatchWindowBody;
+
+  @ApiPropertyOptional({ type: DebounceBody, description: 'Present if only the last of several artifacts runs' })
+  debounce?: DebounceBody;
 }
 
 /** The option `breaker` of an agent, and its state. */

@@ -162,6 +162,14 @@ export class TracedExecutionBody implements TracedExecution {
   skipped_for?: string;
 
   @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description:
+      'Artifact that took the place of its input, so that it was cancelled and never ran, by `debounce` of the subscription; absent for all others',
+  })
+  superseded_by?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Assignee of an execution of an external agent; null if it is not assigned',

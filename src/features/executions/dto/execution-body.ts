@@ -113,6 +113,14 @@ export class ListedExecutionBody {
   skipped_for?: string;
 
   @ApiProperty({
+    format: 'uuid',
+    required: false,
+    description:
+      'Artifact that took the place of its input, so that it was cancelled and never ran, by `debounce` of the subscription; absent for all others',
+  })
+  superseded_by?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Group of a failed execution, as GET /api/v1/executions/failures lists it; otherwise null',

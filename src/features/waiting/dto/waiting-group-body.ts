@@ -64,7 +64,7 @@ export class OpenGroupBody implements OpenGroup {
     type: 'integer',
     nullable: true,
     description:
-      'Number of artifacts that complete it; null for a window whose subscription this process does not have',
+      'Number of artifacts that complete it; null for a window of `debounce`, and for one whose subscription this process does not have',
   })
   size_needed!: number | null;
 
