@@ -55,6 +55,8 @@ export interface LimitOptions {
   burst?: number;
   /** CEL over the inputs: what one attempt costs. Default 1. */
   units?: string;
+  /** Whether an execution that has started counts for `concurrency` until it ends, also while it waits. Default false. */
+  hold?: boolean;
   /** CEL over the inputs. Executions with equal keys share the limit. Default: all executions share it. */
   key?: string;
 }

@@ -9,6 +9,8 @@ export interface Limit {
   rate: Rate | null;
   /** CEL over the inputs of an execution: the cost of one attempt in units of the rate. Null: 1. */
   units: string | null;
+  /** Whether an execution that has started counts for `concurrency` until it ends, also while it waits. */
+  hold: boolean;
 }
 
 /** For each key, `count` units in `perMs` milliseconds, evenly spread; `burst` of them may start together. */
@@ -46,13 +48,14 @@ export function rateText({ count, perMs }: Pick<Rate, 'count' | 'perMs'>): strin
   return perMs === length ? `${count}/${unit}` : `${count}/${perMs / length}${unit}`;
 }
 
-export function defineLimit(name: string, { concurrency, rate, burst, units }: Remaining<LimitOptions>): Limit {
+export function defineLimit(name: string, { concurrency, rate, burst, units, hold }: Remaining<LimitOptions>): Limit {
   const parsed = rate === undefined ? null : parseRate(rate);
   return {
     name,
     concurrency: concurrency ?? null,
     rate: parsed && { ...parsed, burst: burst ?? (units === undefined ? 1 : parsed.count) },
     units: units ?? null,
+    hold: hold ?? false,
   };
 }
 
@@ -110,9 +113,9 @@ export const shownLimit = (name: string): string => (ruleAgent(name) === null ? 
 /** The values of a limit that can change while it is used. */
 export type LimitValues = Pick<LimitOptions, 'concurrency' | 'rate' | 'burst'>;
 
-/** Replaces the values of the limit. Its key and its units stay. */
+/** Replaces the values of the limit. Its key, its units and `hold` stay. */
 export const withValues = (limit: Limit, values: LimitValues): Limit =>
-  defineLimit(limit.name, { ...values, ...(limit.units !== null && { units: limit.units }) });
+  defineLimit(limit.name, { ...values, hold: limit.hold, ...(limit.units !== null && { units: limit.units }) });
 
 /** The values of a limit, in the form of the configuration. */
 export const valuesOf = ({ concurrency, rate }: Limit): LimitValues => ({

@@ -12,12 +12,15 @@ const KEYS = 3;
 
 interface Rule {
   concurrency: number | null;
+  hold: boolean;
   rate: { perSecond: number; burst: number } | null;
   isKeyed: boolean;
 }
 
 interface Run {
   round: number;
+  /** The execution, which may have several runs. */
+  n: number;
   agent: string;
   key: number;
   from: number;
@@ -27,7 +30,7 @@ interface Run {
 /** Runs for a while, and sometimes fails at its first attempts. */
 const AGENT = `globalThis.limitedRuns ??= [];
 export default async ([{ payload }], { attempt, signal }) => {
-  const run = { round: payload.round, agent: payload.agent, key: payload.key, from: performance.now(), to: null };
+  const run = { round: payload.round, n: payload.n, agent: payload.agent, key: payload.key, from: performance.now(), to: null };
   globalThis.limitedRuns.push(run);
   // A cancelled execution uses nothing of its limits any more, even if its code continues.
   const end = () => { run.to ??= performance.now(); };
@@ -45,14 +48,16 @@ const ruleOf = (random: Random): Rule => {
   const kind = random.between(0, 2);
   return {
     concurrency: kind === 1 ? null : random.between(1, 3),
+    hold: kind !== 1 && random.between(0, 2) === 0,
     rate: kind === 0 ? null : { perSecond: random.between(50, 400), burst: random.between(1, 5) },
     isKeyed: random.between(0, 1) === 1,
   };
 };
 
-const ruleText = ({ concurrency, rate, isKeyed }: Rule): string =>
+const ruleText = ({ concurrency, hold, rate, isKeyed }: Rule): string =>
   JSON.stringify({
     ...(concurrency !== null && { concurrency }),
+    ...(hold && { hold }),
     ...(rate && { rate: `${rate.perSecond}/s`, burst: rate.burst }),
     ...(isKeyed && { key: 'payload.key' }),
   });
@@ -69,6 +74,14 @@ ${AGENTS.map(
 
 const mostAtOnce = (runs: readonly Run[]): number =>
   Math.max(0, ...runs.map(({ from }) => runs.filter((one) => one.from <= from && from < (one.to ?? Infinity)).length));
+
+/** Joins the runs of each execution, which holds a limit with `hold` from its first run to its last one. */
+const spansOf = (runs: readonly Run[]): Run[] =>
+  [...Map.groupBy(runs, ({ n }) => n).values()].map((own) => ({
+    ...own[0]!,
+    from: Math.min(...own.map(({ from }) => from)),
+    to: Math.max(...own.map(({ to }) => to!)),
+  }));
 
 /** `times` are those of the claims (epoch ms, rounded down), by which the rate counts, however late the attempts then begin. */
 function expectRate(times: readonly number[], { perSecond, burst }: NonNullable<Rule['rate']>): void {
@@ -116,6 +129,7 @@ it(`random limits are never exceeded, and nothing is lost or stuck (${ROUNDS} ro
       const agent = AGENTS[random.between(0, 2)]!;
       const payload = {
         round,
+        n,
         agent,
         key: random.between(1, KEYS),
         ms: random.between(0, 8),
@@ -145,11 +159,11 @@ it(`random limits are never exceeded, and nothing is lost or stuck (${ROUNDS} ro
     });
     // The machine itself may pause for as long.
     expect({ config, isIdle: pauses(runs) > 1 }).toEqual({ config, isIdle: false });
-    for (const [index, { concurrency, rate, isKeyed }] of rules.entries()) {
+    for (const [index, { concurrency, hold, rate, isKeyed }] of rules.entries()) {
       const counts = ({ agent }: { agent: string }): boolean => partsOf.get(agent)!.includes(index);
       const group = ({ key }: { key: number }): number | null => (isKeyed ? key : null);
       if (concurrency !== null)
-        for (const [, some] of Map.groupBy(runs.filter(counts), group))
+        for (const [, some] of Map.groupBy((hold ? spansOf(runs) : runs).filter(counts), group))
           expect({ config, index, isOver: mostAtOnce(some) > concurrency }).toEqual({ config, index, isOver: false });
       if (rate)
         for (const [, some] of Map.groupBy(claims.flat().filter(counts), group))

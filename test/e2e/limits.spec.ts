@@ -223,7 +223,16 @@ describe('limits', () => {
       key: agent === 'both' ? 'payload.customer' : null,
     }));
     const unused = { running: 0, waiting: 0, longest: null };
-    expect(await limit()).toEqual({ name: 'pool', ...file, units: null, set_at: null, file, agents, ...unused });
+    expect(await limit()).toEqual({
+      name: 'pool',
+      ...file,
+      units: null,
+      hold: false,
+      set_at: null,
+      file,
+      agents,
+      ...unused,
+    });
     const put = (body: object) => board.http.put('/api/v1/limits/pool').send(body);
     expect((await put({ concurrency: 1 }).expect(200)).body).toMatchObject({ concurrency: 1, file });
     await publish('Pooled', 'h1');

@@ -2158,6 +2158,7 @@ export interface components {
             burst: number | null;
             name: string;
             units: string | null;
+            hold: boolean;
             /** Format: date-time */
             set_at: string | null;
             file: components["schemas"]["LimitValuesBody"];

@@ -87,7 +87,7 @@ export class EndedExecutions {
     if (released.due_at !== null) await this.timers.cancel(tx, 'due', execution.id);
     const { singleton_key } = released;
     if (singleton_key !== null)
-      tx.afterCommit(() => this.releases.turnsFreed([{ agent: execution.agent, singleton_key }]));
+      tx.afterCommit(() => this.releases.turnsFreed([{ agent: execution.agent, singleton_key, held_keys: null }]));
     if (!this.liveEvents.areWanted) return;
     const { id: execution_id, agent: consumer, correlationId: correlation_id, replay } = execution;
     for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {

@@ -63,7 +63,10 @@ const claimedSince = memoize((count: number) =>
   }),
 );
 
-type OpenExecution = Pick<StoredExecution, 'id' | 'agent' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key'>;
+type OpenExecution = Pick<
+  StoredExecution,
+  'id' | 'agent' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key' | 'held_keys'
+>;
 
 /**
  * Finds the executions of a correlation that have not ended. Locks the rows: an execution that changed its state between this query and the update would be counted wrongly.
@@ -71,7 +74,7 @@ type OpenExecution = Pick<StoredExecution, 'id' | 'agent' | 'state' | 'lease_own
 export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent', 'state', 'lease_owner', 'due_at', 'singleton_key'])
+    .select(['id', 'agent', 'state', 'lease_owner', 'due_at', 'singleton_key', 'held_keys'])
     .where('correlation_id', '=', correlationId)
     .where('state', 'in', ['pending', 'running'])
     .orderBy('id');
@@ -98,7 +101,7 @@ export function holdOpenAmong(
 ): Promise<(OpenExecution & Pick<StoredExecution, 'correlation_id'>)[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent', 'correlation_id', 'state', 'lease_owner', 'due_at', 'singleton_key'])
+    .select(['id', 'agent', 'correlation_id', 'state', 'lease_owner', 'due_at', 'singleton_key', 'held_keys'])
     .where('id', 'in', ids)
     .where('ended_at', 'is', null)
     .orderBy('id');
@@ -161,6 +164,7 @@ export async function beginRound(
     ...begun,
     escalated_at: null,
     round: round + 1,
+    held_keys: null,
     attempt: 1,
     lost_leases: 0,
     attempt_started_at: null,

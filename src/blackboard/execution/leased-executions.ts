@@ -13,6 +13,7 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'assignee',
   'due_at',
   'limit_keys',
+  'held_keys',
   'fair_key',
   'fair_weight',
 ]);

@@ -22,7 +22,7 @@ export interface LimitState {
   setAt: number | null;
   /** The agents that take part in it, in the order of the configuration. */
   agents: { agent: string; key: string | null }[];
-  /** Running executions that take part in it. */
+  /** Executions that use it: those that run, and with `hold` those that wait after their first start. */
   running: number;
   queue: LimitQueue;
 }

@@ -3,13 +3,14 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { LimitReleases } from './limit-releases.js';
-import { blockExecutions, setRate } from './limit-rows.js';
+import { blockExecutions, setHeldKeys, setRate } from './limit-rows.js';
 import { keyText, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 
 interface Limited {
   id: string;
   limit_keys: string | null;
+  held_keys: string | null;
 }
 
 /** Decides in the transaction of a claim which executions the limits let start. */
@@ -35,11 +36,12 @@ export class ClaimLimits {
     if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set() };
     const usage = await this.limits.hold(tx, [...keysOf.values()].flat(), now);
     const waiting = new Map<string, NoRoom>();
-    const admitted = rows.filter(({ id }) => {
-      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!) : null;
+    const admitted = rows.filter(({ id, held_keys }) => {
+      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.limits.heldTexts(held_keys)) : null;
       if (obstacle) waiting.set(id, obstacle);
       return obstacle === null;
     });
+    await this.holdUntilEnd(tx, admitted, keysOf);
     for (const [limit_key, used_until] of usage.changed) await setRate(tx.db, { limit_key, used_until });
     return { admitted, blocked: await this.block(tx, waiting, keysOf) };
   }
@@ -47,6 +49,24 @@ export class ClaimLimits {
   /** An execution with these keys has ended or waits again. Others may start. */
   free(limitKeys: string): void {
     this.releases.freed(parseKeys(limitKeys).map(keyText));
+  }
+
+  /** Stores what those that start for the first time hold from now on. Limits without `hold` need no statement. */
+  private async holdUntilEnd(
+    tx: Transaction,
+    admitted: readonly Limited[],
+    keysOf: ReadonlyMap<string, LimitKey[]>,
+  ): Promise<void> {
+    const held = admitted.flatMap(({ id, held_keys }) => {
+      const keys = held_keys === null ? this.limits.held(keysOf.get(id) ?? []) : [];
+      return keys.length === 0 ? [] : [{ id, heldKeys: JSON.stringify(keys) }];
+    });
+    for (const [heldKeys, some] of Map.groupBy(held, (each) => each.heldKeys))
+      await setHeldKeys(
+        tx.db,
+        { heldKeys },
+        some.map(({ id }) => id),
+      );
   }
 
   private async block(

@@ -9,7 +9,13 @@ import { Signals } from '../../pubsub/signals.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
-import { deleteUnusedRates, findBlockedAmong, findFirstBlocked, unblockExecutions } from './limit-rows.js';
+import {
+  deleteUnusedRates,
+  findBlockedAmong,
+  findFirstBlocked,
+  findHoldingBlocked,
+  unblockExecutions,
+} from './limit-rows.js';
 import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { isTurn, turnText } from './singleton-turns.js';
@@ -73,9 +79,14 @@ export class LimitReleases {
     this.loop.wake();
   }
 
-  /** These executions have ended, and others may have their turns. Those whose agent has no `singleton` have no key. */
-  turnsFreed(ended: readonly { agent: string; singleton_key: string | null }[]): void {
-    this.freed(ended.flatMap(({ agent, singleton_key: key }) => (key === null ? [] : turnText(agent, key))));
+  /** These executions have ended. Others may have their turns, and the shares that they held while they waited. */
+  turnsFreed(ended: readonly { agent: string; singleton_key: string | null; held_keys: string | null }[]): void {
+    this.freed(
+      ended.flatMap(({ agent, singleton_key: key, held_keys: held }) => [
+        ...(key === null ? [] : [turnText(agent, key)]),
+        ...this.limits.heldTexts(held),
+      ]),
+    );
   }
 
   /** The rate of this key has room at `time` (epoch ms). */
@@ -142,16 +153,24 @@ export class LimitReleases {
   /** The ids of the executions that the limit has room for. */
   private async startable(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<string[]> {
     const text = keyText(key);
+    const holding = await this.holdingBlocked(tx, usage, key);
     const room = Math.min(usage.room(key), RELEASED_AT_ONCE);
+    const first = (await this.firstBlocked(tx, text, room)).filter(({ id }) => !holding.some((each) => each.id === id));
     const ids: string[] = [];
-    for (const { id, limit_keys } of await this.firstBlocked(tx, text, room)) {
+    for (const { id, limit_keys, held_keys } of [...holding, ...first]) {
       const own = isTurn(key) ? key : parseKeys(limit_keys!).find((each) => keyText(each) === text);
-      const obstacle = own ? usage.take([own]) : null;
+      const obstacle = own ? usage.take([own], this.limits.heldTexts(held_keys)) : null;
       if (obstacle) return this.later(tx, text, obstacle.at, ids);
       ids.push(id);
     }
-    if (ids.length === RELEASED_AT_ONCE) tx.afterCommit(() => this.freed([text]));
+    if (ids.length >= RELEASED_AT_ONCE) tx.afterCommit(() => this.freed([text]));
     return this.later(tx, text, usage.obstacle(key)?.at ?? null, ids);
+  }
+
+  /** Finds executions that hold the limit already. They wait for its rate, and need no room of its concurrency. */
+  private async holdingBlocked(tx: Transaction, usage: LimitUsage, key: LimitKey) {
+    const mayWait = this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate;
+    return mayWait ? findHoldingBlocked(tx.db, { blockedOn: keyText(key) }) : [];
   }
 
   private async firstBlocked(tx: Transaction, blockedOn: string, limit: number) {

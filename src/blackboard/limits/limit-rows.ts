@@ -8,6 +8,7 @@ import { NEVER, type Rank } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export interface RunningRow {
+  id: string;
   agent: string;
   lease_owner: string | null;
   attempt_started_at: number | null;
@@ -18,12 +19,41 @@ export interface RunningRow {
 export const findRunning = prepared<object, RunningRow>((db) =>
   db
     .selectFrom('executions')
-    .select(['agent', 'lease_owner', 'attempt_started_at', 'limit_keys'])
+    .select(['id', 'agent', 'lease_owner', 'attempt_started_at', 'limit_keys'])
     // A literal, because the database does not use a partial index if the state is a parameter.
     .where('state', '=', sql.lit('running' as const))
     .where('limit_keys', 'is not', null)
     .$narrowType<{ limit_keys: string }>(),
 );
+
+export interface HoldingRow {
+  id: string;
+  held_keys: string;
+}
+
+/** Finds what has not ended and holds limits until then, whether it runs or waits. */
+export const findHolding = prepared<object, HoldingRow>((db) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'held_keys'])
+    .where('held_keys', 'is not', null)
+    .where('ended_at', 'is', null)
+    .$narrowType<{ held_keys: string }>(),
+);
+
+/** Stores what ready executions hold from now on. Those that other transactions have locked are left out, and do not start. */
+export const setHeldKeys = preparedWithList<{ heldKeys: string }, string, unknown>((db, place, ids) => {
+  const ready = db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(isInState('pending'))
+    .where('available_at', 'is', null);
+  return db
+    .updateTable('executions')
+    .set({ held_keys: place('heldKeys') })
+    .where('id', 'in', locking(db, ready, { wait: false }));
+});
 
 /** Finds those of these keys whose turn an execution of the agent has. */
 export const findTurns = preparedWithList<{ agent: string }, string, { singleton_key: string }>((db, place, keys) =>
@@ -81,14 +111,17 @@ export const unblockExecutions = preparedWithList<object, string, { agent: strin
     .returning('agent'),
 );
 
+interface BlockedRow {
+  id: string;
+  limit_keys: string | null;
+  held_keys: string | null;
+}
+
 /** The first executions that wait for the limit, in the order of claims. */
-export const findFirstBlocked = prepared<
-  { blockedOn: string; limit: number },
-  { id: string; limit_keys: string | null }
->((db, place) =>
+export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, BlockedRow>((db, place) =>
   db
     .selectFrom('executions')
-    .select(['id', 'limit_keys'])
+    .select(['id', 'limit_keys', 'held_keys'])
     .where('blocked_on', '=', place('blockedOn'))
     .where('blocked_on', 'is not', null)
     .where(isInState('pending'))
@@ -96,6 +129,21 @@ export const findFirstBlocked = prepared<
     .orderBy('background')
     .orderBy('seq')
     .limit(place('limit')),
+);
+
+/** Finds the executions that hold limits while they wait for this one. They are few, however many wait. */
+export const findHoldingBlocked = prepared<{ blockedOn: string }, BlockedRow>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'limit_keys', 'held_keys'])
+    // The index of the plain column has all that wait.
+    .where(sql<string>`coalesce(blocked_on, '')`, '=', place('blockedOn'))
+    .where('held_keys', 'is not', null)
+    .where('ended_at', 'is', null)
+    .where(isInState('pending'))
+    .orderBy('priority', 'desc')
+    .orderBy('background')
+    .orderBy('seq'),
 );
 
 /** The name of the limit that the execution waits for, or null. */

@@ -13,6 +13,8 @@ export const parseKeys = (text: string): LimitKey[] => JSON.parse(text) as Limit
 /** A client may have set a smaller burst than an execution costs that waits already. It then takes the whole burst. */
 const costOf = ([, , units]: LimitKey, { burst }: Rate): number => Math.min(units, burst);
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Why an execution cannot start: the limit, and when its rate will have room (epoch ms); null if that is not known. */
 export interface NoRoom {
   blockedOn: string;
@@ -44,13 +46,13 @@ export class LimitUsage {
     for (const key of running.flat()) this.count(keyText(key));
   }
 
-  /** Starts an execution with these keys, or returns the first limit that has no room. */
-  take(keys: readonly LimitKey[]): NoRoom | null {
+  /** Starts an execution with these keys, or returns the first limit that has no room. `held`: what it holds already. */
+  take(keys: readonly LimitKey[], held: ReadonlySet<string> = NONE): NoRoom | null {
     for (const key of keys) {
-      const full = this.obstacle(key);
+      const full = this.obstacle(key, held);
       if (full) return full;
     }
-    for (const key of keys) this.start(key);
+    for (const key of keys) this.start(key, held);
     return null;
   }
 
@@ -82,13 +84,14 @@ export class LimitUsage {
     return breaker && (breaker.until > this.now ? 'open' : 'half-open');
   }
 
-  obstacle(key: LimitKey): NoRoom | null {
+  obstacle(key: LimitKey, held: ReadonlySet<string> = NONE): NoRoom | null {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     const breaker = this.breakers.get(text);
     if (breaker && breaker.until > this.now) return { blockedOn: text, at: breaker.until };
     if (breaker && breaker.started > 0) return { blockedOn: text, at: null };
-    if (limit?.concurrency != null && this.running(text) >= limit.concurrency) return { blockedOn: text, at: null };
+    const isFull = limit?.concurrency != null && this.running(text) >= limit.concurrency;
+    if (isFull && !held.has(text)) return { blockedOn: text, at: null };
     const at = this.roomAt(key);
     return at === null ? null : { blockedOn: text, at };
   }
@@ -101,10 +104,10 @@ export class LimitUsage {
     return at <= this.now ? null : at;
   }
 
-  private start(key: LimitKey): void {
+  private start(key: LimitKey, held: ReadonlySet<string>): void {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
-    this.count(text);
+    if (!held.has(text)) this.count(text);
     const breaker = this.breakers.get(text);
     if (breaker) breaker.started += 1;
     if (limit?.rate)

@@ -12,7 +12,7 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findOpenAmong, type OpenBreakerRow } from './breaker-rows.js';
-import { findRates, findRunning, findTurns, type RunningRow } from './limit-rows.js';
+import { findHolding, findRates, findRunning, findTurns, type HoldingRow, type RunningRow } from './limit-rows.js';
 import { keyText, LimitUsage, type OpenBreaker, parseKeys } from './limit-usage.js';
 import { findLimitValues } from './limit-value-rows.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
@@ -59,25 +59,43 @@ export class SharedLimits {
   /** Reads what is used of the limits of these keys. Without `hold` it may change at any time. */
   async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
     const texts = [...new Set(keys.map(keyText))];
-    const [limits, running, turns, rates, open] = await Promise.all([
+    const [limits, running, holding, turns, rates, open] = await Promise.all([
       this.effective(db, [...new Set(keys.map(([name]) => name))]),
       findRunning(db, {}),
+      this.findHolding(
+        db,
+        keys.map(([name]) => name),
+      ),
       this.turns(db, keys),
       findRates(db, {}, texts),
       findOpenAmong(db, {}, keys.filter((key) => this.hasBreaker(key)).map(keyText)),
     ]);
     return new LimitUsage(
       limits,
-      [...this.keysHeld(running), turns],
+      [...this.keysUsed(running, holding), turns],
       new Map(rates.map(({ limit_key, used_until }) => [limit_key, used_until])),
       openBreakers(open, running),
       now,
     );
   }
 
-  /** The keys of the executions that hold limits. */
+  /** The keys of each execution that uses limits. */
   async running(db: Reader): Promise<LimitKey[][]> {
-    return this.keysHeld(await findRunning(db, {}));
+    const [running, holding] = await Promise.all([
+      findRunning(db, {}),
+      this.findHolding(db, this.catalog.limits.keys()),
+    ]);
+    return this.keysUsed(running, holding);
+  }
+
+  /** Returns what an execution holds already (`executions.held_keys`), of limits that still have `hold`. */
+  heldTexts(heldKeys: string | null): ReadonlySet<string> {
+    return new Set(heldKeys === null ? [] : this.held(parseKeys(heldKeys)).map(keyText));
+  }
+
+  /** Returns those of the keys that an execution holds until it ends once it has started. */
+  held(keys: readonly LimitKey[]): LimitKey[] {
+    return keys.filter(([name]) => this.hasHold(name));
   }
 
   /**
@@ -112,8 +130,20 @@ export class SharedLimits {
     return agent !== null && this.catalog.agent(agent)?.breaker != null;
   }
 
-  private keysHeld(running: readonly RunningRow[]): LimitKey[][] {
-    return running.filter((row) => this.holds(row)).map((row) => parseKeys(row.limit_keys));
+  /** Without a limit with `hold`, it asks the database nothing. */
+  private findHolding(db: Reader, names: Iterable<string>): Promise<HoldingRow[]> {
+    return [...names].some((name) => this.hasHold(name)) ? findHolding(db, {}) : Promise.resolve([]);
+  }
+
+  private hasHold(name: string): boolean {
+    return this.catalog.limits.get(name)?.hold ?? false;
+  }
+
+  /** The keys that each execution uses. One that runs may hold keys too, and counts once. */
+  private keysUsed(running: readonly RunningRow[], holding: readonly HoldingRow[]): LimitKey[][] {
+    const used = new Map(holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))]));
+    for (const row of running) if (this.holds(row)) used.set(row.id, parseKeys(row.limit_keys));
+    return [...used.values()];
   }
 
   // A lease without an owner belongs to a client that has claimed the execution, or to a remote agent that will answer

@@ -23,10 +23,13 @@ export function limitsInFile(configuration: Remaining<ConfigurationOptions>, rep
   };
 }
 
-function checkLimit({ rate, burst, units, key }: Remaining<LimitOptions>, path: Path, report: Report): void {
+function checkLimit(limit: Remaining<LimitOptions>, path: Path, report: Report): void {
+  const { concurrency, rate, burst, units, hold, key } = limit;
   const { errors } = report;
   checkSource(key, [...path, 'key'], report);
   checkSource(units, [...path, 'units'], report);
+  if (hold === true && concurrency === undefined && !errors.touches([...path, 'concurrency']))
+    errors.add([...path, 'hold'], 'counts for concurrency only; add concurrency, or remove hold');
   if (rate !== undefined && parseRate(rate) === null) errors.add([...path, 'rate'], 'must be over a time above zero');
   if (rate !== undefined || errors.touches([...path, 'rate'])) return;
   for (const [name, value] of Object.entries({ burst, units }))

@@ -36,6 +36,12 @@ export const limitSchema: JsonObject = {
       maximum: MOST_BURST,
     },
     units: expression('CEL expression over payload, artifact and inputs: what one attempt costs; default: 1'),
+    hold: {
+      description:
+        'Whether an execution that has started counts for concurrency until it ends: also while it waits for its next attempt, a person or a later answer',
+      type: 'boolean',
+      default: false,
+    },
     key: expression('CEL expression over payload, artifact and inputs; executions with equal keys share the limit'),
   },
 };

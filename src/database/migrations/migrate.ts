@@ -28,6 +28,7 @@ import { cachedAnswers } from './0019-cached-answers.js';
 import { singletons } from './0020-singletons.js';
 import { breakers } from './0021-breakers.js';
 import { debounce } from './0022-debounce.js';
+import { heldLimits } from './0023-held-limits.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -56,6 +57,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   singletons,
   breakers,
   debounce,
+  heldLimits,
 ];
 
 /**

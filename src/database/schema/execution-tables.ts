@@ -90,6 +90,8 @@ export interface ExecutionsTable {
    * queued. Null if there is none, or if they are not computed yet.
    */
   limit_keys: Generated<string | null>;
+  /** JSON: those of `limit_keys` that it holds until it ends, because their limits have `hold`. Null before its first start. */
+  held_keys: Generated<string | null>;
   /** JSON: `[limit, key]` of the limit that it waits for. `available_at` is then later than every time. */
   blocked_on: Generated<string | null>;
   /** JSON: the key by which it takes turns with other executions of its agent. Null if it has none, or an assignee. */

@@ -59,6 +59,7 @@ const limitBody = ({ limit, file, setAt, agents, running, queue }: LimitState): 
   name: limit.name,
   ...valuesBody(valuesOf(limit)),
   units: limit.units,
+  hold: limit.hold,
   set_at: setAt === null ? null : toTimestamp(setAt),
   file: valuesBody(file),
   agents,

@@ -124,6 +124,11 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'error line 2, column 28: limits.calls.burst: counts for a rate only; add rate, or remove burst',
   ],
   [
+    'a rate that is held',
+    file('{ rate: 60/m, hold: true }', '[calls]'),
+    'error line 2, column 24: limits.calls.hold: counts for concurrency only; add concurrency, or remove hold',
+  ],
+  [
     'a key that is not CEL',
     file("{ concurrency: 2, key: 'payload.' }", '[calls]'),
     'error line 2, column 41: limits.calls.key: is not valid CEL at `.`',

@@ -55,10 +55,11 @@ export function LimitPanel({ name, close, changed }: LimitPanelProps): ReactNode
 }
 
 function factsOf(limit: Limit): Fact[] {
-  const { name, units, set_at, file, agents, waiting, longest } = limit;
+  const { name, units, hold, set_at, file, agents, waiting, longest } = limit;
   return [
     ['Name', name],
     ['Allows', valuesText(limit)],
+    ['Held', hold ? 'until an execution ends, also while it waits' : null],
     ['One costs', units === null ? null : <code className="font-mono text-label">{units}</code>],
     ['In the file', set_at === null ? null : valuesText(file)],
     ['Changed', set_at === null ? null : <Ago at={set_at} />],

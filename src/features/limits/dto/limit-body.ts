@@ -55,6 +55,12 @@ export class LimitBody extends LimitValuesBody {
   units!: string | null;
 
   @ApiProperty({
+    description:
+      'Whether an execution that has started counts for `concurrency` until it ends, also while it waits. It counts only while it runs otherwise',
+  })
+  hold!: boolean;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     format: 'date-time',
@@ -68,7 +74,11 @@ export class LimitBody extends LimitValuesBody {
   @ApiProperty({ type: [LimitedAgentBody], description: 'The agents of this process that take part in it' })
   agents!: LimitedAgentBody[];
 
-  @ApiProperty({ type: 'integer', description: 'Running executions that take part in it, of all keys' })
+  @ApiProperty({
+    type: 'integer',
+    description:
+      'Executions that use it, of all keys: those that run, and with `hold` those that wait after their first start',
+  })
   running!: number;
 
   @ApiProperty({
@@ -96,6 +106,7 @@ export const LIMIT_EXAMPLE: LimitBody = {
   rate: '60/m',
   burst: 10,
   units: null,
+  hold: false,
   set_at: '2026-11-20T10:00:00.120Z',
   file: { concurrency: 60, rate: '60/m', burst: 10 },
   agents: [{ agent: 'classifier', key: null }],

@@ -9,7 +9,7 @@ export class LimitKeyBody {
   @ApiProperty({ type: String, nullable: true, description: 'JSON of the key; null if all executions share the limit' })
   key!: string | null;
 
-  @ApiProperty({ type: 'integer', description: 'Running executions with this key' })
+  @ApiProperty({ type: 'integer', description: 'Executions with this key that use the limit' })
   running!: number;
 
   @ApiProperty({
