@@ -88,6 +88,7 @@ export class BudgetOutcomes {
       await this.usages.record(tx, changes, execution);
       await this.endedExecutions.failed(tx, changes, execution, released, failure);
       await this.cancellation.cutOff(tx, changes, correlation, execution.leaseToken);
+      await this.endedExecutions.countAttempt(tx, changes.now, execution, released, true);
       await changes.save();
       return 'failed';
     });

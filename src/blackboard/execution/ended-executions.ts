@@ -4,7 +4,7 @@ import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { Breakers, type EndedExecutionAttempt } from '../limits/breakers.js';
+import { Breakers } from '../limits/breakers.js';
 import { LimitReleases } from '../limits/limit-releases.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
@@ -40,9 +40,6 @@ export class EndedExecutions {
   ): Promise<void> {
     await this.ended(tx, execution, released, now);
     await this.cached.store(tx, execution, now);
-    // An answer from the cache says nothing about the engine, which was not invoked.
-    if (!execution.cache || !('from' in execution.cache))
-      await this.breakers.record(tx, attemptOf(execution, released, now, false));
     if (this.liveEvents.areWanted)
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_succeeded', execution, now));
     if (!execution.withoutRun) await countEnd(tx, execution, released, now, { event: 'completed', outputs });
@@ -57,7 +54,6 @@ export class EndedExecutions {
   ): Promise<void> {
     const { now } = changes;
     await this.ended(tx, execution, released, now);
-    await this.breakers.record(tx, attemptOf(execution, released, now, true));
     if (this.liveEvents.areWanted) {
       const why = { error_type: failure.type };
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_failed', execution, now, why));
@@ -74,6 +70,22 @@ export class EndedExecutions {
     });
     if (!execution.withoutRun) await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
     if (!execution.replay) await countFailure(tx, execution.agent, failure, now);
+  }
+
+  /**
+   * Counts the last attempt for its breaker, which it locks. Call it when the transaction locks no more correlations and
+   * executions, because those that wait for the breaker have locked theirs.
+   */
+  async countAttempt(
+    tx: Transaction,
+    now: number,
+    { agent, limitKeys, cache }: EndingExecution,
+    { started_at: startedAt }: ReleasedExecution,
+    failed: boolean,
+  ): Promise<void> {
+    // An answer from the cache says nothing about the engine, which was not invoked.
+    if (!failed && cache && 'from' in cache) return;
+    await this.breakers.record(tx, { agent, limitKeys, startedAt, failed, now });
   }
 
   private async ended(
@@ -103,11 +115,3 @@ export class EndedExecutions {
     }
   }
 }
-
-/** The last attempt of the execution, for its breaker. */
-const attemptOf = (
-  { agent, limitKeys }: EndingExecution,
-  { started_at: startedAt }: ReleasedExecution,
-  now: number,
-  failed: boolean,
-): EndedExecutionAttempt => ({ agent, limitKeys, startedAt, failed, now });

@@ -190,7 +190,9 @@ const insertRetried = preparedInsert('failure_changes', ['failure_group', 'chang
 /** Lets claimed executions of a replay wait for an answer from the record. Nothing may claim them again. */
 export async function leaveToRecord({ db }: Transaction, ids: readonly string[]): Promise<void> {
   await changeState(db, 'executions', ['running'], 'pending')
-    .set({ ...NO_LEASE, replay: UNANSWERED, available_at: NEVER, started_at: null, attempt_started_at: null })
+    .set({ ...NO_LEASE, replay: UNANSWERED, available_at: NEVER })
+    // They have not started, and hold nothing.
+    .set({ started_at: null, attempt_started_at: null, held_keys: null })
     .where('id', 'in', ids)
     .execute();
 }

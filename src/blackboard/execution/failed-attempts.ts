@@ -101,6 +101,7 @@ export class FailedAttempts {
     if (!released) return this.usages.discard(tx, changes, execution);
     await this.usages.spend(tx, changes, execution);
     await this.endedExecutions.failed(tx, changes, execution, released, failure);
+    await this.endedExecutions.countAttempt(tx, changes.now, execution, released, true);
     (await changes.get(execution.correlationId)).pending -= 1;
     return 'failed';
   }

@@ -89,6 +89,7 @@ export class Outcomes {
       if (typeof seq !== 'number') throw new Error(`artifact ${output.draft.id} exists`);
       await this.artifacts.trigger(tx, changes, correlation, seq, output);
     }
+    await this.endedExecutions.countAttempt(tx, changes.now, execution, released, false);
     correlation.pending -= 1;
   }
 

@@ -31,8 +31,8 @@ export class Breakers {
   ) {}
 
   /**
-   * Records the outcome of an attempt in the transaction that stores it. The breaker is locked after correlations and
-   * executions, and each such transaction locks one. For agents without a breaker, it asks the database nothing.
+   * Records the outcome of an attempt in the transaction that stores it. The breaker is locked after all correlations and
+   * executions of the transaction, and each such transaction locks one. For agents without a breaker, it asks the database nothing.
    */
   async record(tx: Transaction, { agent, limitKeys, startedAt, ...ended }: EndedExecutionAttempt): Promise<void> {
     const rule = this.catalog.agent(agent)?.breaker;

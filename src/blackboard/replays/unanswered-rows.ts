@@ -41,7 +41,15 @@ export const findUnanswered = (db: Reader, id: string) =>
 export const holdUnanswered = (tx: Transaction, id: string) =>
   locking(
     tx.db,
-    unanswered(tx.db, id).select(['executions.id', 'agent as queue', 'correlation_id', 'attempt', 'direct', 'replay']),
+    unanswered(tx.db, id).select([
+      'executions.id',
+      'agent as queue',
+      'correlation_id',
+      'attempt',
+      'direct',
+      'replay',
+      'limit_keys',
+    ]),
     { wait: true },
   ).executeTakeFirst();
 
