@@ -20,17 +20,20 @@ export const findOpenAmong = preparedWithList<object, string, OpenBreakerRow>((d
     .$narrowType<{ open_until: number }>(),
 );
 
-/** Returns the keys whose breaker is open or half-open. */
-export async function findOpen(db: Reader): Promise<string[]> {
-  const rows = await db.selectFrom('breakers').select('breaker_key').where('open_until', 'is not', null).execute();
-  return rows.map(({ breaker_key }) => breaker_key);
-}
+/** Counts the breakers of each agent that are open or half-open. */
+export const countOpen = (db: Reader): Promise<{ agent: string; count: number }[]> =>
+  db
+    .selectFrom('breakers')
+    .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
+    .where('open_until', 'is not', null)
+    .groupBy('agent')
+    .execute();
 
 /** Reads and locks the breaker of a key. Makes a closed one if there is none. */
 export const holdOrMake = prepared<BreakersTable, BreakersTable>((db, place) =>
   db
     .insertInto('breakers')
-    .values(places(place, ['breaker_key', 'outcomes', 'open_until', 'forget_at']))
+    .values(places(place, ['breaker_key', 'agent', 'outcomes', 'open_until', 'forget_at']))
     // Changes nothing, but locks the row until the transaction ends and returns it.
     .onConflict((conflict) =>
       conflict.column('breaker_key').doUpdateSet({ breaker_key: (eb) => eb.ref('excluded.breaker_key') }),
@@ -47,7 +50,7 @@ export const holdIfMade = prepared<Pick<BreakersTable, 'breaker_key'>, BreakersT
     .returningAll(),
 );
 
-export const saveBreaker = prepared<BreakersTable, unknown>((db, place) =>
+export const saveBreaker = prepared<Omit<BreakersTable, 'agent'>, unknown>((db, place) =>
   db
     .updateTable('breakers')
     .set(places(place, ['outcomes', 'open_until', 'forget_at']))

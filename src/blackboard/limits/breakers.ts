@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { breakerAgent, breakerName } from '../../catalog/limits.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { deleteBreaker, findOpen, holdIfMade, holdOrMake, saveBreaker } from './breaker-rows.js';
+import { countOpen, deleteBreaker, holdIfMade, holdOrMake, saveBreaker } from './breaker-rows.js';
 import { afterAttempt, type EndedAttempt } from './breaker-rule.js';
-import { keyText, parseKey, parseKeys } from './limit-usage.js';
+import { keyText, parseKeys } from './limit-usage.js';
 
 /** The breaker of a key that no attempt has used for so long starts again. */
 const FORGOTTEN_AFTER_MS = 86_400_000;
@@ -42,7 +42,7 @@ export class Breakers {
     if (!key) return;
     const breaker_key = keyText(key);
     const forget_at = ended.now + FORGOTTEN_AFTER_MS;
-    const made = { breaker_key, outcomes: '', open_until: null, forget_at };
+    const made = { breaker_key, agent, outcomes: '', open_until: null, forget_at };
     const [known] = await (ended.failed ? holdOrMake(tx.db, made) : holdIfMade(tx.db, { breaker_key }));
     if (!known) return;
     const state = { outcomes: known.outcomes, openUntil: known.open_until };
@@ -63,11 +63,9 @@ export class Breakers {
       this.catalog.agents.flatMap(({ name, breaker }) => (breaker ? [[name, 0] as const] : [])),
     );
     if (counts.size === 0) return counts;
-    for (const text of await findOpen(this.unitOfWork.reader)) {
-      const agent = breakerAgent(parseKey(text)[0])!;
-      const count = counts.get(agent);
-      if (count !== undefined) counts.set(agent, count + 1);
-    }
+    // Other processes may have agents that this one does not have.
+    for (const { agent, count } of await countOpen(this.unitOfWork.reader))
+      if (counts.has(agent)) counts.set(agent, Number(count));
     return counts;
   }
 }

@@ -136,8 +136,13 @@ export class AnsweredWork {
   }
 
   private mayDiffer(agent: string): boolean {
-    const own = this.record.executions.filter((execution) => execution.agent === agent);
+    const own = this.startedBy(agent);
     return this.isChanged(agent) || own.some((execution) => !this.isStillValid(execution));
+  }
+
+  /** Executions whose input was superseded never start, and say nothing about the agent. */
+  private startedBy(agent: string): RecordedExecution[] {
+    return this.record.executions.filter((execution) => execution.agent === agent && execution.superseded_by === null);
   }
 
   private typesBehind(agents: readonly AgentDefinition[]): Set<string> {
@@ -158,7 +163,7 @@ export class AnsweredWork {
   private isChanged(agent: string): boolean {
     const known = this.changed.get(agent);
     if (known !== undefined) return known;
-    const digests = this.record.executions.filter((execution) => execution.agent === agent);
+    const digests = this.startedBy(agent);
     const now = this.current.digestOf(agent);
     const isChanged =
       now === null ||

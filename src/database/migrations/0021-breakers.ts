@@ -1,3 +1,5 @@
+import { sql } from 'kysely';
+
 import type { NumberedMigration } from './migration.js';
 import { primaryKey, required } from './table-parts.js';
 
@@ -9,9 +11,17 @@ export const breakers: NumberedMigration = {
     await db.schema
       .createTable('breakers')
       .addColumn('breaker_key', 'text', primaryKey)
+      .addColumn('agent', 'text', required)
       .addColumn('outcomes', 'text', required)
       .addColumn('open_until', 'bigint')
       .addColumn('forget_at', 'bigint', required)
+      .execute();
+    // Counts those that are not closed, however many have failures.
+    await db.schema
+      .createIndex('breakers_open')
+      .on('breakers')
+      .column('agent')
+      .where(sql<boolean>`open_until is not null`)
       .execute();
   },
 };

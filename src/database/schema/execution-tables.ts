@@ -177,6 +177,7 @@ export interface LimitRatesTable {
 export interface BreakersTable {
   /** The form of `executions.blocked_on`. */
   breaker_key: string;
+  agent: string;
   /** Which of the last attempts failed (src/blackboard/limits/breaker-rule.ts). */
   outcomes: string;
   /** Until then nothing starts (epoch ms), and after it one attempt at a time. Null if the breaker is closed. */
