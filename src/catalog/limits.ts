@@ -104,11 +104,9 @@ export const breakerName = (agent: string): string => BREAKER + agent;
 export const breakerAgent = (name: string): string | null =>
   name.startsWith(BREAKER) ? name.slice(BREAKER.length) : null;
 
-/** The agent of a name of turns or breakers. Null if it is the name of a limit. */
-export const ruleAgent = (name: string): string | null => singletonAgent(name) ?? breakerAgent(name);
-
 /** The name for people. */
-export const shownLimit = (name: string): string => (ruleAgent(name) === null ? `limit ${name}` : name.trim());
+export const shownLimit = (name: string): string =>
+  singletonAgent(name) === null && breakerAgent(name) === null ? `limit ${name}` : name.trim();
 
 /** The values of a limit that can change while it is used. */
 export type LimitValues = Pick<LimitOptions, 'concurrency' | 'rate' | 'burst'>;

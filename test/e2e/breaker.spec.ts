@@ -5,6 +5,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { answers, Receiver } from '../support/receiver.js';
 import { GATE, gatesOf, started } from './batch-board.js';
 import { Board } from './board.js';
+import { operate } from './operations.js';
 import { type Held, Outside } from './outside.js';
 
 const OPEN_MS = 30_000;
@@ -421,7 +422,31 @@ describe('a breaker after a restart', () => {
     outside = await restart(`${breaker()},`);
     expect(await claim()).toEqual([]);
     outside = await restart('');
-    let count = 0;
-    await eventually('all can be claimed', async () => (count += (await claim()).length) === 3);
+    const all: Held[] = [];
+    await eventually('all can be claimed', async () => {
+      all.push(...(await claim()));
+      return all.length === 3;
+    });
+    for (const held of all) await outside.send(held, 'complete', { outputs: [] });
+    // Then processes without the agent, which go by the database, keep nothing waiting either.
+    expect(await board.app.database.rows('select * from breakers')).toEqual([]);
+  });
+
+  it('lets what waits go while no process has the agent, so that it is seen and can be ended', async () => {
+    const outside = await restart(`${breaker()},`);
+    for (let n = 0; n < 2; n += 1) await board.publish('Task', { n });
+    for (const held of await outside.claim({ agents: ['person'], max: 10 }))
+      await outside.send(held, 'fail', { error_message: 'down', final: true });
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n += 1) ids.push(await board.publish('Task', { n }));
+    expect(await outside.claim({ agents: ['person'], max: 10 })).toEqual([]);
+    await board.close();
+    const other = 'agents: { other: { consumes: [{ types: [Other] }], engine: { kind: external } } }\n';
+    board = await Board.start(other, { clock, folder: folder.path });
+    clock.advance(OPEN_MS);
+    const waiting = 'select id from executions where blocked_on is not null and ended_at is null';
+    await eventually('none waits for the breaker', async () => (await board.app.database.rows(waiting)).length === 0);
+    expect(await operate(board.http, 'fail', { agent: 'person' })).toMatchObject({ state: 'completed', done: 3 });
+    for (const id of ids) expect(await board.ended(id)).toMatchObject({ state: 'failed' });
   });
 });

@@ -335,4 +335,21 @@ describe('debounce after a restart', () => {
     clock.advance(30 * SECOND);
     expect(await board.ended(second)).toMatchObject({ state: 'completed', artifact_count: 2 });
   });
+
+  it('keeps a window while no process has the agent, says so, and then ends it at once', async () => {
+    await start(debounce());
+    const correlation = await board.publish('Edited', { document: 'b', version: 1 });
+    await board.close();
+    const other = 'agents: { other: { consumes: [{ types: [Other] }], engine: { kind: external } } }\n';
+    board = await Board.start(other, { clock, folder: folder.path });
+    clock.advance(30 * SECOND);
+    await eventually('the timer waits for the agent', async () => {
+      const parked = await board.app.database.rows('select id from timers where was_due_at is not null');
+      return parked.length === 1;
+    });
+    const { body } = await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200);
+    expect(body).toMatchObject({ items: [{ kind: 'window', size: 1, size_needed: null, without_process: true }] });
+    await start(debounce());
+    expect(await board.ended(correlation)).toMatchObject({ state: 'completed', artifact_count: 2 });
+  });
 });

@@ -16,6 +16,7 @@ export const WORKER: Role = { api: true, worker: true };
 export class Replicas {
   private readonly folder = new ConfigurationFolder();
   private readonly boards: Board[] = [];
+  private readonly running: Board[] = [];
 
   /** Has no grace period, which would not end on a clock that stands still. */
   async start(config: string, { settings, ...options }: TestAppOptions = {}): Promise<Board> {
@@ -25,11 +26,17 @@ export class Replicas {
       ...options,
     });
     this.boards.push(board);
+    this.running.push(board);
     return board;
   }
 
+  /** Stops the apps, and leaves the database as it is. */
+  async stop(): Promise<void> {
+    await Promise.all(this.running.splice(0).map((board) => board.close()));
+  }
+
   async close(): Promise<void> {
-    await Promise.all(this.boards.map((board) => board.close()));
+    await this.stop();
     await this.boards[0]?.app.database.drop();
     this.folder.remove();
   }

@@ -36,11 +36,13 @@ export class Breakers {
    */
   async record(tx: Transaction, { agent, limitKeys, startedAt, ...ended }: EndedExecutionAttempt): Promise<void> {
     const rule = this.catalog.agent(agent)?.breaker;
-    if (!rule || limitKeys === null || startedAt === null) return;
+    if (rule === undefined || limitKeys === null || startedAt === null) return;
     // Executions of replays have none, nor those that were queued before the agent had it.
     const key = parseKeys(limitKeys).find(([name]) => name === breakerName(agent));
     if (!key) return;
     const breaker_key = keyText(key);
+    // The configuration no longer has it. Processes without the agent go by the row, and would let one start at a time.
+    if (rule === null) return void (await deleteBreaker(tx.db, { breaker_key }));
     const forget_at = ended.now + FORGOTTEN_AFTER_MS;
     const made = { breaker_key, agent, outcomes: '', open_until: null, forget_at };
     const [known] = await (ended.failed ? holdOrMake(tx.db, made) : holdIfMade(tx.db, { breaker_key }));

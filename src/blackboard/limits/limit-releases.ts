@@ -21,6 +21,8 @@ import { SharedLimits } from './shared-limits.js';
 import { isTurn, turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
+/** For a process without limits. */
+const LOOK_FOR_OTHERS_MS = 5_000;
 /** Keys in one transaction. */
 const KEYS_AT_ONCE = 500;
 /** Executions of one key that one transaction puts back into the queue. */
@@ -41,7 +43,7 @@ export class LimitReleases {
   private readonly keys = new Set<string>();
   /** Key → when its rate has room (epoch ms). */
   private readonly times = new Map<string, number>();
-  /** Whether the last look at all keys found any. A process without limits then looks no more. */
+  /** Whether the last look at all keys found any. If not, a process without limits looks less often. */
   private areSome = true;
   private deletedAt = -Infinity;
   /** Looking at all keys continues after this one. Null if it has ended. */
@@ -99,7 +101,13 @@ export class LimitReleases {
   /** For executions that ended in other processes or without an end, and for limits that were changed. */
   @Interval(LOOK_AGAIN_MS)
   lookAgain(): void {
-    if (!this.isWorking || (this.limits.areNone && !this.areSome)) return;
+    if (!this.limits.areNone || this.areSome) this.lookAtAll();
+  }
+
+  /** For agents that only other processes have, which may leave it to this one to let their executions start. */
+  @Interval(LOOK_FOR_OTHERS_MS)
+  lookAtAll(): void {
+    if (!this.isWorking) return;
     this.after ??= '';
     this.loop.wake();
   }

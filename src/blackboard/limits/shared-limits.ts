@@ -1,13 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import {
-  breakerAgent,
-  type Limit,
-  type LimitValues,
-  singletonAgent,
-  withValues,
-} from '../../catalog/limits.js';
+import { breakerAgent, type Limit, type LimitValues, singletonAgent, withValues } from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
@@ -68,7 +62,7 @@ export class SharedLimits {
       ),
       this.turns(db, keys),
       findRates(db, {}, texts),
-      findOpenAmong(db, {}, keys.filter((key) => this.hasBreaker(key)).map(keyText)),
+      findOpenAmong(db, {}, keys.filter((key) => this.mayBeOpen(key)).map(keyText)),
     ]);
     return new LimitUsage(
       limits,
@@ -100,13 +94,11 @@ export class SharedLimits {
 
   /**
    * Returns those of the keys for which executions may start now, as far as turns decide it. A process without the agent,
-   * or without its rule, passes its turns on, too: workers may lack an external agent. Only a process that has the agent
-   * knows whether it still has a breaker.
+   * or without its rule, passes its turns on, too: workers may lack an external agent.
    */
   async passable(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
-    const known = keys.filter(([name]) => breakerAgent(name) === null || this.catalog.agent(breakerAgent(name)!));
-    const taken = new Set((await this.turns(db, known)).map(keyText));
-    return known.filter((key) => !taken.has(keyText(key)));
+    const taken = new Set((await this.turns(db, keys)).map(keyText));
+    return keys.filter((key) => !taken.has(keyText(key)));
   }
 
   /** Returns those of the keys whose turn an execution has. */
@@ -124,10 +116,13 @@ export class SharedLimits {
     return found;
   }
 
-  /** False for the other limits, and if the configuration no longer has the breaker: then it keeps nothing waiting. */
-  private hasBreaker([name]: LimitKey): boolean {
+  /**
+   * False for the other limits, and if the agent no longer has the breaker: then it keeps nothing waiting. A process without
+   * the agent does not know whether it has one, and goes by what the database says.
+   */
+  private mayBeOpen([name]: LimitKey): boolean {
     const agent = breakerAgent(name);
-    return agent !== null && this.catalog.agent(agent)?.breaker != null;
+    return agent !== null && this.catalog.agent(agent)?.breaker !== null;
   }
 
   /** Without a limit with `hold`, it asks the database nothing. */

@@ -1,0 +1,35 @@
+import { eventually } from '../support/eventually.js';
+import { type Held, Outside } from './outside.js';
+import { Replicas, SERVER, WORKER } from './replica-boards.js';
+
+const LIMIT = 'limits: { desk: { concurrency: 1, hold: true } }\n';
+const PERSON = 'agents: { person: { consumes: [{ types: [Task] }], limits: [desk], engine: { kind: external } } }\n';
+const OTHER = 'agents: { other: { consumes: [{ types: [Other] }], engine: { kind: external } } }\n';
+
+/** Uses two apps over HTTP on one Postgres. Only the one that runs no agents has the external agent. */
+describe.each([
+  ['has the limit', LIMIT + OTHER],
+  ['has no limits', OTHER],
+])('a limit with hold of an external agent that no worker process has, if the worker process %s', (_, config) => {
+  const replicas = new Replicas();
+
+  afterAll(() => replicas.close());
+
+  it('is held until the end, and then the next one can be claimed', async () => {
+    await replicas.start(config, { role: WORKER });
+    const server = await replicas.start(LIMIT + PERSON, { role: SERVER });
+    const outside = new Outside(server.http);
+    const claim = (): Promise<Held[]> => outside.claim({ agents: ['person'], max: 10 });
+    const first = await server.publish('Task', {});
+    const held = await outside.claimOne({ agents: ['person'] });
+    await outside.send(held, 'release');
+    const second = await server.publish('Task', {});
+    const [again, ...others] = await claim();
+    expect([again?.correlation_id, others]).toEqual([first, []]);
+    expect(await claim()).toEqual([]);
+    await outside.send(again!, 'complete', { outputs: [] });
+    let next: Held[] = [];
+    await eventually('the next one can be claimed', async () => (next = await claim()).length > 0);
+    expect(next.map(({ correlation_id: id }) => id)).toEqual([second]);
+  });
+});
