@@ -336,7 +336,7 @@ describe('debounce after a restart', () => {
     expect(await board.ended(second)).toMatchObject({ state: 'completed', artifact_count: 2 });
   });
 
-  it('keeps a window while no process has the agent, says so, and then ends it at once', async () => {
+  it('keeps a window while no process has the agent, says so, and then ends it immediately', async () => {
     await start(debounce());
     const correlation = await board.publish('Edited', { document: 'b', version: 1 });
     await board.close();
