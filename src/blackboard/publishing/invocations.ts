@@ -11,6 +11,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
 import { type ExecutionInput, inputOf } from '../artifacts/execution-input.js';
+import { NO_REPLAY, type ReplayColumns } from '../correlations/correlation-rows.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Deadlines } from '../scheduling/deadlines.js';
@@ -29,10 +30,19 @@ export interface Invocation {
   background: boolean;
   /** Milliseconds from its beginning until it is cancelled; null: no deadline. */
   deadlineMs: number | null;
+  /** Whether it is kept apart from live work like a replay. */
+  replay: ReplayColumns;
   /** The span of the request that it is prepared for. */
   cause: Span;
   /** Memory that the defaults in its inputs take (bytes), besides that of the request. */
   grownBytes: number;
+}
+
+interface Manner {
+  background?: boolean;
+  firstId?: string;
+  deadlineMs?: number | null;
+  replay?: ReplayColumns;
 }
 
 /** Executions that a caller requests by the agent's name. Their inputs trigger no agent. */
@@ -57,7 +67,7 @@ export class Invocations {
     agent: string,
     inputs: JsonObject,
     correlationId: string,
-    how: { firstId: string; background: boolean; deadlineMs?: number | null },
+    how: Manner & { firstId: string; background: boolean },
   ): Invocation {
     const { subscription, named } = namedInputs(this.agent(agent), inputs);
     return this.prepare(subscription, named, correlationId, how);
@@ -68,11 +78,12 @@ export class Invocations {
     agent: string,
     inputs: readonly { type: string; payload: JsonObject }[],
     correlationId: string,
+    how: Pick<Manner, 'background' | 'replay'> = {},
   ): Invocation {
     const types = inputs.map(({ type }) => type);
     const subscription = fittingSubscription(this.agent(agent), types);
     const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
-    return this.prepare(subscription, named, correlationId, { direct: true });
+    return this.prepare(subscription, named, correlationId, { ...how, direct: true });
   }
 
   /**
@@ -80,9 +91,11 @@ export class Invocations {
    * calls `Admission.refuseWhenBusy` first.
    */
   async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
-    const { subscription, correlationId, background, deadlineMs, direct } = invocation;
+    const { subscription, correlationId, background, deadlineMs, direct, replay } = invocation;
     const changes = this.tracker.begin(tx, invocation.cause);
-    const correlation = await changes.create(correlationId, { background, beginning: direct ? 'invoked' : 'run' });
+    // Only runs have a row in the table `runs`.
+    const beginning = direct || replay.origin !== null ? 'invoked' : 'run';
+    const correlation = await changes.create(correlationId, { background, beginning, replay });
     if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
     const inputs: number[] = [];
     const known: ExecutionInput[] = [];
@@ -124,27 +137,28 @@ export class Invocations {
       background = false,
       firstId = newId(),
       deadlineMs = null,
-    }: { direct?: boolean; background?: boolean; firstId?: string; deadlineMs?: number | null },
+      replay = NO_REPLAY,
+    }: Manner & { direct?: boolean },
   ): Invocation {
     const ordered = isJoin(subscription) ? inOrderOfTypes(subscription, inputs) : inputs;
     const limit = this.drafts.growthLimit();
+    const isReplay = replay.origin !== null;
     const drafts = ordered.map((input, index) =>
-      this.draft(input, correlationId, index === 0 ? firstId : newId(), limit),
+      this.draft(input, { correlationId, artifactId: index === 0 ? firstId : newId(), replay: isReplay }, limit),
     );
     // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
     const cause = background ? NO_SPAN : this.tracing.current();
     const grownBytes = limit.memoryBytes;
-    return { subscription, drafts, correlationId, direct, background, deadlineMs, cause, grownBytes };
+    return { subscription, drafts, correlationId, direct, background, deadlineMs, replay, cause, grownBytes };
   }
 
   private draft(
     { type, payload, path }: NamedInput,
-    correlationId: string,
-    artifactId: string,
+    of: { artifactId: string; correlationId: string; replay: boolean },
     limit: GrowthLimit,
   ): ArtifactDraft {
     try {
-      return this.drafts.check({ artifactId, correlationId, type, payload, tags: [], partitionKey: null }, limit);
+      return this.drafts.check({ ...of, type, payload, tags: [], partitionKey: null }, limit);
     } catch (error) {
       throw error instanceof DomainError ? new DomainError(error.code, `${path}: ${error.message}`) : error;
     }
