@@ -41,7 +41,7 @@ interface Column {
 export function csvColumns(
   { field, quotable }: Pick<CsvSource, 'field' | 'quotable'>,
   header: readonly string[],
-  draft: BatchDraft,
+  draft: Pick<BatchDraft, 'inputMapping' | 'rowKey'>,
   types: ReadonlyMap<string, CellType>,
 ): (row: string[]) => ImportRow {
   checkHeader(field, header);

@@ -1,11 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import type { FileHandle } from 'node:fs/promises';
 import { finished } from 'node:stream/promises';
 
 import { CsvError, Parser } from 'csv-parse';
 
 import { DomainError } from '../../../common/domain-error.js';
-import { chunksOf } from './file-chunks.js';
+import { type ByteSource, chunksOf } from './file-chunks.js';
 
 const NEWLINE = 10;
 const CHUNK_BYTES = 16 * 1_024;
@@ -28,7 +27,7 @@ const FAULTS: Record<string, string> = {
  * skipped. The memory of one list does not depend on the size of the file. Throws DomainError `invalid`, which names
  * `field`, if the file is not such a CSV.
  */
-export async function* readCsv(field: string, file: FileHandle, delimiter: string): AsyncGenerator<string[][]> {
+export async function* readCsv(field: string, file: ByteSource, delimiter: string): AsyncGenerator<string[][]> {
   try {
     yield* parse(file, delimiter);
   } catch (error) {
@@ -38,7 +37,7 @@ export async function* readCsv(field: string, file: FileHandle, delimiter: strin
   }
 }
 
-async function* parse(file: FileHandle, delimiter: string): AsyncGenerator<string[][]> {
+async function* parse(file: ByteSource, delimiter: string): AsyncGenerator<string[][]> {
   const text = new TextCheck();
   // Both kinds of line break, because concatenated files contain both.
   const parser = new Parser({ bom: true, delimiter, record_delimiter: ['\r\n', '\n'], skip_empty_lines: true });
@@ -108,7 +107,7 @@ const fields = (count: number): string => (count === 1 ? '1 field' : `${count} f
 const expectedOf = (error: CsvError): string => /expect (\d+)/.exec(error.message)![1]!;
 
 /** Returns the number of the line, from 1, that contains the byte at `offset`. */
-async function lineOf(file: FileHandle, offset: number): Promise<number> {
+async function lineOf(file: ByteSource, offset: number): Promise<number> {
   let line = 1;
   let left = offset;
   for await (const chunk of chunksOf(file, CHUNK_BYTES)) {
