@@ -17,6 +17,13 @@ export interface ScheduleVariables {
   scheduled_for: string;
 }
 
+/** The variables of a scorer of an experiment (docs/experiments.md). Null if there is none. */
+export interface ScorerVariables {
+  input: unknown;
+  output: unknown;
+  expected: unknown;
+}
+
 /**
  * Evaluates CEL within limits: an evaluation blocks the main thread for at most 10 ms and ends with an error result
  * after 1 s; expression-limits.ts has the others. To keep the 10 ms, code that makes a large payload must register its
@@ -29,7 +36,10 @@ export class ExpressionEvaluator {
   private readonly processes = new EvaluationProcesses();
 
   /** `source` must have passed `checkExpression`. */
-  async evaluate(source: string, variables: ExpressionVariables | ScheduleVariables): Promise<EvaluationResult> {
+  async evaluate(
+    source: string,
+    variables: ExpressionVariables | ScheduleVariables | ScorerVariables,
+  ): Promise<EvaluationResult> {
     const program = compiled(source);
     // Work that may take longer than a millisecond goes to a process that can be killed.
     return program.runShort(variables) ?? (await this.processes.evaluate(source, program.used(variables)));

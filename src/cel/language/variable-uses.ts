@@ -1,8 +1,10 @@
 import { type Expr, loopParts, parts } from './syntax-tree.js';
 
 export const VARIABLES = ['payload', 'artifact', 'inputs'] as const;
+/** The variables of a scorer of an experiment. */
+export const SCORER_VARIABLES = ['input', 'output', 'expected'] as const;
 /** The variables of some expression. `scheduled_for` is that of the payload of a schedule. */
-export const ALL_VARIABLES = [...VARIABLES, 'scheduled_for'] as const;
+export const ALL_VARIABLES = [...VARIABLES, 'scheduled_for', ...SCORER_VARIABLES] as const;
 export type Variable = (typeof ALL_VARIABLES)[number];
 
 /**
