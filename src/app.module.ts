@@ -15,6 +15,7 @@ import { CorrelationsModule } from './features/correlations/correlations.module.
 import { DashboardModule } from './features/dashboard/dashboard.module.js';
 import { DefinitionsModule } from './features/definitions/definitions.module.js';
 import { ExecutionsModule } from './features/executions/executions.module.js';
+import { ExperimentsModule } from './features/experiments/experiments.module.js';
 import { HealthModule } from './features/health/health.module.js';
 import { IdempotencyModule } from './features/idempotency/idempotency.module.js';
 import { LimitRoutesModule } from './features/limits/limit-routes.module.js';
@@ -49,6 +50,7 @@ export class AppModule {
         CorrelationsModule,
         CompareModule,
         ReplayRoutesModule,
+        ExperimentsModule,
         AgentsModule,
         ActivityModule,
         ExecutionsModule,

@@ -1,6 +1,7 @@
 import type { ActivityTables } from './schema/activity-tables.js';
 import type { ArtifactTables } from './schema/artifact-tables.js';
 import type { ExecutionTables } from './schema/execution-tables.js';
+import type { ExperimentTables } from './schema/experiment-tables.js';
 import type { OperationTables } from './schema/operation-tables.js';
 import type { ProcessTables } from './schema/process-tables.js';
 import type { RunTables } from './schema/run-tables.js';
@@ -12,6 +13,7 @@ import type { WebhookTables } from './schema/webhook-tables.js';
 export type * from './schema/activity-tables.js';
 export type * from './schema/artifact-tables.js';
 export type * from './schema/execution-tables.js';
+export type * from './schema/experiment-tables.js';
 export type * from './schema/operation-tables.js';
 export type * from './schema/process-tables.js';
 export type * from './schema/run-tables.js';
@@ -35,4 +37,5 @@ export interface Schema
     WebhookTables,
     ProcessTables,
     OperationTables,
-    ScheduleTables {}
+    ScheduleTables,
+    ExperimentTables {}

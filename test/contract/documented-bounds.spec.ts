@@ -46,6 +46,10 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['values of a limit that belong together', /^(burst: counts for a rate)/],
   ['agents that are external', /is not an external agent/],
   ['a metric that exists', /^name: unknown metric /],
+  ['one data set, with rows, agents and types that exist', /^data[.:]/],
+  ['one place of the expected values, which the data set has', /^expected[.:]/],
+  ['overrides that fit the agents', /^variants\[\d+\]/],
+  ['what a kind of scorer needs, and expressions that compile', /^scorers\[\d+\]/],
   [
     'the types that the agent publishes, and their schemas',
     /^(outputs\[\d+\](\.type)?: |the answer )|refuses its payload|the payload of \w+ must be an object/,
@@ -65,6 +69,9 @@ const KNOWN = {
   limit_name: ['calls'],
   schedule_name: ['stocktaking', 'daily'],
   options: [{ every: '1h', publishes: { type: 'Note' } }],
+  output: ['Note'],
+  agent: ['router', 'shouter'],
+  variants: [[{ name: 'a' }, { name: 'b' }]],
 };
 
 const EXTERNAL = `

@@ -17,12 +17,10 @@ export class NaiveBayes {
   private readonly totals = new Map<string, number>();
   private readonly texts = new Map<string, number>();
   private readonly featuresOf: (text: string) => string[];
+  private readonly alpha: number;
 
-  constructor(
-    lessons: readonly Labelled[],
-    private readonly alpha: number,
-    { bigrams = false } = {},
-  ) {
+  constructor(lessons: readonly Labelled[], alpha: number, { bigrams = false } = {}) {
+    this.alpha = alpha;
     this.featuresOf = bigrams ? withPairs : words;
     for (const { text, category } of lessons) {
       this.texts.set(category, (this.texts.get(category) ?? 0) + 1);

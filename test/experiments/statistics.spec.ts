@@ -102,7 +102,7 @@ describe('the comparison of two variants', () => {
   });
 
   it('tries all sign changes where there are few', () => {
-    // Of the 8 sums of ±1, ±2, ±4, those of at least 5: 7 and 5, with both signs.
+    // The 8 sums of ±1, ±2 and ±4: 7 and 5, with both signs, are at least as far from zero as the sum that was seen.
     const pairs: Pair[] = [
       [0, -1],
       [0, 2],

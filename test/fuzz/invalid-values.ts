@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
-import type { KnownValues } from './schema-values.js';
+import { type KnownValues, knownOf } from './schema-values.js';
 
 /** A value that the document does not allow, one step beyond its schema. */
 export interface InvalidValue {
@@ -48,7 +48,8 @@ export class InvalidValues {
 
   /** Returns a value that the schema allows, as small as possible. */
   valid(schema: Schema, name = ''): JsonValue {
-    const known = this.known[name]?.[0];
+    const plain = resolved(schema, this.document);
+    const known = knownOf(this.known, name, plain)?.[0];
     if (known !== undefined) return known;
     const {
       type,
@@ -62,7 +63,7 @@ export class InvalidValues {
       anyOf,
       allOf,
       minimum = 0,
-    } = resolved(schema, this.document);
+    } = plain;
     const [alternative] = oneOf ?? anyOf ?? [];
     if (alternative && !type) return this.valid(alternative);
     if (allOf) return this.valid(allOf[0]!);
@@ -131,7 +132,8 @@ export class InvalidValues {
 
   private wrongCounts({ type, items, minItems = 0, maxItems }: Schema, name: string): InvalidValue[] {
     if (type !== 'array') return [];
-    const item = (this.known[name]?.[0] as JsonValue[] | undefined)?.[0] ?? this.valid(items!);
+    const [known] = knownOf(this.known, name, { type, items }) ?? [];
+    const item = (known as JsonValue[] | undefined)?.[0] ?? this.valid(items!);
     const many = (count: number): InvalidValue => ({
       what: `: ${count} items`,
       value: Array.from({ length: count }, () => item),

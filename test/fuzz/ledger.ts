@@ -19,6 +19,8 @@ export interface Holdings {
   runs: string[];
   batches: string[];
   operations: string[];
+  /** Their trials come when workers are free, and are not counted. */
+  experiments: string[];
   keys: string[];
 }
 
@@ -31,6 +33,7 @@ export class Ledger {
   private readonly runs = new Set<string>();
   private readonly batches = new Set<string>();
   private readonly operations = new Set<string>();
+  private readonly experiments = new Set<string>();
   private readonly keys = new Set<string>();
 
   /** Uses the answer, because a target may be written in many ways. */
@@ -65,6 +68,11 @@ export class Ledger {
       const action = /executions\/(retry|fail)/i.exec(target)?.[1]!.toLowerCase();
       const key = headers['X-Idempotency-Key'];
       if (action && key !== undefined) this.keys.add(`POST /api/v1/executions/${action} ${key}`);
+    } else if ('experiment_id' in answer) {
+      this.experiments.add(answer.experiment_id as string);
+      const key = headers['X-Idempotency-Key'];
+      const isStart = /\/experiments\/?(\?|$)/i.test(target);
+      if (isStart && key !== undefined) this.keys.add(`POST /api/v1/experiments ${key}`);
     } else if (saysAgentFailed(status, text) || Object.keys(answer).join() === 'artifacts') {
       this.directRuns += 1;
       this.directInputs += (JSON.parse(body!.toString()) as { inputs: unknown[] }).inputs.length;
@@ -72,7 +80,7 @@ export class Ledger {
   }
 
   get holdings(): Holdings {
-    const { published, replays, directRuns, directInputs, runs, batches, operations, keys } = this;
+    const { published, replays, directRuns, directInputs, runs, batches, operations, experiments, keys } = this;
     const sorted = (ids: Set<string>): string[] => [...ids].sort();
     const outsideRuns = new Map([...published].filter(([correlation]) => !runs.has(correlation)));
     return {
@@ -83,6 +91,7 @@ export class Ledger {
       runs: sorted(runs),
       batches: sorted(batches),
       operations: sorted(operations),
+      experiments: sorted(experiments),
       keys: sorted(keys),
     };
   }
@@ -95,6 +104,8 @@ const count = (counts: Map<string, number>, id: string): void => void counts.set
 export async function storedIn(database: TestDatabase): Promise<Holdings> {
   const texts = async (query: string): Promise<string[]> =>
     (await database.rows<{ value: string }>(query)).map(({ value }) => value).sort();
+  const trials = `select correlation_id from experiment_trials`;
+  const ofTrials = `select id from correlations where id in (${trials}) or origin in (${trials})`;
   const ofReplays = `select id from correlations where origin is not null`;
   const directly = `select distinct correlation_id as value from executions where direct = 1 and correlation_id not in (${ofReplays})`;
   const ofRuns = `select id as value from runs`;
@@ -109,12 +120,13 @@ export async function storedIn(database: TestDatabase): Promise<Holdings> {
       `${external} and correlation_id not in (${directly}) and correlation_id not in (${ofRuns})` +
         ` and correlation_id not in (${ofReplays})`,
     ),
-    replays: await counted(`${external} and correlation_id in (${ofReplays})`),
+    replays: await counted(`${external} and correlation_id in (${ofReplays}) and correlation_id not in (${ofTrials})`),
     directRuns: (await texts(directly)).length,
     directInputs: (await texts(`${external} and correlation_id in (${directly})`)).length,
     runs: await texts(`select id as value from runs where batch_id is null`),
     batches: await texts(`select id as value from batches`),
     operations: await texts(`select id as value from operations`),
+    experiments: await texts(`select id as value from experiments`),
     keys: await texts(`select endpoint || ' ' || key as value from idempotency_keys`),
   };
 }

@@ -6,6 +6,17 @@ import { type ApiDocument, resolved, type Schema } from './document.js';
 /** Values that the running service knows, by the name of their field: its types, its agents, ids that exist. */
 export type KnownValues = Record<string, readonly JsonValue[]>;
 
+/** Returns those that a field may have: `output` is the name of a type in one request, and a payload in another. */
+export function knownOf(
+  known: KnownValues,
+  name: string,
+  { type, items }: Pick<Schema, 'type' | 'items'>,
+): readonly JsonValue[] | undefined {
+  const isPayload = type === 'object' || items?.type === 'object';
+  const fitting = known[name]?.filter((value) => !isPayload || typeof value === 'object');
+  return fitting?.length ? fitting : undefined;
+}
+
 /** Makes values that a schema of the document allows. */
 export class SchemaValues {
   constructor(

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
-import type { KnownValues } from './schema-values.js';
+import { type KnownValues, knownOf } from './schema-values.js';
 
 /** Beyond any reasonable value without a documented bound. */
 const LONG = 3_000;
@@ -19,8 +19,9 @@ export class ValidValues {
   ) {}
 
   of(schema: Schema, name = ''): fc.Arbitrary<JsonValue> {
-    const known = this.known[name];
-    return known ? fc.constantFrom(...known) : this.ofType(resolved(schema, this.document));
+    const plain = resolved(schema, this.document);
+    const known = knownOf(this.known, name, plain);
+    return known ? fc.constantFrom(...known) : this.ofType(plain);
   }
 
   private ofType(schema: Schema): fc.Arbitrary<JsonValue> {

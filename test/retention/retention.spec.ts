@@ -5,6 +5,7 @@ import { UnitOfWork } from '../../src/database/unit-of-work.js';
 import { BatchDeletion } from '../../src/features/batches/batch-deletion.js';
 import { ended as batchEnded, orders, send, show } from '../e2e/batch-board.js';
 import { Board } from '../e2e/board.js';
+import { Experiments } from '../e2e/experiment-board.js';
 import { Outside } from '../e2e/outside.js';
 import { termsOf } from '../faults/invariants.js';
 import { eventually } from '../support/eventually.js';
@@ -378,6 +379,29 @@ describe('batches', () => {
     expect([await cleaned.count('batches'), await cleaned.count('batch_rows'), await cleaned.count('runs')]).toEqual([
       0, 0, 0,
     ]);
+  });
+});
+
+describe('experiments', () => {
+  it('are kept as long as batches, and are deleted with their rows and trials', async () => {
+    const experiments = new Experiments(board.http);
+    const { experiment_id: id } = await experiments.run({
+      data: { csv: 'n\n1\n2\n', agent: 'picker' },
+      output: 'Picked',
+      variants: [{ name: 'one' }, { name: 'other' }],
+      scorers: [{ name: 'latency', kind: 'latency' }],
+    });
+    const counts = async (): Promise<number[]> => [
+      await cleaned.count('experiments'),
+      await cleaned.count('experiment_rows'),
+      await cleaned.count('experiment_trials'),
+    ];
+    await cleaned.cleanUpAfter(79);
+    expect(await experiments.rows(id)).toHaveLength(2);
+    expect(await counts()).toEqual([1, 2, 4]);
+    await cleaned.cleanUpAfter(2);
+    await board.http.get(`/api/v1/experiments/${id}`).expect(404);
+    expect(await counts()).toEqual([0, 0, 0]);
   });
 });
 

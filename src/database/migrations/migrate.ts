@@ -29,6 +29,7 @@ import { singletons } from './0020-singletons.js';
 import { breakers } from './0021-breakers.js';
 import { debounce } from './0022-debounce.js';
 import { heldLimits } from './0023-held-limits.js';
+import { experiments } from './0024-experiments.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -58,6 +59,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   breakers,
   debounce,
   heldLimits,
+  experiments,
 ];
 
 /**

@@ -37,6 +37,7 @@ const TAGS: Record<string, string> = {
   'External work': 'Executions that remote workers and people claim and complete',
   Correlations: 'A correlation is a publish and everything that follows from it: see its state, counts and trace',
   Replays: 'Repeat what clients published, in a new correlation',
+  Experiments: 'Try variants of agents on many rows, apart from live work, and compare their scores',
   Waiting: 'See which joins and batch windows wait, what has come and what is missing',
   Runs: 'Run a workflow that starts with one agent; wait for its end, or poll',
   Batches: 'Run an agent once for each row of a list or a CSV file, and follow the progress',

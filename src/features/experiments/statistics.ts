@@ -93,7 +93,7 @@ function* bootstrapInterval(values: readonly number[], seed: number): Generator<
 export function mcNemar(losses: number, wins: number): number {
   const count = losses + wins;
   const fewer = Math.min(losses, wins);
-  // Logarithms, because 2^-n of a thousand rows is no number any more.
+  // Logarithms, because 2^-n of a thousand rows is too small for a number.
   let term = -count * Math.LN2;
   const terms = [term];
   for (let hits = 1; hits <= fewer; hits += 1) {

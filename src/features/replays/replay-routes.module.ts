@@ -11,5 +11,6 @@ import { RequestedOverrides } from './requested-overrides.js';
   imports: [BlackboardModule, EnginesModule, IdempotencyModule],
   controllers: [ReplaysController],
   providers: [ReplaysService, RequestedOverrides],
+  exports: [RequestedOverrides],
 })
 export class ReplayRoutesModule {}

@@ -11,7 +11,10 @@ export class CorrelationStatusBody {
   @ApiProperty()
   correlation_id!: string;
 
-  @ApiProperty({ required: false, description: 'The correlation that it replays; absent if it is not a replay' })
+  @ApiProperty({
+    required: false,
+    description: 'The correlation that it replays, or the experiment that runs it; absent if it is neither',
+  })
   origin?: string;
 
   @ApiProperty({ required: false, enum: REPLAY_MODES, description: 'Absent if it is not a replay' })

@@ -1,0 +1,214 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { validateSchema } from '../../catalog/configuration-file/schema-validation.js';
+import { Diagnostics, type Path } from '../../catalog/diagnostics.js';
+import { meant, unknownType } from '../../catalog/unknown-names.js';
+import { checkExpression } from '../../cel/language/expression-check.js';
+import { SCORER_VARIABLES } from '../../cel/language/variable-uses.js';
+import { DomainError } from '../../common/domain-error.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
+import type { JsonObject } from '../../common/json.js';
+import { listed } from '../../common/names-in-messages.js';
+import { shown } from '../../common/short-text.js';
+import { withinTime } from '../../common/time-limit.js';
+import { parseTimestamp, TIMESTAMP_RULE } from '../../http/validation/query.js';
+import { RequestedOverrides } from '../replays/requested-overrides.js';
+import {
+  type ArtifactSelection,
+  type DataSet,
+  type Definition,
+  type Expected,
+  needsExpected,
+  type Scorer,
+  type Variant,
+} from './definition.js';
+import { DATA_FIELDS, EXPECTED_SCHEMA, SCORER_SCHEMA, VARIANT_SCHEMA } from './dto/definition-schemas.js';
+import type { ExperimentRequest } from './dto/experiment-request.js';
+
+/** The form of `data` after its check. */
+export interface GivenData {
+  csv?: string;
+  agent?: string;
+  delimiter?: string;
+  batch?: string;
+  artifacts?: ArtifactSelection;
+  correlations?: string[];
+  limit?: number;
+}
+
+const KINDS = ['csv', 'batch', 'artifacts', 'correlations'] as const;
+const OF_CSV = ['agent', 'delimiter'] as const;
+/** All problems are found, and so many are named. */
+const MOST_NAMED = 5;
+const LONGEST_CHECK_MS = 1_000;
+
+const SCHEMA = {
+  type: 'object',
+  properties: {
+    data: DATA_FIELDS,
+    expected: EXPECTED_SCHEMA,
+    variants: { type: 'array', items: VARIANT_SCHEMA },
+    scorers: { type: 'array', items: SCORER_SCHEMA },
+  },
+};
+
+/** Checks what a new experiment should do, before anything of it is stored. */
+@Injectable()
+export class DefinitionChecks {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly overrides: RequestedOverrides,
+  ) {}
+
+  /** Throws DomainError `invalid`, which names the first problems. */
+  async check(request: ExperimentRequest): Promise<{ definition: Definition; data: GivenData }> {
+    const { data, expected, variants, scorers } = formOf(request);
+    const problems = new Diagnostics();
+    const kind = KINDS.find((name) => data[name] !== undefined);
+    this.checkData(data, problems);
+    this.checkExpected(expected, kind === 'csv', problems);
+    this.checkVariants(variants, kind === 'csv', problems);
+    for (const [index, scorer] of scorers.entries()) {
+      // To compile a long expression takes 100 ms.
+      await yieldToEventLoop();
+      this.checkScorer(scorer, expected !== null, ['scorers', index], problems);
+    }
+    refuseRepeated(variants, 'variants', problems);
+    refuseRepeated(scorers, 'scorers', problems);
+    if (!this.catalog.type(request.output)) problems.add(['output'], unknownType(request.output, this.catalog));
+    refuse(problems);
+    return { definition: await this.definition(request, { data, expected, variants, scorers }), data };
+  }
+
+  private checkData(data: GivenData, problems: Diagnostics): void {
+    const given = KINDS.filter((name) => data[name] !== undefined);
+    if (given.length !== 1) problems.add(['data'], `must have one of ${listed(KINDS, 'and')} (got ${given.length})`);
+    const isCsv = data.csv !== undefined;
+    for (const name of OF_CSV)
+      if (data[name] !== undefined && !isCsv) problems.add(['data', name], 'is only for a csv; remove it');
+    if (isCsv && data.agent === undefined) problems.add(['data', 'agent'], 'is required with csv');
+    if (data.agent !== undefined) this.checkAgent(data.agent, ['data', 'agent'], problems);
+    const { type, from, to } = data.artifacts ?? {};
+    if (type !== undefined && !this.catalog.type(type))
+      problems.add(['data', 'artifacts', 'type'], unknownType(type, this.catalog));
+    for (const [name, time] of Object.entries({ from, to }))
+      if (time !== undefined && parseTimestamp(time) === undefined)
+        problems.add(['data', 'artifacts', name], `is not a time; ${TIMESTAMP_RULE}`);
+  }
+
+  private checkExpected(expected: Expected | null, isCsv: boolean, problems: Diagnostics): void {
+    if (expected === null) return;
+    if ('column' in expected && !isCsv)
+      problems.add(['expected', 'column'], 'is only for a csv; give path or recorded');
+    if ('recorded' in expected && isCsv)
+      problems.add(['expected', 'recorded'], 'needs originals, which a csv has not; give column or path');
+  }
+
+  private checkVariants(variants: readonly Variant[], isCsv: boolean, problems: Diagnostics): void {
+    for (const [index, { agent }] of variants.entries()) {
+      if (agent === undefined) continue;
+      const path = ['variants', index, 'agent'];
+      if (isCsv) this.checkAgent(agent, path, problems);
+      else problems.add(path, 'is only for a csv; a replay begins as its original did');
+    }
+  }
+
+  private checkScorer(scorer: Scorer, hasExpected: boolean, path: Path, problems: Diagnostics): void {
+    const { kind, expression, agent } = scorer;
+    if (needsExpected(scorer) && !hasExpected)
+      problems.add(path, `${kind} compares with the expected value; give expected in the request`);
+    const [needed] = kind === 'cel' ? ['expression' as const] : kind === 'judge' ? ['agent' as const] : [];
+    if (needed !== undefined && scorer[needed] === undefined)
+      problems.add([...path, needed], `is required with ${kind}`);
+    for (const name of ['expression', 'agent'] as const)
+      if (scorer[name] !== undefined && name !== needed) problems.add([...path, name], `is not for ${kind}; remove it`);
+    if (scorer.path !== undefined && !needsExpected(scorer) && kind !== 'judge')
+      problems.add([...path, 'path'], `is not for ${kind}; remove it`);
+    if (kind === 'cel' && expression !== undefined) checkCel(expression, [...path, 'expression'], problems);
+    if (kind === 'judge' && agent !== undefined) this.checkJudge(agent, [...path, 'agent'], problems);
+  }
+
+  private checkJudge(name: string, path: Path, problems: Diagnostics): void {
+    this.checkAgent(name, path, problems);
+    const agent = this.catalog.agent(name);
+    if (agent && !agent.subscriptions.some(({ types }) => types.length === 1))
+      problems.add(path, `${name} consumes no single type; a judge gets one artifact with input, output and expected`);
+  }
+
+  private checkAgent(name: string, path: Path, problems: Diagnostics): void {
+    if (!this.catalog.agent(name))
+      problems.add(path, `no agent has the name ${shown(name)}${meant(name, this.catalog.agents) ?? ''}`);
+  }
+
+  private async definition(
+    { output, mode = 'recorded', seed = 1 }: ExperimentRequest,
+    { data, expected, variants, scorers }: Form,
+  ): Promise<Definition> {
+    const checked: Variant[] = [];
+    for (const [index, { name, agent, overrides }] of variants.entries()) {
+      const kept = await this.checkedOverrides(overrides as JsonObject | undefined, index);
+      checked.push({ name, ...(agent !== undefined && { agent }), ...(kept && { overrides: kept }) });
+    }
+    return { data: dataSetOf(data), expected, output, mode, variants: checked, scorers, seed };
+  }
+
+  private async checkedOverrides(overrides: JsonObject | undefined, index: number) {
+    try {
+      return await this.overrides.check(overrides);
+    } catch (error) {
+      if (!(error instanceof DomainError) || error.code !== 'invalid') throw error;
+      throw new DomainError('invalid', `variants[${index}].${error.message}`);
+    }
+  }
+}
+
+interface Form {
+  data: GivenData;
+  expected: Expected | null;
+  variants: Variant[];
+  scorers: Scorer[];
+}
+
+/** Throws DomainError `invalid` if a part does not have the form of its schema. */
+function formOf({ data, expected, variants, scorers }: ExperimentRequest): Form {
+  const problems = new Diagnostics();
+  // A large CSV would be copied.
+  const { csv, ...rest } = data;
+  const shortCsv = typeof csv === 'string' ? { csv: csv.slice(0, 1) } : csv === undefined ? {} : { csv };
+  const given = { data: { ...shortCsv, ...rest }, ...(expected && { expected }), variants, scorers };
+  validateSchema(given, SCHEMA as unknown as JsonObject, [], problems);
+  refuse(problems);
+  return {
+    data: data as GivenData,
+    expected: (expected as Expected | undefined) ?? null,
+    variants: variants as unknown as Variant[],
+    scorers: scorers as unknown as Scorer[],
+  };
+}
+
+function dataSetOf({ csv, agent, batch, artifacts }: GivenData): DataSet {
+  if (csv !== undefined) return { kind: 'csv', agent: agent! };
+  if (batch !== undefined) return { kind: 'batch', batch };
+  return artifacts ? { kind: 'artifacts', artifacts } : { kind: 'correlations' };
+}
+
+function checkCel(expression: string, path: Path, problems: Diagnostics): void {
+  const checked = withinTime(LONGEST_CHECK_MS, () => checkExpression(expression, SCORER_VARIABLES));
+  if (!checked) return problems.add(path, 'takes too long to check; make it simpler');
+  const { message, offset } = checked.result ?? {};
+  if (message !== undefined) problems.add(path, offset ? `${message} (at character ${offset + 1})` : message);
+}
+
+function refuseRepeated(named: readonly { name: string }[], list: string, problems: Diagnostics): void {
+  for (const [index, { name }] of named.entries())
+    if (named.findIndex((other) => other.name === name) < index)
+      problems.add([list, index, 'name'], `${shown(name)} is the name of another one; give each its own`);
+}
+
+/** Throws DomainError `invalid` if there is a problem. */
+function refuse(problems: Diagnostics): void {
+  if (problems.empty) return;
+  const named = problems.toDiagnostics(() => undefined).slice(0, MOST_NAMED);
+  throw new DomainError('invalid', named.map(({ path, message }) => `${path}: ${message}`).join('; '));
+}

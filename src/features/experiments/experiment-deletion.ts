@@ -1,0 +1,44 @@
+import { Injectable, type OnModuleInit } from '@nestjs/common';
+
+import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
+import { Retention } from '../../blackboard/retention/retention.js';
+import { Settings } from '../../config/settings.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { ExperimentRemoval } from './experiment-removal.js';
+import { ExperimentsRepository } from './experiments.repository.js';
+
+/** An import of at most some thousand rows takes seconds. One that is older was left by a process that has ended. */
+const LONGEST_IMPORT_MS = 3_600_000;
+
+/**
+ * Deletes experiments that ended longer than `retain_batches` ago. The correlations of their trials are deleted by
+ * themselves, as other correlations are.
+ */
+@Injectable()
+export class ExperimentDeletion implements Deletion, OnModuleInit {
+  readonly name = 'experiments';
+
+  constructor(
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly retention: Retention,
+    private readonly experiments: ExperimentsRepository,
+    private readonly removal: ExperimentRemoval,
+  ) {}
+
+  onModuleInit(): void {
+    this.retention.add(this);
+  }
+
+  async run(cleanup: Cleanup): Promise<number> {
+    const cutoff = cleanup.cutoff(this.settings.retainBatchesMs);
+    let hidden = 0;
+    for (let some = AT_ONCE; cutoff !== null && some === AT_ONCE && (await cleanup.goesOn()); hidden += some) {
+      some = await cleanup.step((tx) => this.experiments.hideSome(tx, cutoff));
+    }
+    await cleanup.step((tx) => this.experiments.hideLeft(tx, cleanup.now - LONGEST_IMPORT_MS));
+    for (const seq of await this.experiments.hidden(this.unitOfWork.reader))
+      await this.removal.remove(seq, async (work) => ((await cleanup.goesOn()) ? cleanup.step(work) : null));
+    return hidden;
+  }
+}

@@ -1,0 +1,83 @@
+import { Injectable } from '@nestjs/common';
+
+import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
+import { newId } from '../../common/ids.js';
+import { Settings } from '../../config/settings.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { Conclusion } from './conclusion.js';
+import { definitionOf, totalOf, usedUp } from './experiment.js';
+import { ExperimentRowsRepository } from './experiment-rows.repository.js';
+import { type Experiment, ExperimentsRepository } from './experiments.repository.js';
+import { TrialProgress } from './trial-progress.js';
+import { TrialStore } from './trial-store.js';
+import { type NewTrial, type OpenTrial, TrialsRepository } from './trials.repository.js';
+
+/** Trials in one step, so that experiments take turns and transactions are short. */
+const AT_ONCE = 20;
+
+/** One step of an experiment: continues its open trials, starts others in its free places, and ends it. */
+@Injectable()
+export class ExperimentStep {
+  constructor(
+    private readonly settings: Settings,
+    private readonly unitOfWork: UnitOfWork,
+    private readonly experiments: ExperimentsRepository,
+    private readonly rows: ExperimentRowsRepository,
+    private readonly trials: TrialsRepository,
+    private readonly progress: TrialProgress,
+    private readonly store: TrialStore,
+    private readonly conclusion: Conclusion,
+  ) {}
+
+  /** Returns false if it cannot continue now. `watch` gets the ids of correlations whose end lets it continue. */
+  async take(lock: SchedulerLock, experiment: Experiment, watch: (ids: readonly string[]) => void): Promise<boolean> {
+    const open = await this.trials.open(this.unitOfWork.reader, experiment.seq);
+    if (experiment.state !== 'running') return this.progress.abandon(lock, experiment, open.slice(0, AT_ONCE));
+    watch(open.flatMap(idsOf));
+    const hasMoved = await this.continueSome(lock, experiment, open);
+    const reason = usedUp(experiment);
+    const isThrough = reason !== null || experiment.next_trial === totalOf(experiment);
+    if (!isThrough) return (await this.startSome(lock, experiment, open.length)) || hasMoved;
+    if (open.length > 0) return hasMoved;
+    return this.conclusion.end(lock, experiment, experiment.next_trial === totalOf(experiment) ? null : reason);
+  }
+
+  private async continueSome(
+    lock: SchedulerLock,
+    experiment: Experiment,
+    open: readonly OpenTrial[],
+  ): Promise<boolean> {
+    const trials = open.filter(mayContinue).slice(0, AT_ONCE);
+    if (trials.length === 0) return false;
+    const positions = trials.map(({ position }) => position);
+    const rows = await this.rows.at(this.unitOfWork.reader, experiment.seq, positions);
+    return this.progress.continue(lock, { experiment, definition: definitionOf(experiment), trials, rows });
+  }
+
+  private async startSome(lock: SchedulerLock, experiment: Experiment, open: number): Promise<boolean> {
+    const { next_trial: next, variants } = experiment;
+    const free = Math.min((await this.placesOf(experiment)) - open, AT_ONCE, totalOf(experiment) - next);
+    if (free <= 0) return false;
+    const trials = Array.from({ length: free }, (_, index): NewTrial => {
+      const number = next + index;
+      return { position: Math.floor(number / variants), variant: number % variants, correlation_id: newId() };
+    });
+    return this.store.start(lock, experiment, trials);
+  }
+
+  /** All experiments together take at most half of a process's slots, so that other work always finds one. */
+  private async placesOf({ max_workers }: Experiment): Promise<number> {
+    const running = Math.max(await this.experiments.countRunning(this.unitOfWork.reader), 1);
+    const share = Math.floor(this.settings.maxConcurrentExecutions / 2 / running);
+    return Math.min(max_workers, Math.max(1, share));
+  }
+}
+
+/** A trial whose correlation has not begun or has ended, or whose judges may have. */
+const mayContinue = ({ state, correlation_state }: OpenTrial): boolean =>
+  state === 'judging' || correlation_state !== 'active';
+
+const idsOf = ({ correlation_id, scores }: OpenTrial): string[] => [
+  correlation_id,
+  ...(JSON.parse(scores ?? '[]') as { judged_in?: string }[]).flatMap(({ judged_in }) => judged_in ?? []),
+];

@@ -1,0 +1,64 @@
+import { DomainError } from '../../common/domain-error.js';
+import { shown } from '../../common/short-text.js';
+import { toTimestamp } from '../../common/timestamp.js';
+import { usageField } from '../../http/dto/usage-body.js';
+import type { Definition } from './definition.js';
+import type { ExperimentBody, ListedExperimentBody } from './dto/experiment-body.js';
+import type { Experiment, ShownState } from './experiments.repository.js';
+import type { Summary } from './summary.js';
+
+export const experimentNotFound = (id: string): DomainError =>
+  new DomainError('not_found', `Experiment not found: ${shown(id)}`);
+
+export const definitionOf = (experiment: Pick<Experiment, 'definition'>): Definition =>
+  JSON.parse(experiment.definition) as Definition;
+
+/** Whether ended trials have used as much as the experiment may use. */
+export function usedUp({ max_cost, max_tokens, cost, input_tokens, output_tokens }: Experiment): string | null {
+  if (max_cost !== null && (cost ?? 0) >= max_cost) return `max_cost (${max_cost}) is used up`;
+  if (max_tokens !== null && input_tokens + output_tokens >= max_tokens) return `max_tokens (${max_tokens}) is used up`;
+  return null;
+}
+
+export const totalOf = ({ row_count, variants }: Experiment): number => row_count * variants;
+
+export const listedBody = (experiment: Experiment): ListedExperimentBody => {
+  const total = totalOf(experiment);
+  const { id, name, ended_trials, error, ended_at } = experiment;
+  return {
+    experiment_id: id,
+    ...(name !== null && { name }),
+    state: experiment.state as ShownState,
+    rows: experiment.row_count,
+    variants: definitionOf(experiment).variants.map((variant) => variant.name),
+    total_trials: total,
+    ended_trials,
+    failed_trials: experiment.failed_trials,
+    progress_percentage: Math.floor((10_000 * ended_trials) / Math.max(total, 1)) / 100,
+    created_at: toTimestamp(experiment.created_at),
+    ...(ended_at !== null && { ended_at: toTimestamp(ended_at) }),
+    ...(error !== null && { error }),
+    ...usageField(experiment),
+  };
+};
+
+export const experimentBody = (experiment: Experiment): ExperimentBody => {
+  const { data, expected, ...rest } = definitionOf(experiment);
+  const { max_workers, max_cost, max_tokens, summary } = experiment;
+  return {
+    ...listedBody(experiment),
+    definition: {
+      data,
+      ...(expected && { expected }),
+      output: rest.output,
+      mode: rest.mode,
+      variants: [...rest.variants],
+      scorers: [...rest.scorers],
+      seed: rest.seed,
+      max_workers,
+      ...(max_cost !== null && { max_cost }),
+      ...(max_tokens !== null && { max_tokens }),
+    },
+    ...(summary !== null && { summary: JSON.parse(summary) as Summary }),
+  };
+};

@@ -1,0 +1,122 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import { isUnavailable } from '../../common/domain-error.js';
+import type { JsonValue } from '../../common/json.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { Definition, Scorer } from './definition.js';
+import type { DataRow } from './experiment-rows.repository.js';
+import type { Ended } from './experiments.repository.js';
+import { valueAt } from './json-pointer.js';
+import { cut, failedScore, isOpen, type Score, scoreOf } from './score.js';
+import { type JudgeCorrelation, TrialArtifactsRepository } from './trial-artifacts.repository.js';
+import { TrialContents } from './trial-contents.js';
+import { TrialStarts } from './trial-starts.js';
+import type { OpenTrial } from './trials.repository.js';
+
+const SCORE = '/score';
+const REASON = '/reason';
+
+export type JudgesUsage = Pick<Ended, 'inputTokens' | 'outputTokens' | 'cost'>;
+
+/** The scores of a trial when its judges were looked at. */
+export interface Judged {
+  scores: Score[];
+  /** Whether one of them has begun or answered since. */
+  hasMoved: boolean;
+  usage: JudgesUsage;
+}
+
+/**
+ * Agents that judge outputs. Each works on one artifact with input, output and expected value, in a separate
+ * correlation; what it publishes has the score and the reason.
+ */
+@Injectable()
+export class Judges {
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly contents: TrialContents,
+    private readonly artifacts: TrialArtifactsRepository,
+    private readonly starts: TrialStarts,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Begins the judges of a trial that have not begun, and reads the answers of those that have ended. */
+  async of(definition: Definition, row: DataRow, trial: OpenTrial): Promise<Judged> {
+    const scores = JSON.parse(trial.scores!) as Score[];
+    const ids = scores.flatMap(({ judged_in }) => judged_in ?? []);
+    const found = await this.artifacts.judges(this.unitOfWork.reader, ids);
+    const judged: Judged = { scores, hasMoved: false, usage: { inputTokens: 0, outputTokens: 0, cost: null } };
+    for (const [index, score] of scores.entries()) {
+      if (!isOpen(score)) continue;
+      const scorer = definition.scorers[index]!;
+      const correlation = found.find(({ id }) => id === score.judged_in);
+      if (!correlation) await this.begin(judged, index, { definition, scorer, row, trial });
+      else if (correlation.state !== 'active') {
+        judged.scores[index] = await this.answer(scorer, correlation);
+        judged.hasMoved = true;
+      }
+    }
+    for (const correlation of found) addUsage(judged.usage, correlation);
+    return judged;
+  }
+
+  private async begin(
+    judged: Judged,
+    index: number,
+    { definition, scorer, row, trial }: { definition: Definition; scorer: Scorer; row: DataRow; trial: OpenTrial },
+  ): Promise<void> {
+    const agent = this.catalog.agent(scorer.agent!);
+    const type = agent?.subscriptions.find(({ types }) => types.length === 1)?.types[0];
+    // Replicas may have other configurations. One that has the agent continues when this one has ended.
+    if (type === undefined) return;
+    const id = judged.scores[index]!.judged_in!;
+    const begun = await this.asked({ definition, row, trial }, { agent: scorer.agent!, type, id });
+    if (begun === 'later') return;
+    judged.hasMoved = true;
+    if (begun !== 'begun') judged.scores[index] = failedScore(begun.problem);
+  }
+
+  private async asked(
+    { definition, row, trial }: { definition: Definition; row: DataRow; trial: OpenTrial },
+    judge: { agent: string; type: string; id: string },
+  ) {
+    const place = { definition, row, correlationId: trial.correlation_id };
+    try {
+      return await this.contents.with(place, ({ input, output, expected = null }) =>
+        this.starts.judge(
+          judge.agent,
+          { type: judge.type, payload: { input, output, expected } },
+          trial.correlation_id,
+          judge.id,
+        ),
+      );
+    } catch (error) {
+      if (isUnavailable(error)) return 'later' as const;
+      throw error;
+    }
+  }
+
+  private async answer({ agent, path = SCORE }: Scorer, correlation: JudgeCorrelation): Promise<Score> {
+    const { reader } = this.unitOfWork;
+    const published = await this.artifacts.published(reader, correlation.id, agent!);
+    if (!published) {
+      const failure = await this.artifacts.failure(reader, correlation.id);
+      return { ...failedScore(failure ?? `${agent!} published nothing`), judged_in: correlation.id };
+    }
+    const payload = JSON.parse(published.payload) as JsonValue;
+    const reason = valueAt(payload, REASON);
+    return {
+      ...scoreOf(valueAt(payload, path)),
+      ...(typeof reason === 'string' && { reason: cut(reason) }),
+      artifact_id: published.id,
+      judged_in: correlation.id,
+    };
+  }
+}
+
+function addUsage(usage: JudgesUsage, { input_tokens, output_tokens, cost }: JudgeCorrelation): void {
+  usage.inputTokens += input_tokens;
+  usage.outputTokens += output_tokens;
+  if (cost !== null) usage.cost = (usage.cost ?? 0) + cost;
+}

@@ -1,0 +1,54 @@
+import { Injectable } from '@nestjs/common';
+
+import { ExpressionEvaluator } from '../../cel/evaluator.js';
+import { newId } from '../../common/ids.js';
+import type { Definition, Scorer } from './definition.js';
+import { contains, cost, equals, failedScore, type Score, scoreOf } from './score.js';
+import type { Contents } from './trial-contents.js';
+
+/** The time and the model usage of a trial. */
+export interface Spent {
+  duration_ms: number | null;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+}
+
+/** Scores trials. A scorer that fails for a row fails for this row alone. */
+@Injectable()
+export class Scoring {
+  constructor(private readonly expressions: ExpressionEvaluator) {}
+
+  /**
+   * Returns a score for each scorer. That of a judge names the correlation in which it will work. DomainError
+   * `unavailable` if an expression cannot be evaluated now.
+   */
+  async of({ scorers }: Definition, contents: Contents, spent: Spent): Promise<Score[]> {
+    const scores: Score[] = [];
+    for (const scorer of scorers) scores.push(await this.one(scorer, contents, spent));
+    return scores;
+  }
+
+  private async one({ kind, path, expression }: Scorer, contents: Contents, spent: Spent): Promise<Score> {
+    const { output, expected } = contents;
+    switch (kind) {
+      case 'equals':
+        return equals(output, path ?? '', expected);
+      case 'contains':
+        return contains(output, path ?? '', expected);
+      case 'latency':
+        return spent.duration_ms === null ? failedScore('it has no duration') : { score: spent.duration_ms };
+      case 'cost':
+        return cost(spent);
+      case 'judge':
+        return output === null ? failedScore('there is no output to judge') : { score: null, judged_in: newId() };
+      case 'cel':
+        return this.evaluated(expression!, contents);
+    }
+  }
+
+  private async evaluated(expression: string, { input, output, expected = null }: Contents): Promise<Score> {
+    const result = await this.expressions.evaluate(expression, { input, output, expected });
+    return result.ok ? scoreOf(result.value) : failedScore(result.error);
+  }
+}

@@ -1,0 +1,43 @@
+import { Injectable } from '@nestjs/common';
+
+import { yieldToEventLoop } from '../../common/event-loop.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import { definitionOf } from './experiment.js';
+import type { Experiment } from './experiments.repository.js';
+import type { Score } from './score.js';
+import { ScoreTable, summarized, type Summary } from './summary.js';
+import { TrialsRepository } from './trials.repository.js';
+
+/** Rows that one query reads. After it, other requests can run. */
+const WINDOW = 200;
+
+/** Adds up the trials of experiments. */
+@Injectable()
+export class Summaries {
+  constructor(
+    private readonly unitOfWork: UnitOfWork,
+    private readonly trials: TrialsRepository,
+  ) {}
+
+  /** Only trials that have ended count. */
+  async of(experiment: Experiment): Promise<Summary> {
+    const { reader } = this.unitOfWork;
+    const definition = definitionOf(experiment);
+    const { seq, row_count: rows } = experiment;
+    const table = new ScoreTable(definition, rows);
+    for (let from = 0; from < rows; from += WINDOW) {
+      for (const trial of await this.trials.scored(reader, seq, { from, rows: WINDOW })) {
+        const scores = JSON.parse(trial.scores ?? '[]') as Score[];
+        const numbers = scores.map(({ score }) => score);
+        table.add(trial.position, trial.variant, trial.output_digest, numbers);
+      }
+      await yieldToEventLoop();
+    }
+    const steps = summarized(definition, table, await this.trials.sums(reader, seq));
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+      await yieldToEventLoop();
+    }
+  }
+}

@@ -1,0 +1,136 @@
+import { usageField } from '../../http/dto/usage-body.js';
+import { type Definition, lowerIsBetter, type Scorer } from './definition.js';
+import type {
+  ExperimentSummaryBody,
+  ScoreSummaryBody,
+  VariantComparisonBody,
+  VariantSummaryBody,
+} from './dto/experiment-summary.js';
+import { comparison, distribution, type Pair } from './statistics.js';
+import type { VariantSums } from './trials.repository.js';
+
+export type Summary = ExperimentSummaryBody;
+
+/** From this on, a difference does not count as chance. */
+const SIGNIFICANT = 0.05;
+
+/** The scores of all trials, by variant, scorer and row. NaN where there is none. */
+export class ScoreTable {
+  private readonly columns: Float64Array[][];
+  private readonly failures: number[][];
+  private readonly digests: (string | null | undefined)[][];
+
+  constructor(
+    { variants, scorers }: Definition,
+    private readonly rows: number,
+  ) {
+    this.columns = variants.map(() => scorers.map(() => new Float64Array(rows).fill(NaN)));
+    this.failures = variants.map(() => scorers.map(() => 0));
+    this.digests = variants.map(() => new Array<undefined>(rows));
+  }
+
+  /** `scores`: one for each scorer; null if it has failed. Empty if the trial could not be scored. */
+  add(row: number, variant: number, digest: string | null, scores: readonly (number | null)[]): void {
+    this.digests[variant]![row] = digest;
+    for (const [scorer, column] of this.columns[variant]!.entries()) {
+      const score = scores[scorer] ?? null;
+      if (score === null) this.failures[variant]![scorer]! += 1;
+      else column[row] = score;
+    }
+  }
+
+  of(variant: number, scorer: number): number[] {
+    return Array.from(this.columns[variant]![scorer]!).filter((score) => !Number.isNaN(score));
+  }
+
+  failed(variant: number, scorer: number): number {
+    return this.failures[variant]![scorer]!;
+  }
+
+  /** The rows that the scorer has scored for both variants. */
+  pairs(variant: number, scorer: number): Pair[] {
+    const [baseline, column] = [this.columns[0]![scorer]!, this.columns[variant]![scorer]!];
+    const pairs: Pair[] = [];
+    for (let row = 0; row < this.rows; row += 1)
+      if (!Number.isNaN(baseline[row]!) && !Number.isNaN(column[row]!)) pairs.push([baseline[row]!, column[row]!]);
+    return pairs;
+  }
+
+  /** Rows whose output differs from that of the first variant. */
+  changed(variant: number): number {
+    let changed = 0;
+    for (let row = 0; row < this.rows; row += 1) {
+      const [baseline, other] = [this.digests[0]![row], this.digests[variant]![row]];
+      if (baseline !== undefined && other !== undefined && baseline !== other) changed += 1;
+    }
+    return changed;
+  }
+}
+
+/** Yields between short calculations, so that other work can run. The same scores give the same summary. */
+export function* summarized(
+  { variants, scorers, seed }: Definition,
+  table: ScoreTable,
+  sums: readonly VariantSums[],
+): Generator<void, Summary> {
+  const comparisons: VariantComparisonBody[] = [];
+  for (const [index, { name }] of variants.entries()) {
+    if (index === 0) continue;
+    for (const [place, scorer] of scorers.entries())
+      comparisons.push(yield* compared(table.pairs(index, place), { variant: name, scorer, seed }));
+  }
+  return {
+    baseline: variants[0]!.name,
+    variants: variants.map(({ name }, index) => variantBody(name, index, { scorers, table, sums })),
+    comparisons,
+  };
+}
+
+function variantBody(
+  name: string,
+  index: number,
+  { scorers, table, sums }: { scorers: readonly Scorer[]; table: ScoreTable; sums: readonly VariantSums[] },
+): VariantSummaryBody {
+  const own = sums.find(({ variant }) => variant === index);
+  return {
+    variant: name,
+    trials: own?.trials ?? 0,
+    failed_trials: own?.failed ?? 0,
+    changed_rows: table.changed(index),
+    ...(own && usageField(own)),
+    scores: scorers.map((scorer, place): ScoreSummaryBody => {
+      const { count, mean, median, p95 } = distribution(table.of(index, place));
+      return { scorer: scorer.name, count, errors: table.failed(index, place), mean, median, p95 };
+    }),
+  };
+}
+
+function* compared(
+  pairs: readonly Pair[],
+  { variant, scorer, seed }: { variant: string; scorer: Scorer; seed: number },
+): Generator<void, VariantComparisonBody> {
+  const isLower = lowerIsBetter(scorer);
+  const found = yield* comparison(pairs, { seed, lowerIsBetter: isLower });
+  return {
+    variant,
+    scorer: scorer.name,
+    better: isLower ? 'lower' : 'higher',
+    pairs: found.pairs,
+    difference: found.difference,
+    interval: found.low === null ? null : [found.low, found.high!],
+    wins: found.wins,
+    losses: found.losses,
+    ties: found.ties,
+    test: found.test,
+    p_value: found.pValue,
+    verdict: verdictOf(found, isLower),
+  };
+}
+
+function verdictOf(
+  { pValue, difference }: { pValue: number | null; difference: number | null },
+  isLower: boolean,
+): VariantComparisonBody['verdict'] {
+  if (pValue === null || pValue >= SIGNIFICANT || difference === 0) return 'undecided';
+  return difference! > 0 !== isLower ? 'better' : 'worse';
+}

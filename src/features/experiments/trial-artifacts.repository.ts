@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+
+import { OUTSIDE, WORKFLOW_ERROR } from '../../catalog/definitions.js';
+import { prepared, preparedWithList } from '../../database/prepared.js';
+import type { CorrelationState } from '../../database/schema.js';
+import type { Reader } from '../../database/unit-of-work.js';
+
+export interface FoundArtifact {
+  id: string;
+  /** JSON. */
+  payload: string;
+}
+
+/** A correlation in which a judge works. */
+export interface JudgeCorrelation {
+  id: string;
+  state: CorrelationState;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+}
+
+/** Reads what the correlations of trials contain. */
+@Injectable()
+export class TrialArtifactsRepository {
+  /** The last artifact of this type that agents published in the correlation. */
+  async output(db: Reader, correlationId: string, type: string): Promise<FoundArtifact | undefined> {
+    const [row] = await findOutput(db, { correlationId, type });
+    return row;
+  }
+
+  /** The first artifact that came from outside. */
+  async input(db: Reader, correlationId: string): Promise<FoundArtifact | undefined> {
+    const [row] = await findInput(db, { correlationId });
+    return row;
+  }
+
+  /** The first artifact that an agent published. */
+  async published(db: Reader, correlationId: string, agent: string): Promise<FoundArtifact | undefined> {
+    const [row] = await findPublished(db, { correlationId, agent });
+    return row;
+  }
+
+  /** Which agent failed first in the correlation, and why. */
+  async failure(db: Reader, correlationId: string): Promise<string | undefined> {
+    const [row] = await findFailure(db, { correlationId });
+    return row && `${row.agent} failed: ${row.error_message ?? 'it gave no reason'}`;
+  }
+
+  /** The correlation of an artifact. */
+  async correlationOf(db: Reader, artifactId: string): Promise<string | undefined> {
+    const row = await db
+      .selectFrom('artifacts')
+      .select('correlation_id')
+      .where('id', '=', artifactId)
+      .executeTakeFirst();
+    return row?.correlation_id;
+  }
+
+  judges(db: Reader, ids: readonly string[]): Promise<JudgeCorrelation[]> {
+    return findJudges(db, {}, ids);
+  }
+}
+
+const findOutput = prepared<{ correlationId: string; type: string }, FoundArtifact>((db, place) =>
+  db
+    .selectFrom('artifacts')
+    .select(['id', 'payload'])
+    .where('correlation_id', '=', place('correlationId'))
+    .where('type', '=', place('type'))
+    .where('produced_by', 'not in', OUTSIDE)
+    .orderBy('seq', 'desc')
+    .limit(1),
+);
+
+const findInput = prepared<{ correlationId: string }, FoundArtifact>((db, place) =>
+  db
+    .selectFrom('artifacts')
+    .select(['id', 'payload'])
+    .where('correlation_id', '=', place('correlationId'))
+    .where('produced_by', 'in', OUTSIDE)
+    .orderBy('seq')
+    .limit(1),
+);
+
+const findPublished = prepared<{ correlationId: string; agent: string }, FoundArtifact>((db, place) =>
+  db
+    .selectFrom('artifacts')
+    .select(['id', 'payload'])
+    .where('correlation_id', '=', place('correlationId'))
+    .where('produced_by', '=', place('agent'))
+    .where('type', '<>', WORKFLOW_ERROR)
+    .orderBy('seq')
+    .limit(1),
+);
+
+const findFailure = prepared<{ correlationId: string }, { agent: string; error_message: string | null }>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['agent', 'error_message'])
+    .where('correlation_id', '=', place('correlationId'))
+    .where('state', '=', 'failed')
+    .orderBy('ended_at')
+    .orderBy('seq')
+    .limit(1),
+);
+
+const findJudges = preparedWithList<object, string, JudgeCorrelation>((db, _place, ids) =>
+  db.selectFrom('correlations').select(['id', 'state', 'input_tokens', 'output_tokens', 'cost']).where('id', 'in', ids),
+);

@@ -1,0 +1,110 @@
+import { Injectable } from '@nestjs/common';
+
+import { Cancellation } from '../../blackboard/execution/cancellation.js';
+import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
+import { yieldToEventLoop } from '../../common/event-loop.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { Definition } from './definition.js';
+import type { DataRow } from './experiment-rows.repository.js';
+import type { Experiment } from './experiments.repository.js';
+import { Judges } from './judges.js';
+import { isOpen, type Score } from './score.js';
+import { TrialArtifactsRepository } from './trial-artifacts.repository.js';
+import { TrialEndings, unfinished } from './trial-endings.js';
+import { TrialStarts } from './trial-starts.js';
+import { type SavedTrial, TrialStore } from './trial-store.js';
+import type { OpenTrial } from './trials.repository.js';
+
+/** Some open trials of one experiment. */
+export interface OpenTrials {
+  experiment: Experiment;
+  definition: Definition;
+  trials: readonly OpenTrial[];
+  rows: ReadonlyMap<number, DataRow>;
+}
+
+/** Continues trials: begins them, scores them when they have ended, and lets judges judge them. */
+@Injectable()
+export class TrialProgress {
+  constructor(
+    private readonly starts: TrialStarts,
+    private readonly endings: TrialEndings,
+    private readonly judges: Judges,
+    private readonly store: TrialStore,
+    private readonly cancellation: Cancellation,
+    private readonly artifacts: TrialArtifactsRepository,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Returns false if nothing could be done. */
+  async continue(lock: SchedulerLock, open: OpenTrials): Promise<boolean> {
+    const saved: SavedTrial[] = [];
+    let hasMoved = false;
+    for (const trial of open.trials) {
+      const next = await this.next(open, trial);
+      if (next === 'begun') hasMoved = true;
+      else if (next !== null) saved.push(next);
+      await yieldToEventLoop();
+    }
+    if (saved.length === 0) return hasMoved;
+    return (await this.store.save(lock, open.experiment, saved)) || hasMoved;
+  }
+
+  /** Ends trials of an experiment that was cancelled. */
+  async abandon(lock: SchedulerLock, experiment: Experiment, open: readonly OpenTrial[]): Promise<boolean> {
+    const judges = await this.artifacts.judges(
+      this.unitOfWork.reader,
+      open.flatMap(({ scores }) => judgesIn(scores)),
+    );
+    const begun = [
+      ...open.flatMap(({ correlation_id, correlation_state }) => (correlation_state === null ? [] : correlation_id)),
+      ...judges.map(({ id }) => id),
+    ];
+    const trials = open.map((trial) => ({ result: unfinished(trial, `the experiment was ${experiment.state}`) }));
+    return this.store.save(lock, experiment, trials, async (tx) => {
+      if (begun.length > 0) await this.cancellation.cancelOpen(tx, begun);
+    });
+  }
+
+  private next(open: OpenTrials, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
+    if (trial.state === 'judging') return this.judged(open, trial);
+    return trial.correlation_state === null ? this.begun(open, trial) : this.ended(open, trial);
+  }
+
+  private async begun(open: OpenTrials, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
+    const { experiment, definition, rows } = open;
+    const begun = await this.starts.begin({
+      experimentId: experiment.id,
+      definition,
+      row: rows.get(trial.position)!,
+      variant: definition.variants[trial.variant]!,
+      correlationId: trial.correlation_id,
+    });
+    if (begun === 'later') return null;
+    return begun === 'begun' ? begun : { result: unfinished(trial, begun.problem) };
+  }
+
+  private async ended({ definition, rows }: OpenTrials, trial: OpenTrial): Promise<SavedTrial | null> {
+    return this.endings.of(definition, rows.get(trial.position)!, trial);
+  }
+
+  private async judged({ definition, rows }: OpenTrials, trial: OpenTrial): Promise<SavedTrial | null> {
+    const { scores, hasMoved, usage } = await this.judges.of(definition, rows.get(trial.position)!, trial);
+    if (!hasMoved) return null;
+    const { position, variant, input_tokens, output_tokens, cost } = trial;
+    const state = scores.some(isOpen) ? 'judging' : 'ended';
+    const result = {
+      position,
+      variant,
+      state,
+      scores: JSON.stringify(scores),
+      input_tokens,
+      output_tokens,
+      cost,
+    } as const;
+    return { result, judges: usage };
+  }
+}
+
+const judgesIn = (scores: string | null): string[] =>
+  scores === null ? [] : (JSON.parse(scores) as Score[]).flatMap(({ judged_in }) => judged_in ?? []);

@@ -1,0 +1,103 @@
+import { Injectable } from '@nestjs/common';
+
+import { findState, type ReplayColumns } from '../../blackboard/correlations/correlation-rows.js';
+import { replayOptionsText } from '../../blackboard/correlations/replay-options.js';
+import { Admission } from '../../blackboard/publishing/admission.js';
+import { type Invocation, Invocations } from '../../blackboard/publishing/invocations.js';
+import { Originals } from '../../blackboard/replays/originals.js';
+import { Replays } from '../../blackboard/replays/replays.js';
+import { DomainError, isUnavailable } from '../../common/domain-error.js';
+import { newId } from '../../common/ids.js';
+import type { JsonObject } from '../../common/json.js';
+import { MemoryBudget } from '../../common/memory-budget.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { Definition, Variant } from './definition.js';
+import type { DataRow } from './experiment-rows.repository.js';
+
+export interface TrialPlan {
+  experimentId: string;
+  definition: Definition;
+  row: DataRow;
+  variant: Variant;
+  /** Stored before, so that a trial that begins again after a crash is the same one. */
+  correlationId: string;
+}
+
+/** `later`: the service has no room for it now. A text says why it can never begin. */
+export type Begun = 'begun' | 'later' | { problem: string };
+
+/** Begins the correlations of trials and of judges. They are replays, so that they are kept apart from live work. */
+@Injectable()
+export class TrialStarts {
+  constructor(
+    private readonly admission: Admission,
+    private readonly originals: Originals,
+    private readonly replays: Replays,
+    private readonly invocations: Invocations,
+    private readonly memory: MemoryBudget,
+    private readonly unitOfWork: UnitOfWork,
+  ) {}
+
+  /** Does nothing if the trial has begun. */
+  begin(plan: TrialPlan): Promise<Begun> {
+    const { row, correlationId } = plan;
+    if (row.problem !== null) return Promise.resolve({ problem: row.problem });
+    return this.once(correlationId, () => (row.inputs === null ? this.replay(plan) : this.run(plan, row.inputs)));
+  }
+
+  /** Begins the correlation in which an agent judges. `origin`: the correlation of the trial. */
+  judge(agent: string, judged: { type: string; payload: JsonObject }, origin: string, id: string): Promise<Begun> {
+    const replay: ReplayColumns = { origin, replay_mode: 'recorded', replay_options: null };
+    return this.once(id, async () => {
+      await this.invoke(this.invocations.prepareDirect(agent, [judged], id, { background: true, replay }));
+    });
+  }
+
+  private async once(correlationId: string, begin: () => Promise<void>): Promise<Begun> {
+    if (await this.exists(correlationId)) return 'begun';
+    try {
+      await this.admission.refuseWhenBusy();
+      await begin();
+      return 'begun';
+    } catch (error) {
+      if (isUnavailable(error)) return 'later';
+      if (!(error instanceof DomainError)) throw error;
+      // Another process may have begun it, if this one was held up for long.
+      return (await this.exists(correlationId)) ? 'begun' : { problem: error.message };
+    }
+  }
+
+  private async replay({ definition: { mode }, row, variant, correlationId }: TrialPlan): Promise<void> {
+    const origin = row.origin!;
+    const original =
+      row.origin_kind === 'artifact'
+        ? await this.originals.ofArtifact(origin)
+        : await this.originals.ofCorrelation(origin);
+    await this.replays.begin({ original, mode, overrides: variant.overrides ?? null, correlationId });
+  }
+
+  /** Nothing is recorded for a row of a CSV, so all its agents run. */
+  private async run(
+    { experimentId, definition: { data, mode }, variant, correlationId }: TrialPlan,
+    inputs: string,
+  ): Promise<void> {
+    const agent = variant.agent ?? (data.kind === 'csv' ? data.agent : '');
+    const replay: ReplayColumns = {
+      origin: experimentId,
+      replay_mode: mode,
+      replay_options: replayOptionsText(variant.overrides ?? null),
+    };
+    const how = { firstId: newId(), background: true, replay };
+    await this.invoke(this.invocations.prepareRun(agent, JSON.parse(inputs) as JsonObject, correlationId, how));
+  }
+
+  private async invoke(invocation: Invocation): Promise<void> {
+    await this.memory.during(invocation.grownBytes, () =>
+      this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation)),
+    );
+  }
+
+  private async exists(correlationId: string): Promise<boolean> {
+    return (await findState(this.unitOfWork.reader, { correlationId })).length > 0;
+  }
+}

@@ -1,0 +1,199 @@
+import { Injectable } from '@nestjs/common';
+import { type Selectable, sql } from 'kysely';
+
+import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
+import { amongFound } from '../../database/dialects/dialect.js';
+import { preparedInsert } from '../../database/prepared.js';
+import type { CorrelationState, ExperimentTrialsTable, UsageSums } from '../../database/schema.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
+
+export type Trial = Selectable<ExperimentTrialsTable>;
+
+export type NewTrial = Pick<Trial, 'position' | 'variant' | 'correlation_id'>;
+
+/** A trial that has not ended, with its correlation, whose columns are null until it has begun. */
+export interface OpenTrial extends NewTrial {
+  state: Trial['state'];
+  scores: string | null;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number | null;
+  correlation_state: CorrelationState | null;
+  started_at: number | null;
+  settled_at: number | null;
+  used_input: number | null;
+  used_output: number | null;
+  used_cost: number | null;
+}
+
+/** The columns that change when the correlation of a trial has ended. */
+export type TrialResult = NewTrial &
+  Pick<
+    Trial,
+    | 'state'
+    | 'scores'
+    | 'output_id'
+    | 'output_digest'
+    | 'output_shown'
+    | 'error'
+    | 'duration_ms'
+    | 'input_tokens'
+    | 'output_tokens'
+    | 'cost'
+  >;
+
+/** The columns of a trial that the summary reads. */
+export type ScoredTrial = Pick<Trial, 'position' | 'variant' | 'scores' | 'output_digest'>;
+
+export type VariantSums = Pick<Selectable<UsageSums>, 'input_tokens' | 'output_tokens' | 'cost'> & {
+  variant: number;
+  trials: number;
+  failed: number;
+};
+
+/** The trials of experiments. */
+@Injectable()
+export class TrialsRepository {
+  async insert({ db }: Transaction, seq: number, trials: readonly NewTrial[]): Promise<void> {
+    await insertTrials(
+      db,
+      trials.map((trial) => ({ experiment_seq: seq, state: 'running' as const, ...trial })),
+    );
+  }
+
+  open(db: Reader, seq: number): Promise<OpenTrial[]> {
+    return db
+      .selectFrom('experiment_trials as trial')
+      .leftJoin('correlations', 'correlations.id', 'trial.correlation_id')
+      .select(['trial.position', 'trial.variant', 'trial.correlation_id', 'trial.state', 'trial.scores'])
+      .select(['trial.input_tokens', 'trial.output_tokens', 'trial.cost'])
+      .select([
+        'correlations.state as correlation_state',
+        'correlations.started_at',
+        'correlations.settled_at',
+        'correlations.input_tokens as used_input',
+        'correlations.output_tokens as used_output',
+        'correlations.cost as used_cost',
+      ])
+      .where('trial.experiment_seq', '=', seq)
+      .where('trial.state', '<>', sql.lit('ended' as const))
+      .orderBy('trial.position')
+      .orderBy('trial.variant')
+      .execute();
+  }
+
+  /** Stores the result of a trial. Returns false if it had ended before. */
+  async save(
+    { db }: Transaction,
+    seq: number,
+    result: Pick<TrialResult, 'position' | 'variant' | 'state'> & Partial<TrialResult>,
+  ): Promise<boolean> {
+    const { position, variant, correlation_id: _same, ...columns } = result;
+    const { numUpdatedRows } = await db
+      .updateTable('experiment_trials')
+      .set(columns)
+      .where('experiment_seq', '=', seq)
+      .where('position', '=', position)
+      .where('variant', '=', variant)
+      .where('state', '<>', sql.lit('ended' as const))
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
+  /** Returns the trials of these rows, by position and variant. */
+  of(db: Reader, seq: number, positions: readonly number[]): Promise<Trial[]> {
+    if (positions.length === 0) return Promise.resolve([]);
+    return db
+      .selectFrom('experiment_trials')
+      .selectAll()
+      .where('experiment_seq', '=', seq)
+      .where('position', 'in', positions)
+      .orderBy('position')
+      .orderBy('variant')
+      .execute();
+  }
+
+  /** Returns positions of rows that have begun, after one of them. `onlyChanged`: whose outputs are known and differ. */
+  async positions(
+    db: Reader,
+    seq: number,
+    { after, limit, onlyChanged }: { after: number; limit: number; onlyChanged: boolean },
+  ): Promise<number[]> {
+    let query = db
+      .selectFrom('experiment_trials')
+      .select('position')
+      .where('experiment_seq', '=', seq)
+      .where('position', '>', after)
+      .groupBy('position')
+      .orderBy('position')
+      .limit(limit);
+    if (onlyChanged) query = query.having(DIFFER);
+    return (await query.execute()).map(({ position }) => position);
+  }
+
+  /** Returns some trials that have ended, in the order of rows, from a row on. */
+  scored(db: Reader, seq: number, { from, rows }: { from: number; rows: number }): Promise<ScoredTrial[]> {
+    return db
+      .selectFrom('experiment_trials')
+      .select(['position', 'variant', 'scores', 'output_digest'])
+      .where('experiment_seq', '=', seq)
+      .where('position', '>=', from)
+      .where('position', '<', from + rows)
+      .where('state', '=', 'ended')
+      .execute();
+  }
+
+  /** Adds up the ended trials of each variant. */
+  async sums(db: Reader, seq: number): Promise<VariantSums[]> {
+    const rows = await db
+      .selectFrom('experiment_trials')
+      .select('variant')
+      .select(({ fn }) => [
+        fn.countAll<number>().as('trials'),
+        fn.sum<number>('input_tokens').as('input_tokens'),
+        fn.sum<number>('output_tokens').as('output_tokens'),
+        fn.sum<number | null>('cost').as('cost'),
+      ])
+      .select(sql<number>`count(error)`.as('failed'))
+      .where('experiment_seq', '=', seq)
+      .where('state', '=', 'ended')
+      .groupBy('variant')
+      .execute();
+    return rows.map((row) => ({
+      variant: row.variant,
+      trials: Number(row.trials),
+      failed: Number(row.failed),
+      input_tokens: Number(row.input_tokens),
+      output_tokens: Number(row.output_tokens),
+      cost: row.cost === null ? null : Number(row.cost),
+    }));
+  }
+
+  /** Deletes some trials. Returns their number, which is below AT_ONCE when few are left. */
+  async deleteSome({ db }: Transaction, seq: number): Promise<number> {
+    // By rows, which have few trials each.
+    const part = db
+      .selectFrom('experiment_trials')
+      .select('position')
+      .where('experiment_seq', '=', seq)
+      .orderBy('position')
+      .limit(AT_ONCE);
+    const { numDeletedRows } = await db
+      .deleteFrom('experiment_trials')
+      .where('experiment_seq', '=', seq)
+      .where(amongFound(db, 'position', part))
+      .executeTakeFirst();
+    return Number(numDeletedRows);
+  }
+}
+
+/** A trial without an output differs from one with an output. */
+const DIFFER = sql<boolean>`min(state) = 'ended' and max(state) = 'ended' and min(coalesce(output_digest, '')) <> max(coalesce(output_digest, ''))`;
+
+const insertTrials = preparedInsert('experiment_trials', [
+  'experiment_seq',
+  'position',
+  'variant',
+  'correlation_id',
+  'state',
+]);

@@ -1,0 +1,54 @@
+import { Board } from './board.js';
+import { comparisonOf, Experiments } from './experiment-board.js';
+import { Replicas } from './replica-boards.js';
+
+const CONFIG = `
+types:
+  Row: { schema: { type: object, required: [n], properties: { n: { type: integer } } } }
+agents:
+  clerk: { consumes: [{ types: [Row] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": int(payload.n) % 2 == 1}' } }
+  other: { consumes: [{ types: [Row], where: 'false' }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": true}' } }
+`;
+
+const ROWS = 150;
+
+/** Uses two apps over HTTP on one Postgres. */
+describe('experiments of two processes', () => {
+  let replicas: Replicas;
+  let one: Board;
+  let two: Board;
+
+  beforeEach(async () => {
+    replicas = new Replicas();
+    one = await replicas.start(CONFIG);
+    two = await replicas.start(CONFIG);
+  });
+
+  afterEach(() => replicas.close());
+
+  const count = async (query: string): Promise<number> => {
+    const [row] = await two.app.database.rows<{ count: string }>(`select count(*) as count from ${query}`);
+    return Number(row!.count);
+  };
+
+  const body = {
+    data: { csv: `n,odd\n${Array.from({ length: ROWS }, (_, n) => `${n},${n % 2 === 1}\n`).join('')}`, agent: 'clerk' },
+    expected: { column: 'odd' },
+    output: 'Done',
+    variants: [{ name: 'clerk' }, { name: 'other', agent: 'other' }],
+    scorers: [{ name: 'right', kind: 'equals', path: '/odd' }],
+  };
+
+  it('try each row once, and continue in the other process when one stops', async () => {
+    const experiments = new Experiments(two.http);
+    const ids = [await new Experiments(one.http).start(body), await experiments.start(body)];
+    await one.close();
+    for (const id of ids) {
+      const done = await experiments.ended(id);
+      expect(done).toMatchObject({ state: 'completed', ended_trials: 2 * ROWS, failed_trials: 0 });
+      expect(comparisonOf(done, 'other', 'right')).toMatchObject({ pairs: ROWS, losses: ROWS / 2, verdict: 'worse' });
+    }
+    expect(await count(`executions`)).toBe(4 * ROWS);
+    expect(await count(`correlations`)).toBe(4 * ROWS);
+  });
+});
