@@ -4,6 +4,7 @@ import { failing } from '../failures.js';
 import type { BatchRunOptions } from './batch-commands.js';
 import { collect, forPeople, LIMIT, toServer } from './command-options.js';
 import { addControlCommands } from './control/control-commands.js';
+import { addExperimentCommands } from './experiments/experiment-commands.js';
 import { addInspectCommands } from './inspect/inspect-commands.js';
 import { addLimitCommands } from './limits/limit-commands.js';
 import type { PublishOptions } from './publish.js';
@@ -41,6 +42,7 @@ export function addClientCommands(program: Command): void {
 
   addInspectCommands(program);
   addControlCommands(program);
+  addExperimentCommands(program);
   addScheduleCommands(program);
   addLimitCommands(program);
 }

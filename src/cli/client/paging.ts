@@ -1,7 +1,7 @@
 import type { Server } from './server.js';
 import { inTypedOptions } from './typed-options.js';
 
-/** The largest page that the API gives. */
+/** The largest page of most lists of the API. */
 const LARGEST_PAGE = 500;
 
 /**
@@ -25,11 +25,12 @@ export async function* pagesOf<T extends object>(
   path: string,
   query: URLSearchParams,
   limit: number,
+  largestPage = LARGEST_PAGE,
 ): AsyncGenerator<Page<T>> {
   const asked = new URLSearchParams(query);
   let [read, hasMore] = [0, true];
   while (read < limit && hasMore) {
-    asked.set('limit', String(Math.min(limit - read, LARGEST_PAGE)));
+    asked.set('limit', String(Math.min(limit - read, largestPage)));
     const { items, pagination } = await server
       .get<{ items: T[]; pagination: Pagination }>(`${path}?${asked}`)
       .catch((error: unknown) => Promise.reject(inTypedOptions(error, [...asked.keys()])));

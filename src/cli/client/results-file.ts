@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { open, rename, rm, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
 import { ClientError } from './client-errors.js';
@@ -25,17 +26,25 @@ export async function refuseUnwritable(out: string): Promise<void> {
  * complete one.
  */
 export async function saveResults(server: Server, id: string, out: string, signal: AbortSignal): Promise<void> {
-  const temporary = temporaryName(out);
   const results = await server.stream(
     `/batch/${encodeURIComponent(id)}/results`,
-    out.toLowerCase().endsWith('.csv') ? 'text/csv' : 'application/x-ndjson',
+    isCsvName(out) ? 'text/csv' : 'application/x-ndjson',
     signal,
   );
+  await saveText(server, results, out, signal);
+}
+
+export const isCsvName = (file: string): boolean => file.toLowerCase().endsWith('.csv');
+
+/** Saves a text that comes from the server. An existing file is replaced only by a complete one. */
+export async function saveText(server: Server, results: Readable, out: string, signal: AbortSignal): Promise<void> {
+  const temporary = temporaryName(out);
   try {
     await pipeline(results, createWriteStream(temporary, { flush: true }), { signal });
     await rename(temporary, out);
   } catch (error) {
     await rm(temporary, { force: true });
+    if (error instanceof ClientError) throw error;
     throw isOfTheFile(error) ? notWritable(out, error) : server.lost(error, 'GET');
   }
 }

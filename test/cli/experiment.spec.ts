@@ -1,0 +1,130 @@
+// Runs `starling experiment` against the built server.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { parse } from 'csv-parse/sync';
+
+import type { ExperimentBody } from '../../src/features/experiments/dto/experiment-body.js';
+import { builtProgram } from '../support/built-program.js';
+import { Service } from '../support/service.js';
+import { Clients, ID } from './clients.js';
+import { Folder } from './run-program.js';
+
+const CONFIG = `
+types:
+  Message: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+  Intent: { schema: { type: object } }
+agents:
+  classifier: { consumes: [{ types: [Message] }], publishes: [{ type: Intent }], engine: { kind: expression, expression: '{"intent": payload.text.contains("card") ? "card" : "other"}' } }
+`;
+
+const CSV = 'text,label\na card,card\na cat,other\nmoney,card\n';
+
+const experiment = (thresholds: string): string => `
+name: everything
+data: { csv: messages.csv, agent: classifier }
+expected: { column: label }
+output: Intent
+variants:
+  - { name: now }
+  - name: card
+    overrides: { classifier: { expression: "{'intent': 'card'}" } }
+scorers:
+  - { name: right, kind: equals, path: /intent }
+${thresholds}
+`;
+
+const folder = new Folder();
+let service: Service;
+let clients: Clients;
+
+beforeAll(async () => {
+  await builtProgram();
+  const config = folder.write('starling.yaml', CONFIG);
+  folder.write('messages.csv', CSV);
+  service = await Service.start(['--config', config, '--database-url', `sqlite:${join(folder.path, 'a.db')}`]);
+  clients = new Clients(service);
+});
+afterAll(async () => {
+  await service?.kill();
+  folder.remove();
+});
+
+const file = (thresholds = ''): string => folder.write('experiment.yaml', experiment(thresholds));
+const experiments = async (): Promise<number> =>
+  (await service.get<{ items: object[] }>('/api/v1/experiments')).items.length;
+
+test('says in one line what is wrong, and starts nothing', async () => {
+  const wrong: [string, RegExp][] = [
+    [
+      'thresholds: [{ variant: crad, scorer: right, at_least: 1 }]',
+      /^thresholds\[0\]\.variant: must be one of now and card/,
+    ],
+    ['thresholds: [{ variant: card, scorer: right }]', /^thresholds\[0\]: needs at_least or at_most/],
+    ['thresholds: [{ variant: now, scorer: right, value: low, at_least: 0 }]', /^thresholds\[0\]\.value: low compares/],
+    ['outptu: Intent', /outptu/],
+    ['name: {', /experiment\.yaml: /],
+  ];
+  for (const [line, message] of wrong) {
+    const ended = await clients.run('experiment', 'run', file(line));
+    expect([line, ended]).toEqual([line, { code: 1, stdout: '', stderr: expect.stringMatching(message) as string }]);
+    expect(ended.stderr.trimEnd()).not.toContain('\n');
+  }
+  expect(await clients.run('experiment', 'run', join(folder.path, 'nope.yaml'))).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^cannot read .*nope\.yaml \(ENOENT\)\n$/) as string,
+  });
+  expect(await experiments()).toBe(0);
+});
+
+test('runs an experiment, and its exit code says whether a threshold was missed', async () => {
+  const reached = await clients.run(
+    'experiment',
+    'run',
+    file(
+      'thresholds: [{ variant: now, scorer: right, at_least: 0.6 }, { variant: card, scorer: right, value: difference, at_least: -0.1 }]',
+    ),
+  );
+  expect(reached.code).toBe(0);
+  const { state, summary } = JSON.parse(reached.stdout) as ExperimentBody;
+  expect([state, summary!.variants.map(({ scores }) => scores[0]!.mean)]).toEqual(['completed', [2 / 3, 2 / 3]]);
+
+  const missed = await clients.run(
+    'experiment',
+    'run',
+    file('thresholds: [{ variant: card, scorer: right, at_least: 0.9 }]'),
+  );
+  expect(missed.code).toBe(1);
+  expect(missed.stderr).toMatch(/Missed: right of card: mean is 0\.66\d*, and must be at least 0\.9\n/);
+});
+
+test('shows tables on a terminal, and keeps all rows in a file', async () => {
+  const csv = join(folder.path, 'rows.csv');
+  const lines = await clients.onTerminal(160, ['experiment', 'run', file(), '--out', csv]);
+  const text = lines.join('\n');
+  expect(text).toMatch(/state +completed/);
+  expect(text).toMatch(/VARIANT +SCORER +MEAN/);
+  expect(text).toMatch(/card +right +0\.6667/);
+  expect(text).toContain('Compared with now, row by row:');
+  expect(text).toMatch(/card +right +0 .*1 +1 +1 +mcnemar_exact +undecided/);
+  const rows = parse<Record<string, string>>(readFileSync(csv), { columns: true });
+  expect(rows.map(({ index, variant, output, expected, right }) => [index, variant, output, expected, right])).toEqual([
+    ['0', 'now', '{"intent":"card"}', '"card"', '1'],
+    ['0', 'card', '{"intent":"card"}', '"card"', '1'],
+    ['1', 'now', '{"intent":"other"}', '"other"', '1'],
+    ['1', 'card', '{"intent":"card"}', '"other"', '0'],
+    ['2', 'now', '{"intent":"other"}', '"card"', '0'],
+    ['2', 'card', '{"intent":"card"}', '"card"', '1'],
+  ]);
+
+  const [latest] = await clients.list<ExperimentBody>('experiment', 'list');
+  expect(latest).toMatchObject({ experiment_id: ID, name: 'everything', state: 'completed', rows: 3 });
+  const ndjson = join(folder.path, 'rows.ndjson');
+  const watched = await clients.run('experiment', 'watch', latest!.experiment_id, '--out', ndjson);
+  expect(watched.code).toBe(0);
+  expect(readFileSync(ndjson, 'utf8').trimEnd().split('\n')).toHaveLength(3);
+  expect(await clients.run('experiment', 'cancel', latest!.experiment_id)).toMatchObject({
+    code: 1,
+    stderr: `Experiment ${latest!.experiment_id} has already ended (completed) and cannot be cancelled\n`,
+  });
+});
