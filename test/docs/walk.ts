@@ -54,7 +54,7 @@ const ONLY_READS =
   /^(?:curl -s '?http\S+(?: -H 'Accept: [^']+')?\s*)+$|^npx starling (?:agents|artifacts|executions|trace|compare|explain|waiting|batch list)[^|]*$/;
 /** Commands that print tables on a terminal, and JSON in a pipe. */
 const FOR_A_TERMINAL =
-  /starling\.js (?:agents|artifacts|executions|trace|compare|explain|waiting|retry|replay|batch list)(?![^|]*(?:\||--json))/;
+  /starling\.js (?:agents|artifacts|executions|trace|compare|explain|waiting|retry|replay|experiment run|experiment list|batch list)(?![^|]*(?:\||--json))/;
 const COLUMNS = 120;
 
 interface Running {
