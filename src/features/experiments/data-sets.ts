@@ -14,7 +14,7 @@ import { type ImportRow, inParts } from '../batches/import/import-rows.js';
 import { excerpt } from '../batches/import/input-names.js';
 import { DataSourcesRepository } from './data-sources.repository.js';
 import type { ArtifactSelection, Expected } from './definition.js';
-import type { GivenData } from './definition-checks.js';
+import type { GivenData } from './definition-form.js';
 import type { NewRow } from './experiment-rows.repository.js';
 
 /** Rows in one transaction. On SQLite it blocks every other writer. */

@@ -1,7 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { validateSchema } from '../../catalog/configuration-file/schema-validation.js';
 import { Diagnostics, type Path } from '../../catalog/diagnostics.js';
 import { meant, unknownType } from '../../catalog/unknown-names.js';
 import { checkExpression } from '../../cel/language/expression-check.js';
@@ -15,7 +14,6 @@ import { withinTime } from '../../common/time-limit.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../../http/validation/query.js';
 import { RequestedOverrides } from '../replays/requested-overrides.js';
 import {
-  type ArtifactSelection,
   type DataSet,
   type Definition,
   type Expected,
@@ -23,35 +21,12 @@ import {
   type Scorer,
   type Variant,
 } from './definition.js';
-import { DATA_FIELDS, EXPECTED_SCHEMA, SCORER_SCHEMA, VARIANT_SCHEMA } from './dto/definition-schemas.js';
+import { type Form, formOf, type GivenData, refuse } from './definition-form.js';
 import type { ExperimentRequest } from './dto/experiment-request.js';
-
-/** The form of `data` after its check. */
-export interface GivenData {
-  csv?: string;
-  agent?: string;
-  delimiter?: string;
-  batch?: string;
-  artifacts?: ArtifactSelection;
-  correlations?: string[];
-  limit?: number;
-}
 
 const KINDS = ['csv', 'batch', 'artifacts', 'correlations'] as const;
 const OF_CSV = ['agent', 'delimiter'] as const;
-/** All problems are found, and so many are named. */
-const MOST_NAMED = 5;
 const LONGEST_CHECK_MS = 1_000;
-
-const SCHEMA = {
-  type: 'object',
-  properties: {
-    data: DATA_FIELDS,
-    expected: EXPECTED_SCHEMA,
-    variants: { type: 'array', items: VARIANT_SCHEMA },
-    scorers: { type: 'array', items: SCORER_SCHEMA },
-  },
-};
 
 /** Checks what a new experiment should do, before anything of it is stored. */
 @Injectable()
@@ -163,30 +138,6 @@ export class DefinitionChecks {
   }
 }
 
-interface Form {
-  data: GivenData;
-  expected: Expected | null;
-  variants: Variant[];
-  scorers: Scorer[];
-}
-
-/** Throws DomainError `invalid` if a part does not have the form of its schema. */
-function formOf({ data, expected, variants, scorers }: ExperimentRequest): Form {
-  const problems = new Diagnostics();
-  // A large CSV would be copied.
-  const { csv, ...rest } = data;
-  const shortCsv = typeof csv === 'string' ? { csv: csv.slice(0, 1) } : csv === undefined ? {} : { csv };
-  const given = { data: { ...shortCsv, ...rest }, ...(expected && { expected }), variants, scorers };
-  validateSchema(given, SCHEMA as unknown as JsonObject, [], problems);
-  refuse(problems);
-  return {
-    data: data as GivenData,
-    expected: (expected as Expected | undefined) ?? null,
-    variants: variants as unknown as Variant[],
-    scorers: scorers as unknown as Scorer[],
-  };
-}
-
 function dataSetOf({ csv, agent, batch, artifacts }: GivenData): DataSet {
   if (csv !== undefined) return { kind: 'csv', agent: agent! };
   if (batch !== undefined) return { kind: 'batch', batch };
@@ -204,11 +155,4 @@ function refuseRepeated(named: readonly { name: string }[], list: string, proble
   for (const [index, { name }] of named.entries())
     if (named.findIndex((other) => other.name === name) < index)
       problems.add([list, index, 'name'], `${shown(name)} is the name of another one; give each its own`);
-}
-
-/** Throws DomainError `invalid` if there is a problem. */
-function refuse(problems: Diagnostics): void {
-  if (problems.empty) return;
-  const named = problems.toDiagnostics(() => undefined).slice(0, MOST_NAMED);
-  throw new DomainError('invalid', named.map(({ path, message }) => `${path}: ${message}`).join('; '));
 }

@@ -5,7 +5,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { DataSets } from './data-sets.js';
 import type { Definition } from './definition.js';
-import type { GivenData } from './definition-checks.js';
+import type { GivenData } from './definition-form.js';
 import { MOST_ROWS } from './dto/definition-schemas.js';
 import { DEFAULT_WORKERS, type ExperimentRequest } from './dto/experiment-request.js';
 import { ExperimentRemoval } from './experiment-removal.js';

@@ -88,7 +88,7 @@ export class TrialsRepository {
     seq: number,
     result: Pick<TrialResult, 'position' | 'variant' | 'state'> & Partial<TrialResult>,
   ): Promise<boolean> {
-    const { position, variant, correlation_id: _same, ...columns } = result;
+    const { position, variant, ...columns } = result;
     const { numUpdatedRows } = await db
       .updateTable('experiment_trials')
       .set(columns)

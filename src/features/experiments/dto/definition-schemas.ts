@@ -12,7 +12,7 @@ export const VARIANTS = { min: 2, most: 8 } as const;
 export const MOST_SCORERS = 8;
 const MOST_TAGS = 20;
 const LONGEST_EXPRESSION = 16_384;
-const MOST_OVERRIDDEN = 100;
+const MOST_OVERRIDDEN = 50;
 
 const POINTER = { type: 'string', maxLength: 1_000, pattern: JSON_POINTER } as const;
 const TIME = { type: 'string', maxLength: 64 } as const;
