@@ -32,7 +32,7 @@ const MOST_NAMED = 5;
 const MOST_VALUES = 5_000;
 
 const { overrides, ...ofVariant } = VARIANT_SCHEMA.properties;
-/** Overrides have better messages of their own, and are checked later. */
+/** Overrides are checked later, with better messages. */
 const VARIANT_FORM = {
   ...VARIANT_SCHEMA,
   properties: { ...ofVariant, overrides: { type: 'object', maxProperties: overrides.maxProperties } },
@@ -78,7 +78,7 @@ export function refuse(problems: Diagnostics): void {
   throw new DomainError('invalid', named.map(({ path, message }) => `${path}: ${message}`).join('; '));
 }
 
-/** Not by the schema, which would describe thousands of errors. */
+/** The schema does not check the ids, because it would describe thousands of errors. */
 function checkCorrelations(given: JsonValue): void {
   if (!Array.isArray(given) || given.length === 0 || given.length > MOST_ROWS)
     throw new DomainError('invalid', `data.correlations: must be a list of 1 to ${MOST_ROWS} ids`);
