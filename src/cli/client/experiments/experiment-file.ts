@@ -9,6 +9,7 @@ import { type Threshold, thresholdsOf } from './thresholds.js';
 
 const MIB = 1_024 * 1_024;
 const LARGEST_FILE = MIB;
+const MOST_ALIASES = 100;
 /** The server's limit for a body may be lower, and then it says so. */
 const LARGEST_CSV = 64 * MIB;
 
@@ -38,9 +39,18 @@ function parsed(file: string, text: string): JsonObject {
   const document = parseDocument(text, { prettyErrors: true });
   const [error] = document.errors;
   if (error) throw new ClientError(`${file}: ${error.message.split('\n')[0]!}`);
-  const value = document.toJS({ maxAliasCount: 100 }) as JsonValue;
+  const value = valueOf(file, document);
   if (!isJsonObject(value)) throw new ClientError(`${file}: must be an object with data, output, variants and scorers`);
   return value;
+}
+
+/** Aliases could make a short file very large. */
+function valueOf(file: string, document: ReturnType<typeof parseDocument>): JsonValue {
+  try {
+    return document.toJS({ maxAliasCount: MOST_ALIASES }) as JsonValue;
+  } catch (error) {
+    throw new ClientError(`${file}: ${(error as Error).message}`);
+  }
 }
 
 async function textOf(file: string, most: number): Promise<string> {
