@@ -121,7 +121,7 @@ function* compared(
     wins: found.wins,
     losses: found.losses,
     ties: found.ties,
-    test: found.test,
+    ...(found.test !== null && { test: found.test }),
     p_value: found.pValue,
     verdict: verdictOf(found, isLower),
   };

@@ -59,7 +59,7 @@ const COMPARISONS: Column<VariantComparisonBody>[] = [
   { title: 'WINS', of: ({ wins }) => count(wins), isRight: true },
   { title: 'LOSSES', of: ({ losses }) => count(losses), isRight: true },
   { title: 'P', of: ({ p_value }) => figure(p_value), isRight: true },
-  { title: 'TEST', of: ({ test }) => test },
+  { title: 'TEST', of: ({ test }) => test ?? null },
   {
     title: 'VERDICT',
     of: ({ verdict }) => verdict,

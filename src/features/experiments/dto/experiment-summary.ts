@@ -92,12 +92,12 @@ export class VariantComparisonBody {
 
   @ApiProperty({
     enum: TESTS,
-    nullable: true,
+    required: false,
     description:
       "`mcnemar_exact` if all scores are 0 or 1. Otherwise a permutation test of the rows' differences: with all " +
-      'permutations (`permutation_exact`) for up to 14 rows that differ, or with 5,000 random ones',
+      'permutations (`permutation_exact`) for up to 14 rows that differ, or with 5,000 random ones. Absent without pairs',
   })
-  test!: TestName | null;
+  test?: TestName;
 
   @ApiProperty({
     type: Number,
