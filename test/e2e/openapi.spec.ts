@@ -141,7 +141,7 @@ it('gives every body an example, which the service accepts as it is', async () =
       ).send(value);
       // An example about a stored row, or about an agent's work, gets an answer that there is none.
       const status =
-        /\{((artifact|execution|correlation|delivery|operation)_id|(schedule|limit)_name)\}|\/executions\/fail$/.test(
+        /\{((artifact|execution|correlation|delivery|operation|experiment)_id|(schedule|limit)_name)\}|\/executions\/fail$/.test(
           name,
         )
           ? 404

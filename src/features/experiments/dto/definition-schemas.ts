@@ -106,6 +106,7 @@ export const SCORER_SCHEMA = {
   properties: {
     name: SHORT_TEXT_SCHEMA,
     kind: {
+      type: 'string',
       enum: [...SCORER_KINDS],
       description:
         '`latency` is the duration in milliseconds, `cost` that of the models. `equals` and `contains` compare the ' +

@@ -105,15 +105,15 @@ export const EXPERIMENT_ROWS_EXAMPLE: ExperimentRowsBody = {
     {
       index: 0,
       origin: '019a7f5e-1c9b-7d20-b1c5-3e4f5a6b7c90',
-      input: '{"text":"My card has not arrived yet"}',
-      expected: '{"intent":"card_arrival"}',
+      input: '{"text":"Is it open?"}',
+      expected: '{"answer":"yes"}',
       changed: true,
       trials: [
         {
           variant: 'now',
           state: 'ended',
           correlation_id: '019a7f72-7a00-7d10-8e01-1a2b3c4d5e6f',
-          output: '{"intent":"card_arrival"}',
+          output: '{"answer":"yes"}',
           output_id: '019a7f72-7a3c-7b22-9f12-2b3c4d5e6f70',
           duration_ms: 12,
           scores: [{ scorer: 'same', score: 1 }],
@@ -122,7 +122,7 @@ export const EXPERIMENT_ROWS_EXAMPLE: ExperimentRowsBody = {
           variant: 'short',
           state: 'ended',
           correlation_id: '019a7f72-7a01-7e21-8f02-3c4d5e6f7081',
-          output: '{"intent":"card_delivery_estimate"}',
+          output: '{"answer":"no"}',
           output_id: '019a7f72-7d51-7c33-a023-4d5e6f708192',
           duration_ms: 843,
           usage: { input_tokens: 212, output_tokens: 9, cost: 0.000061 },
