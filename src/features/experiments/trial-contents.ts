@@ -45,7 +45,8 @@ export class TrialContents {
       (text) => text !== undefined && text !== null,
     );
     const bytes = texts.reduce((sum, text) => sum + text.length + parsedSize(Buffer.from(text)), 0);
-    return this.memory.during(bytes, () => {
+    // They are not refused, because then the trial would never end.
+    return this.memory.during(Math.min(bytes, this.memory.largestBytes), () => {
       const input = parsed(inputText);
       return work({
         input,
