@@ -47,7 +47,7 @@ export class ExperimentStep {
     experiment: Experiment,
     open: readonly OpenTrial[],
   ): Promise<boolean> {
-    const trials = open.filter(mayContinue).slice(0, AT_ONCE);
+    const trials = readyAmong(open);
     if (trials.length === 0) return false;
     const positions = trials.map(({ position }) => position);
     const rows = await this.rows.at(this.unitOfWork.reader, experiment.seq, positions);
@@ -73,9 +73,14 @@ export class ExperimentStep {
   }
 }
 
-/** A trial whose correlation has not begun or has ended, or whose judges may have. */
-const mayContinue = ({ state, correlation_state }: OpenTrial): boolean =>
-  state === 'judging' || correlation_state !== 'active';
+/**
+ * Trials whose correlation has not begun or has ended, and all whose judges may have ended: some judges may take long, and
+ * must not hold up the others.
+ */
+function readyAmong(open: readonly OpenTrial[]): OpenTrial[] {
+  const { judging = [], running = [] } = Object.groupBy(open, ({ state }) => state);
+  return [...running.filter(({ correlation_state }) => correlation_state !== 'active').slice(0, AT_ONCE), ...judging];
+}
 
 const idsOf = ({ correlation_id, scores }: OpenTrial): string[] => [
   correlation_id,
