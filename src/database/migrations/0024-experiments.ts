@@ -23,6 +23,7 @@ async function createExperiments(db: Kysely<unknown>, dialect: Dialect): Promise
     .addColumn('state', 'text', required)
     .addColumn('definition', 'text', required)
     .addColumn('variants', 'integer', required)
+    .addColumn('variant_names', 'text', required)
     .addColumn('row_count', 'bigint', fromZero)
     .addColumn('max_workers', 'integer', required)
     .addColumn('max_cost', 'double precision')

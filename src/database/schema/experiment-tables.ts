@@ -24,6 +24,8 @@ export interface ExperimentsTable extends UsageSums {
   definition: string;
   /** How many variants it has. */
   variants: number;
+  /** JSON of a list of their names, for lists, which do not read the definition. */
+  variant_names: string;
   row_count: Generated<number>;
   /** How many trials may run at the same time. */
   max_workers: number;

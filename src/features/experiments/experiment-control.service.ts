@@ -6,7 +6,7 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { ExperimentBody } from './dto/experiment-body.js';
 import { experimentBody, experimentNotFound } from './experiment.js';
 import { ExperimentLoop } from './experiment-loop.js';
-import { type Experiment, ExperimentsRepository } from './experiments.repository.js';
+import { type Experiment, ExperimentsRepository, type WholeExperiment } from './experiments.repository.js';
 import { Summaries } from './summaries.js';
 
 /** Cancels experiments. */
@@ -36,7 +36,7 @@ export class ExperimentControlService {
     return experimentBody(ended);
   }
 
-  private async find(id: string): Promise<Experiment> {
+  private async find(id: string): Promise<WholeExperiment> {
     const experiment = await this.experiments.find(this.unitOfWork.reader, id);
     if (!experiment) throw experimentNotFound(id);
     return experiment;

@@ -57,6 +57,7 @@ export class ExperimentImport {
       state: 'importing',
       definition: JSON.stringify(definition),
       variants: definition.variants.length,
+      variant_names: JSON.stringify(definition.variants.map((variant) => variant.name)),
       max_workers,
       max_cost: max_cost ?? null,
       max_tokens: max_tokens ?? null,

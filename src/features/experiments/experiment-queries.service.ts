@@ -15,7 +15,7 @@ import type {
 } from './dto/experiment-rows.js';
 import { definitionOf, experimentBody, experimentNotFound, listedBody } from './experiment.js';
 import { type DataRow, ExperimentRowsRepository } from './experiment-rows.repository.js';
-import { type Experiment, ExperimentsRepository } from './experiments.repository.js';
+import { ExperimentsRepository, type WholeExperiment } from './experiments.repository.js';
 import type { Score } from './score.js';
 import { type Trial, TrialsRepository } from './trials.repository.js';
 
@@ -62,7 +62,7 @@ export class ExperimentQueriesService {
     };
   }
 
-  private async find(id: string): Promise<Experiment> {
+  private async find(id: string): Promise<WholeExperiment> {
     const experiment = await this.experiments.find(this.unitOfWork.reader, id);
     if (!experiment) throw experimentNotFound(id);
     return experiment;

@@ -5,7 +5,7 @@ import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Conclusion } from './conclusion.js';
-import { definitionOf, totalOf, usedUp } from './experiment.js';
+import { totalOf, usedUp } from './experiment.js';
 import { ExperimentRowsRepository } from './experiment-rows.repository.js';
 import { type Experiment, ExperimentsRepository } from './experiments.repository.js';
 import { TrialProgress } from './trial-progress.js';
@@ -51,7 +51,7 @@ export class ExperimentStep {
     if (trials.length === 0) return false;
     const positions = trials.map(({ position }) => position);
     const rows = await this.rows.at(this.unitOfWork.reader, experiment.seq, positions);
-    return this.progress.continue(lock, { experiment, definition: definitionOf(experiment), trials, rows });
+    return this.progress.continue(lock, { experiment, trials, rows });
   }
 
   private async startSome(lock: SchedulerLock, experiment: Experiment, open: number): Promise<boolean> {

@@ -4,14 +4,14 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { usageField } from '../../http/dto/usage-body.js';
 import type { Definition } from './definition.js';
 import type { ExperimentBody, ListedExperimentBody } from './dto/experiment-body.js';
-import type { Experiment, ShownState } from './experiments.repository.js';
+import type { Experiment, ShownState, WholeExperiment } from './experiments.repository.js';
 import type { Summary } from './summary.js';
 
 export const experimentNotFound = (id: string): DomainError =>
   new DomainError('not_found', `Experiment not found: ${shown(id)}`);
 
-export const definitionOf = (experiment: Pick<Experiment, 'definition'>): Definition =>
-  JSON.parse(experiment.definition) as Definition;
+export const definitionOf = ({ definition }: Pick<WholeExperiment, 'definition'>): Definition =>
+  JSON.parse(definition) as Definition;
 
 /** Whether ended trials have used as much as the experiment may use. */
 export function usedUp({ max_cost, max_tokens, cost, input_tokens, output_tokens }: Experiment): string | null {
@@ -30,7 +30,7 @@ export const listedBody = (experiment: Experiment): ListedExperimentBody => {
     ...(name !== null && { name }),
     state: experiment.state as ShownState,
     rows: experiment.row_count,
-    variants: definitionOf(experiment).variants.map((variant) => variant.name),
+    variants: JSON.parse(experiment.variant_names) as string[],
     total_trials: total,
     ended_trials,
     failed_trials: experiment.failed_trials,
@@ -42,7 +42,7 @@ export const listedBody = (experiment: Experiment): ListedExperimentBody => {
   };
 };
 
-export const experimentBody = (experiment: Experiment): ExperimentBody => {
+export const experimentBody = (experiment: WholeExperiment): ExperimentBody => {
   const { data, expected, ...rest } = definitionOf(experiment);
   const { max_workers, max_cost, max_tokens, summary } = experiment;
   return {

@@ -22,6 +22,7 @@ import { ExperimentsRepository } from './experiments.repository.js';
 import { Judges } from './judges.js';
 import { RowStore } from './row-store.js';
 import { Scoring } from './scoring.js';
+import { StoredDefinitions } from './stored-definitions.js';
 import { Summaries } from './summaries.js';
 import { TrialArtifactsRepository } from './trial-artifacts.repository.js';
 import { TrialContents } from './trial-contents.js';
@@ -52,6 +53,7 @@ import { TrialsRepository } from './trials.repository.js';
     Judges,
     RowStore,
     Scoring,
+    StoredDefinitions,
     Summaries,
     TrialArtifactsRepository,
     TrialContents,

@@ -6,7 +6,10 @@ import { amongFound, locking } from '../../database/dialects/dialect.js';
 import type { ExperimentsTable, ExperimentState } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
-export type Experiment = Selectable<ExperimentsTable>;
+export type WholeExperiment = Selectable<ExperimentsTable>;
+
+/** An experiment without the texts that may be large. */
+export type Experiment = Omit<WholeExperiment, 'definition' | 'summary'>;
 
 export type ShownState = Exclude<ExperimentState, 'importing' | 'removed'>;
 
@@ -20,13 +23,36 @@ export interface Ended {
   cost: number | null;
 }
 
+const SHORT = [
+  'seq',
+  'id',
+  'name',
+  'state',
+  'variants',
+  'variant_names',
+  'row_count',
+  'max_workers',
+  'max_cost',
+  'max_tokens',
+  'next_trial',
+  'open_trials',
+  'ended_trials',
+  'failed_trials',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+  'error',
+  'created_at',
+  'ended_at',
+] as const satisfies (keyof Experiment)[];
+
 const HIDDEN = ['importing', 'removed'] as const;
 const ENDED = ['completed', 'failed', 'cancelled'] as const;
 
 @Injectable()
 export class ExperimentsRepository {
   /** Finds an experiment, unless its rows are being stored or deleted. */
-  find(db: Reader, id: string): Promise<Experiment | undefined> {
+  find(db: Reader, id: string): Promise<WholeExperiment | undefined> {
     return db
       .selectFrom('experiments')
       .selectAll()
@@ -43,7 +69,7 @@ export class ExperimentsRepository {
   ): Promise<Experiment[]> {
     let query = db
       .selectFrom('experiments')
-      .selectAll()
+      .select(SHORT)
       .where('state', 'not in', HIDDEN)
       .orderBy('seq', 'desc')
       .limit(limit + 1)
@@ -65,11 +91,16 @@ export class ExperimentsRepository {
   withWork(db: Reader): Promise<Experiment[]> {
     return db
       .selectFrom('experiments')
-      .selectAll()
+      .select(SHORT)
       .where(sql<boolean>`(state = 'running' or open_trials > 0)`)
       .where('state', 'not in', HIDDEN)
       .orderBy('seq')
       .execute();
+  }
+
+  /** Returns the JSON of its definition. Throws if it does not exist. */
+  definition(db: Reader, seq: number): Promise<Pick<WholeExperiment, 'definition'>> {
+    return db.selectFrom('experiments').select('definition').where('seq', '=', seq).executeTakeFirstOrThrow();
   }
 
   /** Stores an experiment without rows. Returns its `seq`. */
@@ -101,7 +132,7 @@ export class ExperimentsRepository {
 
   /** Finds and locks an experiment until the end of the transaction. */
   async hold({ db }: Transaction, seq: number): Promise<Experiment | undefined> {
-    const found = db.selectFrom('experiments').selectAll().where('seq', '=', seq).where('state', 'not in', HIDDEN);
+    const found = db.selectFrom('experiments').select(SHORT).where('seq', '=', seq).where('state', 'not in', HIDDEN);
     return locking(db, found, { wait: true }).executeTakeFirst();
   }
 

@@ -2,9 +2,9 @@ import { Injectable } from '@nestjs/common';
 
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
-import { definitionOf } from './experiment.js';
 import type { Experiment } from './experiments.repository.js';
 import type { Score } from './score.js';
+import { StoredDefinitions } from './stored-definitions.js';
 import { ScoreTable, summarized, type Summary } from './summary.js';
 import { TrialsRepository } from './trials.repository.js';
 
@@ -17,12 +17,13 @@ export class Summaries {
   constructor(
     private readonly unitOfWork: UnitOfWork,
     private readonly trials: TrialsRepository,
+    private readonly definitions: StoredDefinitions,
   ) {}
 
   /** Only trials that have ended count. */
   async of(experiment: Experiment): Promise<Summary> {
     const { reader } = this.unitOfWork;
-    const definition = definitionOf(experiment);
+    const definition = await this.definitions.of(experiment);
     const { seq, row_count: rows } = experiment;
     const table = new ScoreTable(definition, rows);
     for (let from = 0; from < rows; from += WINDOW) {

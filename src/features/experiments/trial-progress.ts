@@ -9,6 +9,7 @@ import type { DataRow } from './experiment-rows.repository.js';
 import type { Experiment } from './experiments.repository.js';
 import { Judges } from './judges.js';
 import { isOpen, type Score } from './score.js';
+import { StoredDefinitions } from './stored-definitions.js';
 import { TrialArtifactsRepository } from './trial-artifacts.repository.js';
 import { TrialEndings, unfinished } from './trial-endings.js';
 import { TrialStarts } from './trial-starts.js';
@@ -18,10 +19,11 @@ import type { OpenTrial } from './trials.repository.js';
 /** Some open trials of one experiment. */
 export interface OpenTrials {
   experiment: Experiment;
-  definition: Definition;
   trials: readonly OpenTrial[];
   rows: ReadonlyMap<number, DataRow>;
 }
+
+type Work = OpenTrials & { definition: Definition };
 
 /** Continues trials: begins them, scores them when they have ended, and lets judges judge them. */
 @Injectable()
@@ -33,15 +35,17 @@ export class TrialProgress {
     private readonly store: TrialStore,
     private readonly cancellation: Cancellation,
     private readonly artifacts: TrialArtifactsRepository,
+    private readonly definitions: StoredDefinitions,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
   /** Returns false if nothing could be done. */
   async continue(lock: SchedulerLock, open: OpenTrials): Promise<boolean> {
+    const work = { ...open, definition: await this.definitions.of(open.experiment) };
     const saved: SavedTrial[] = [];
     let hasMoved = false;
     for (const trial of open.trials) {
-      const next = await this.next(open, trial);
+      const next = await this.next(work, trial);
       if (next === 'begun') hasMoved = true;
       else if (next !== null) saved.push(next);
       await yieldToEventLoop();
@@ -66,13 +70,13 @@ export class TrialProgress {
     });
   }
 
-  private next(open: OpenTrials, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
-    if (trial.state === 'judging') return this.judged(open, trial);
-    return trial.correlation_state === null ? this.begun(open, trial) : this.ended(open, trial);
+  private next(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
+    if (trial.state === 'judging') return this.judged(work, trial);
+    return trial.correlation_state === null ? this.begun(work, trial) : this.ended(work, trial);
   }
 
-  private async begun(open: OpenTrials, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
-    const { experiment, definition, rows } = open;
+  private async begun(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
+    const { experiment, definition, rows } = work;
     const begun = await this.starts.begin({
       experimentId: experiment.id,
       definition,
@@ -84,11 +88,11 @@ export class TrialProgress {
     return begun === 'begun' ? begun : { result: unfinished(trial, begun.problem) };
   }
 
-  private async ended({ definition, rows }: OpenTrials, trial: OpenTrial): Promise<SavedTrial | null> {
+  private async ended({ definition, rows }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
     return this.endings.of(definition, rows.get(trial.position)!, trial);
   }
 
-  private async judged({ definition, rows }: OpenTrials, trial: OpenTrial): Promise<SavedTrial | null> {
+  private async judged({ definition, rows }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
     const { scores, hasMoved, usage } = await this.judges.of(definition, rows.get(trial.position)!, trial);
     if (!hasMoved) return null;
     const { position, variant, input_tokens, output_tokens, cost } = trial;
