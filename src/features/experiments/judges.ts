@@ -61,6 +61,12 @@ export class Judges {
     return judged;
   }
 
+  /** Returns the correlations of judges of these trials that have begun. */
+  async begunFor(trials: readonly OpenTrial[]): Promise<string[]> {
+    const ids = trials.flatMap(({ scores }) => judgesIn(scores));
+    return (await this.artifacts.judges(this.unitOfWork.reader, ids)).map(({ id }) => id);
+  }
+
   private async begin(
     judged: Judged,
     index: number,
@@ -120,3 +126,6 @@ function addUsage(usage: JudgesUsage, { input_tokens, output_tokens, cost }: Jud
   usage.outputTokens += output_tokens;
   if (cost !== null) usage.cost = (usage.cost ?? 0) + cost;
 }
+
+const judgesIn = (scores: string | null): string[] =>
+  scores === null ? [] : (JSON.parse(scores) as Score[]).flatMap(({ judged_in }) => judged_in ?? []);

@@ -1,20 +1,22 @@
-import { Injectable } from '@nestjs/common';
+import { Inject, Injectable } from '@nestjs/common';
 
 import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
+import { isUnavailable } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
+import { LOGGER, type Logger } from '../../common/logger.js';
 import type { Definition } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
 import type { Experiment } from './experiments.repository.js';
 import { Judges } from './judges.js';
-import { isOpen, type Score } from './score.js';
+import { isOpen } from './score.js';
 import { StoredDefinitions } from './stored-definitions.js';
-import { TrialArtifactsRepository } from './trial-artifacts.repository.js';
 import { TrialEndings, unfinished } from './trial-endings.js';
 import { TrialStarts } from './trial-starts.js';
 import { type SavedTrial, TrialStore } from './trial-store.js';
 import type { OpenTrial } from './trials.repository.js';
+
+const MOST_FAILURES = 10;
 
 /** Some open trials of one experiment. */
 export interface OpenTrials {
@@ -28,15 +30,17 @@ type Work = OpenTrials & { definition: Definition };
 /** Continues trials: begins them, scores them when they have ended, and lets judges judge them. */
 @Injectable()
 export class TrialProgress {
+  /** Number of successive failures of trials, by their correlations. */
+  private readonly failures = new Map<string, number>();
+
   constructor(
     private readonly starts: TrialStarts,
     private readonly endings: TrialEndings,
     private readonly judges: Judges,
     private readonly store: TrialStore,
     private readonly cancellation: Cancellation,
-    private readonly artifacts: TrialArtifactsRepository,
     private readonly definitions: StoredDefinitions,
-    private readonly unitOfWork: UnitOfWork,
+    @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
   /** Returns false if nothing could be done. */
@@ -45,7 +49,7 @@ export class TrialProgress {
     const saved: SavedTrial[] = [];
     let hasMoved = false;
     for (const trial of open.trials) {
-      const next = await this.next(work, trial);
+      const next = await this.tryNext(work, trial);
       if (next === 'begun') hasMoved = true;
       else if (next !== null) saved.push(next);
       await yieldToEventLoop();
@@ -56,18 +60,32 @@ export class TrialProgress {
 
   /** Ends trials of an experiment that was cancelled. */
   async abandon(lock: SchedulerLock, experiment: Experiment, open: readonly OpenTrial[]): Promise<boolean> {
-    const judges = await this.artifacts.judges(
-      this.unitOfWork.reader,
-      open.flatMap(({ scores }) => judgesIn(scores)),
-    );
     const begun = [
       ...open.flatMap(({ correlation_id, correlation_state }) => (correlation_state === null ? [] : correlation_id)),
-      ...judges.map(({ id }) => id),
+      ...(await this.judges.begunFor(open)),
     ];
     const trials = open.map((trial) => ({ result: unfinished(trial, `the experiment was ${experiment.state}`) }));
     return this.store.save(lock, experiment, trials, async (tx) => {
       if (begun.length > 0) await this.cancellation.cancelOpen(tx, begun);
     });
+  }
+
+  /** Without a limit, a trial that always fails would be tried and logged forever. */
+  private async tryNext(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
+    const { correlation_id: id } = trial;
+    try {
+      const next = await this.next(work, trial);
+      this.failures.delete(id);
+      return next;
+    } catch (error) {
+      if (isUnavailable(error)) return null;
+      this.logger.error({ err: error, experiment: work.experiment.id, correlation_id: id }, 'a step of a trial failed');
+      const failures = (this.failures.get(id) ?? 0) + 1;
+      this.failures.set(id, failures);
+      if (failures < MOST_FAILURES) return null;
+      this.failures.delete(id);
+      return { result: unfinished(trial, "an internal error stopped the trial; see the service's log") };
+    }
   }
 
   private next(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
@@ -109,6 +127,3 @@ export class TrialProgress {
     return { result, judges: usage };
   }
 }
-
-const judgesIn = (scores: string | null): string[] =>
-  scores === null ? [] : (JSON.parse(scores) as Score[]).flatMap(({ judged_in }) => judged_in ?? []);
