@@ -76,20 +76,18 @@ export class TrialEndings {
 }
 
 /** The result of a trial that never began, or whose experiment was cancelled. */
-export const unfinished = ({ position, variant, correlation_id }: OpenTrial, error: string): TrialResult => ({
-  position,
-  variant,
-  correlation_id,
+export const unfinished = (trial: OpenTrial, error: string): TrialResult => ({
+  position: trial.position,
+  variant: trial.variant,
+  correlation_id: trial.correlation_id,
   state: 'ended',
   scores: null,
   output_id: null,
   output_digest: null,
   output_shown: null,
   error: cut(error),
+  ...spentOf(trial),
   duration_ms: null,
-  input_tokens: 0,
-  output_tokens: 0,
-  cost: null,
 });
 
 const spentOf = (trial: OpenTrial): Spent => ({

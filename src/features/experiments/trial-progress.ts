@@ -9,11 +9,11 @@ import type { Definition } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
 import type { Experiment } from './experiments.repository.js';
 import { Judges } from './judges.js';
-import { isOpen } from './score.js';
+import { failedScore, isOpen, type Score } from './score.js';
 import { StoredDefinitions } from './stored-definitions.js';
 import { TrialEndings, unfinished } from './trial-endings.js';
 import { TrialStarts } from './trial-starts.js';
-import { type SavedTrial, TrialStore } from './trial-store.js';
+import { type SavedTrial, type TrialChange, TrialStore } from './trial-store.js';
 import type { OpenTrial } from './trials.repository.js';
 
 const MOST_FAILURES = 10;
@@ -64,7 +64,10 @@ export class TrialProgress {
       ...open.flatMap(({ correlation_id, correlation_state }) => (correlation_state === null ? [] : correlation_id)),
       ...(await this.judges.begunFor(open)),
     ];
-    const trials = open.map((trial) => ({ result: unfinished(trial, `the experiment was ${experiment.state}`) }));
+    const reason = `the experiment was ${experiment.state}`;
+    const trials = open.map((trial) => ({
+      result: trial.state === 'judging' ? unjudged(trial, reason) : unfinished(trial, reason),
+    }));
     return this.store.save(lock, experiment, trials, async (tx) => {
       if (begun.length > 0) await this.cancellation.cancelOpen(tx, begun);
     });
@@ -113,17 +116,26 @@ export class TrialProgress {
   private async judged({ definition, rows }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
     const { scores, hasMoved, usage } = await this.judges.of(definition, rows.get(trial.position)!, trial);
     if (!hasMoved) return null;
-    const { position, variant, input_tokens, output_tokens, cost } = trial;
-    const state = scores.some(isOpen) ? 'judging' : 'ended';
-    const result = {
-      position,
-      variant,
-      state,
-      scores: JSON.stringify(scores),
-      input_tokens,
-      output_tokens,
-      cost,
-    } as const;
+    const result = withScores(trial, scores);
     return { result, judges: usage };
   }
 }
+
+/** Keeps everything but the scores of judges that have not answered. */
+function unjudged(trial: OpenTrial, reason: string): TrialChange {
+  const scores = JSON.parse(trial.scores!) as Score[];
+  return withScores(
+    trial,
+    scores.map((score) => (isOpen(score) ? { ...score, ...failedScore(reason) } : score)),
+  );
+}
+
+const withScores = (trial: OpenTrial, scores: readonly Score[]): TrialChange => ({
+  position: trial.position,
+  variant: trial.variant,
+  state: scores.some(isOpen) ? 'judging' : 'ended',
+  scores: JSON.stringify(scores),
+  input_tokens: trial.input_tokens,
+  output_tokens: trial.output_tokens,
+  cost: trial.cost,
+});
