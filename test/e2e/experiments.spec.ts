@@ -250,6 +250,21 @@ describe('an experiment', () => {
     expect(await board.status(judged)).toMatchObject({ origin: trial });
   });
 
+  test('asks models again with mode shadow, also without an override', async () => {
+    await board.publish('Work', { topic: 'cards' }, { correlation: 'work' });
+    await board.ended('work');
+    expect(models.requests).toHaveLength(1);
+    const done = await experiments.run({
+      data: { correlations: ['work'] },
+      output: 'Reply',
+      mode: 'shadow',
+      variants: [{ name: 'now' }, { name: 'brief', overrides: { speaker: { instructions: 'Be brief.' } } }],
+      scorers: [{ name: 'cost', kind: 'cost' }],
+    });
+    expect(done).toMatchObject({ state: 'completed', failed_trials: 0, definition: { mode: 'shadow' } });
+    expect(models.requests).toHaveLength(3);
+  });
+
   test('counts cost and tokens, and starts nothing more when its budget is used up', async () => {
     const csv = `topic\n${'cards\n'.repeat(6)}`;
     const done = await experiments.run({
@@ -366,6 +381,12 @@ describe('an experiment', () => {
         { variants: [{ name: 'a' }, { name: 'b', overrides: { classifier: { expression: '1 +' } } }] },
         400,
         'variants[1].overrides.classifier.expression',
+      ],
+      [
+        'an agent with effects and mode shadow',
+        { mode: 'shadow', data: { csv: CSV, agent: 'person' } },
+        400,
+        'data.agent: person does not run with mode shadow, because it is an external agent; use another mode',
       ],
       [
         'an unknown variable',

@@ -11,6 +11,8 @@ import type { JsonObject } from '../../common/json.js';
 import { listed } from '../../common/names-in-messages.js';
 import { shown } from '../../common/short-text.js';
 import { withinTime } from '../../common/time-limit.js';
+import type { ReplayMode } from '../../database/schema.js';
+import { effectOf } from '../../engines/effects.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../../http/validation/query.js';
 import { RequestedOverrides } from '../replays/requested-overrides.js';
 import {
@@ -22,7 +24,7 @@ import {
   type Variant,
 } from './definition.js';
 import { type Form, formOf, type GivenData, refuse } from './definition-form.js';
-import type { ExperimentRequest } from './dto/experiment-request.js';
+import { DEFAULT_MODE, type ExperimentRequest } from './dto/experiment-request.js';
 
 const KINDS = ['csv', 'batch', 'artifacts', 'correlations'] as const;
 const OF_CSV = ['agent', 'delimiter'] as const;
@@ -39,15 +41,16 @@ export class DefinitionChecks {
   /** Throws DomainError `invalid`, which names the first problems. */
   async check(request: ExperimentRequest): Promise<{ definition: Definition; data: GivenData }> {
     const { data, expected, variants, scorers } = formOf(request);
+    const { mode = DEFAULT_MODE } = request;
     const problems = new Diagnostics();
-    const kind = KINDS.find((name) => data[name] !== undefined);
-    this.checkData(data, problems);
-    this.checkExpected(expected, kind === 'csv', problems);
-    this.checkVariants(variants, kind === 'csv', problems);
+    const isCsv = data.csv !== undefined;
+    this.checkData(data, mode, problems);
+    this.checkExpected(expected, isCsv, problems);
+    this.checkVariants(variants, { isCsv, mode }, problems);
     for (const [index, scorer] of scorers.entries()) {
       // To compile a long expression takes 100 ms.
       await yieldToEventLoop();
-      this.checkScorer(scorer, expected !== null, ['scorers', index], problems);
+      this.checkScorer(scorer, { hasExpected: expected !== null, mode }, ['scorers', index], problems);
     }
     refuseRepeated(variants, 'variants', problems);
     refuseRepeated(scorers, 'scorers', problems);
@@ -56,14 +59,14 @@ export class DefinitionChecks {
     return { definition: await this.definition(request, { data, expected, variants, scorers }), data };
   }
 
-  private checkData(data: GivenData, problems: Diagnostics): void {
+  private checkData(data: GivenData, mode: ReplayMode, problems: Diagnostics): void {
     const given = KINDS.filter((name) => data[name] !== undefined);
     if (given.length !== 1) problems.add(['data'], `must have one of ${listed(KINDS, 'and')} (got ${given.length})`);
     const isCsv = data.csv !== undefined;
     for (const name of OF_CSV)
       if (data[name] !== undefined && !isCsv) problems.add(['data', name], 'is only for a csv; remove it');
     if (isCsv && data.agent === undefined) problems.add(['data', 'agent'], 'is required with csv');
-    if (data.agent !== undefined) this.checkAgent(data.agent, ['data', 'agent'], problems);
+    if (data.agent !== undefined) this.checkAgent(data.agent, mode, ['data', 'agent'], problems);
     const { type, from, to } = data.artifacts ?? {};
     if (type !== undefined && !this.catalog.type(type))
       problems.add(['data', 'artifacts', 'type'], unknownType(type, this.catalog));
@@ -80,16 +83,25 @@ export class DefinitionChecks {
       problems.add(['expected', 'recorded'], 'needs originals, which a csv has not; give column or path');
   }
 
-  private checkVariants(variants: readonly Variant[], isCsv: boolean, problems: Diagnostics): void {
+  private checkVariants(
+    variants: readonly Variant[],
+    { isCsv, mode }: { isCsv: boolean; mode: ReplayMode },
+    problems: Diagnostics,
+  ): void {
     for (const [index, { agent }] of variants.entries()) {
       if (agent === undefined) continue;
       const path = ['variants', index, 'agent'];
-      if (isCsv) this.checkAgent(agent, path, problems);
+      if (isCsv) this.checkAgent(agent, mode, path, problems);
       else problems.add(path, 'is only for a csv; a replay begins as its original did');
     }
   }
 
-  private checkScorer(scorer: Scorer, hasExpected: boolean, path: Path, problems: Diagnostics): void {
+  private checkScorer(
+    scorer: Scorer,
+    { hasExpected, mode }: { hasExpected: boolean; mode: ReplayMode },
+    path: Path,
+    problems: Diagnostics,
+  ): void {
     const { kind, expression, agent } = scorer;
     if (needsExpected(scorer) && !hasExpected)
       problems.add(path, `${kind} compares with the expected value; give expected in the request`);
@@ -101,36 +113,40 @@ export class DefinitionChecks {
     if (scorer.path !== undefined && !needsExpected(scorer) && kind !== 'judge')
       problems.add([...path, 'path'], `is not for ${kind}; remove it`);
     if (kind === 'cel' && expression !== undefined) checkCel(expression, [...path, 'expression'], problems);
-    if (kind === 'judge' && agent !== undefined) this.checkJudge(agent, [...path, 'agent'], problems);
+    if (kind === 'judge' && agent !== undefined) this.checkJudge(agent, mode, [...path, 'agent'], problems);
   }
 
-  private checkJudge(name: string, path: Path, problems: Diagnostics): void {
-    this.checkAgent(name, path, problems);
+  private checkJudge(name: string, mode: ReplayMode, path: Path, problems: Diagnostics): void {
+    this.checkAgent(name, mode, path, problems);
     const agent = this.catalog.agent(name);
     if (agent && !agent.subscriptions.some(({ types }) => types.length === 1))
       problems.add(path, `${name} consumes no single type; a judge gets one artifact with input, output and expected`);
   }
 
-  private checkAgent(name: string, path: Path, problems: Diagnostics): void {
-    if (!this.catalog.agent(name))
-      problems.add(path, `no agent has the name ${shown(name)}${meant(name, this.catalog.agents) ?? ''}`);
+  /** Checks the name of an agent that runs. */
+  private checkAgent(name: string, mode: ReplayMode, path: Path, problems: Diagnostics): void {
+    const agent = this.catalog.agent(name);
+    if (!agent) problems.add(path, `no agent has the name ${shown(name)}${meant(name, this.catalog.agents) ?? ''}`);
+    const effect = agent && mode === 'shadow' ? effectOf(agent) : null;
+    if (effect !== null)
+      problems.add(path, `${name} does not run with mode shadow, because ${effect}; use another mode`);
   }
 
   private async definition(
-    { output, mode = 'recorded', seed = 1 }: ExperimentRequest,
+    { output, mode = DEFAULT_MODE, seed = 1 }: ExperimentRequest,
     { data, expected, variants, scorers }: Form,
   ): Promise<Definition> {
     const checked: Variant[] = [];
     for (const [index, { name, agent, overrides }] of variants.entries()) {
-      const kept = await this.checkedOverrides(overrides as JsonObject | undefined, index);
+      const kept = await this.checkedOverrides(overrides as JsonObject | undefined, mode, index);
       checked.push({ name, ...(agent !== undefined && { agent }), ...(kept && { overrides: kept }) });
     }
     return { data: dataSetOf(data), expected, output, mode, variants: checked, scorers, seed };
   }
 
-  private async checkedOverrides(overrides: JsonObject | undefined, index: number) {
+  private async checkedOverrides(overrides: JsonObject | undefined, mode: ReplayMode, index: number) {
     try {
-      return await this.overrides.check(overrides);
+      return await this.overrides.check(overrides, mode);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'invalid') throw error;
       throw new DomainError('invalid', `variants[${index}].${error.message}`);

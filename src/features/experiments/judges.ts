@@ -93,8 +93,7 @@ export class Judges {
         this.starts.judge(
           judge.agent,
           { type: judge.type, payload: { input, output, expected } },
-          trial.correlation_id,
-          judge.id,
+          { origin: trial.correlation_id, id: judge.id, mode: definition.mode },
         ),
       );
     } catch (error) {

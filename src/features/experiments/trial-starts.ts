@@ -10,6 +10,7 @@ import { DomainError, isUnavailable } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
+import type { ReplayMode } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { Definition, Variant } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
@@ -45,9 +46,15 @@ export class TrialStarts {
     return this.once(correlationId, () => (row.inputs === null ? this.replay(plan) : this.run(plan, row.inputs)));
   }
 
-  /** Begins the correlation in which an agent judges. `origin`: the correlation of the trial. */
-  judge(agent: string, judged: { type: string; payload: JsonObject }, origin: string, id: string): Promise<Begun> {
-    const replay: ReplayColumns = { origin, replay_mode: 'recorded', replay_options: null };
+  /** Begins the correlation `id`, in which an agent judges. `origin`: the correlation of the trial. */
+  judge(
+    agent: string,
+    judged: { type: string; payload: JsonObject },
+    { origin, id, mode }: { origin: string; id: string; mode: ReplayMode },
+  ): Promise<Begun> {
+    // With `full`, webhooks would be sent.
+    const replay_mode = mode === 'shadow' ? mode : 'recorded';
+    const replay: ReplayColumns = { origin, replay_mode, replay_options: null };
     return this.once(id, async () => {
       await this.invoke(this.invocations.prepareDirect(agent, [judged], id, { background: true, replay }));
     });

@@ -1,5 +1,6 @@
 import type { ReplayMode } from '../../../database/schema.js';
 import { PageBody } from '../../../http/dto/page.js';
+import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiParam, ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
 import { QueryChoice, QueryInteger } from '../../../http/validation/query.js';
@@ -85,7 +86,7 @@ export class ExperimentDefinitionBody {
   @ApiProperty({ description: 'The type of the artifact that is scored' })
   output!: string;
 
-  @ApiProperty({ enum: ['recorded', 'full'] })
+  @ApiProperty({ enum: REPLAY_MODES })
   mode!: ReplayMode;
 
   @ApiProperty({ type: 'array', items: { $ref: schemaPath('ExperimentVariant') } })

@@ -1,4 +1,6 @@
 import type { JsonObject } from '../../../common/json.js';
+import type { ReplayMode } from '../../../database/schema.js';
+import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { namedSchema } from '../../../http/openapi/additions.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import {
@@ -23,8 +25,7 @@ import {
   VARIANTS,
 } from './definition-schemas.js';
 
-const MODES = ['recorded', 'full'] as const;
-
+export const DEFAULT_MODE: ReplayMode = 'recorded';
 export const DEFAULT_WORKERS = 5;
 const MOST_WORKERS = 100;
 const LARGEST_SEED = 2 ** 31 - 1;
@@ -64,17 +65,17 @@ export class ExperimentRequest {
   output!: string;
 
   @ApiProperty({
-    enum: MODES,
+    enum: REPLAY_MODES,
     required: false,
-    default: 'recorded',
+    default: DEFAULT_MODE,
     description:
       'The mode of replays. `recorded` takes the answers of agents that have not changed from the record, where rows are ' +
-      'replayed, and sends no webhooks',
+      'replayed, and sends no webhooks. `shadow` also asks models again, but calls nothing else outside',
     example: 'recorded',
   })
   @IfGiven()
-  @IsIn(MODES, { message: `must be one of ${MODES.join(', ')}` })
-  mode?: (typeof MODES)[number];
+  @IsIn(REPLAY_MODES, { message: `must be one of ${REPLAY_MODES.join(', ')}` })
+  mode?: ReplayMode;
 
   @ApiProperty({
     type: 'array',
