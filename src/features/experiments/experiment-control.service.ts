@@ -12,6 +12,9 @@ import { Summaries } from './summaries.js';
 /** Cancels experiments. */
 @Injectable()
 export class ExperimentControlService {
+  /** Running requests, by the ids of their experiments. A summary takes long, and one is enough. */
+  private readonly cancelling = new Map<string, Promise<ExperimentBody>>();
+
   constructor(
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -24,7 +27,16 @@ export class ExperimentControlService {
    * Nothing more starts, and the loop cancels what runs, also after a crash. DomainError: `not_found`, `conflict` (it has
    * ended).
    */
-  async cancel(id: string): Promise<ExperimentBody> {
+  cancel(id: string): Promise<ExperimentBody> {
+    let running = this.cancelling.get(id);
+    if (!running) {
+      running = this.cancelOnce(id).finally(() => this.cancelling.delete(id));
+      this.cancelling.set(id, running);
+    }
+    return running;
+  }
+
+  private async cancelOnce(id: string): Promise<ExperimentBody> {
     const experiment = await this.find(id);
     if (experiment.state !== 'running') throw hasEnded(experiment);
     const summary = JSON.stringify(await this.summaries.of(experiment));

@@ -82,7 +82,8 @@ export class ExperimentImport {
 
   private async discard(id: string, seq: number): Promise<void> {
     try {
-      await this.unitOfWork.run((tx) => this.experiments.hideImport(tx, id));
+      // It runs if its last transaction was committed although the database did not say so.
+      if (!(await this.unitOfWork.run((tx) => this.experiments.hideImport(tx, id)))) return;
       await this.removal.remove(seq, (work) => this.unitOfWork.run(work));
     } catch {
       // The database is gone. What is left is not visible, and retention deletes it.

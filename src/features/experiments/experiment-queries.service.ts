@@ -14,7 +14,7 @@ import type {
   TrialScoreBody,
 } from './dto/experiment-rows.js';
 import { definitionOf, experimentBody, experimentNotFound, listedBody } from './experiment.js';
-import { type DataRow, ExperimentRowsRepository } from './experiment-rows.repository.js';
+import { ExperimentRowsRepository, type ShownRow } from './experiment-rows.repository.js';
 import { ExperimentsRepository, type WholeExperiment } from './experiments.repository.js';
 import type { Score } from './score.js';
 import { type Trial, TrialsRepository } from './trials.repository.js';
@@ -46,11 +46,12 @@ export class ExperimentQueriesService {
   async rowsOf(id: string, { changed, limit, after }: ExperimentRowsQuery): Promise<ExperimentRowsBody> {
     const experiment = await this.find(id);
     const { reader } = this.unitOfWork;
-    const { seq } = experiment;
-    const page = { after: after === undefined ? -1 : indexIn(after), limit: limit + 1, onlyChanged: changed };
+    const { seq, variants } = experiment;
+    const changedOf = changed ? variants : null;
+    const page = { after: after === undefined ? -1 : indexIn(after), limit: limit + 1, changedOf };
     const found = await this.trials.positions(reader, seq, page);
     const positions = found.slice(0, limit);
-    const rows = await this.rows.at(reader, seq, positions);
+    const rows = await this.rows.shown(reader, seq, positions);
     const trials = Map.groupBy(await this.trials.of(reader, seq, positions), ({ position }) => position);
     const definition = definitionOf(experiment);
     return {
@@ -75,7 +76,7 @@ function indexIn(after: string): number {
   return index;
 }
 
-function rowBody(definition: Definition, row: DataRow, trials: readonly Trial[]): ExperimentRowBody {
+function rowBody(definition: Definition, row: ShownRow, trials: readonly Trial[]): ExperimentRowBody {
   const digests = new Set(trials.map(({ output_digest }) => output_digest));
   const haveEnded = trials.length === definition.variants.length && trials.every(({ state }) => state === 'ended');
   return {

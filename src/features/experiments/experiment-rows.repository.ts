@@ -12,6 +12,11 @@ export type DataRow = Selectable<ExperimentRowsTable>;
 /** A row of a data set before it is stored. */
 export type NewRow = Pick<DataRow, 'origin' | 'origin_kind' | 'inputs' | 'expected' | 'problem'>;
 
+const SHOWN = ['position', 'origin', 'input_shown', 'expected_shown'] as const;
+
+/** A row without the texts that may be large. */
+export type ShownRow = Pick<DataRow, (typeof SHOWN)[number]>;
+
 /** The rows of the data sets of experiments. */
 @Injectable()
 export class ExperimentRowsRepository {
@@ -30,6 +35,18 @@ export class ExperimentRowsRepository {
       .selectAll()
       .where('experiment_seq', '=', seq)
       .where('position', 'in', [...new Set(positions)])
+      .execute();
+    return new Map(rows.map((row) => [row.position, row]));
+  }
+
+  /** Like `at`, with what lists show. */
+  async shown(db: Reader, seq: number, positions: readonly number[]): Promise<Map<number, ShownRow>> {
+    if (positions.length === 0) return new Map();
+    const rows = await db
+      .selectFrom('experiment_rows')
+      .select(SHOWN)
+      .where('experiment_seq', '=', seq)
+      .where('position', 'in', positions)
       .execute();
     return new Map(rows.map((row) => [row.position, row]));
   }

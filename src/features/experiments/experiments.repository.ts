@@ -109,14 +109,15 @@ export class ExperimentsRepository {
     return seq;
   }
 
-  /** Hides what an import with this id has left, so that another one can begin. */
-  async hideImport({ db }: Transaction, id: string): Promise<void> {
-    await db
+  /** Hides what an import with this id has left, so that another one can begin. Returns false if it left nothing. */
+  async hideImport({ db }: Transaction, id: string): Promise<boolean> {
+    const { numUpdatedRows } = await db
       .updateTable('experiments')
       .set({ state: 'removed', id: sql<string>`id || '-' || seq` })
       .where('id', '=', id)
       .where('state', '=', 'importing')
-      .execute();
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
   }
 
   /** Makes an experiment whose rows are stored visible. Returns false if it was deleted meanwhile. */

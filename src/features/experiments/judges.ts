@@ -9,7 +9,7 @@ import type { DataRow } from './experiment-rows.repository.js';
 import type { Ended } from './experiments.repository.js';
 import { valueAt } from './json-pointer.js';
 import { cut, failedScore, isOpen, type Score, scoreOf } from './score.js';
-import { type JudgeCorrelation, TrialArtifactsRepository } from './trial-artifacts.repository.js';
+import { TrialArtifactsRepository, type UsedCorrelation } from './trial-artifacts.repository.js';
 import { TrialContents } from './trial-contents.js';
 import { TrialStarts } from './trial-starts.js';
 import type { OpenTrial } from './trials.repository.js';
@@ -44,9 +44,8 @@ export class Judges {
   /** Begins the judges of a trial that have not begun, and reads the answers of those that have ended. */
   async of(definition: Definition, row: DataRow, trial: OpenTrial): Promise<Judged> {
     const scores = JSON.parse(trial.scores!) as Score[];
-    const ids = scores.flatMap(({ judged_in }) => judged_in ?? []);
-    const found = await this.artifacts.judges(this.unitOfWork.reader, ids);
-    const judged: Judged = { scores, hasMoved: false, usage: { inputTokens: 0, outputTokens: 0, cost: null } };
+    const found = await this.artifacts.begun(this.unitOfWork.reader, judgesIn(trial.scores));
+    const judged: Judged = { scores, hasMoved: false, usage: usageOf(found) };
     for (const [index, score] of scores.entries()) {
       if (!isOpen(score)) continue;
       const scorer = definition.scorers[index]!;
@@ -57,14 +56,7 @@ export class Judges {
         judged.hasMoved = true;
       }
     }
-    for (const correlation of found) addUsage(judged.usage, correlation);
     return judged;
-  }
-
-  /** Returns the correlations of judges of these trials that have begun. */
-  async begunFor(trials: readonly OpenTrial[]): Promise<string[]> {
-    const ids = trials.flatMap(({ scores }) => judgesIn(scores));
-    return (await this.artifacts.judges(this.unitOfWork.reader, ids)).map(({ id }) => id);
   }
 
   private async begin(
@@ -102,7 +94,7 @@ export class Judges {
     }
   }
 
-  private async answer({ agent, path = SCORE }: Scorer, correlation: JudgeCorrelation): Promise<Score> {
+  private async answer({ agent, path = SCORE }: Scorer, correlation: UsedCorrelation): Promise<Score> {
     const { reader } = this.unitOfWork;
     const published = await this.artifacts.published(reader, correlation.id, agent!);
     if (!published) {
@@ -120,11 +112,19 @@ export class Judges {
   }
 }
 
-function addUsage(usage: JudgesUsage, { input_tokens, output_tokens, cost }: JudgeCorrelation): void {
+function addUsage(usage: JudgesUsage, { input_tokens, output_tokens, cost }: UsedCorrelation): void {
   usage.inputTokens += input_tokens;
   usage.outputTokens += output_tokens;
   if (cost !== null) usage.cost = (usage.cost ?? 0) + cost;
 }
 
-const judgesIn = (scores: string | null): string[] =>
+/** Adds up what judges have used. */
+export function usageOf(correlations: readonly UsedCorrelation[]): JudgesUsage {
+  const usage: JudgesUsage = { inputTokens: 0, outputTokens: 0, cost: null };
+  for (const correlation of correlations) addUsage(usage, correlation);
+  return usage;
+}
+
+/** The correlations in which judges of a trial with these scores work. */
+export const judgesIn = (scores: string | null): string[] =>
   scores === null ? [] : (JSON.parse(scores) as Score[]).flatMap(({ judged_in }) => judged_in ?? []);

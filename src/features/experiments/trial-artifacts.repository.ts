@@ -11,8 +11,8 @@ export interface FoundArtifact {
   payload: string;
 }
 
-/** A correlation in which a judge works. */
-export interface JudgeCorrelation {
+/** A correlation of a trial or of a judge, with its model usage. */
+export interface UsedCorrelation {
   id: string;
   state: CorrelationState;
   input_tokens: number;
@@ -57,8 +57,9 @@ export class TrialArtifactsRepository {
     return row?.correlation_id;
   }
 
-  judges(db: Reader, ids: readonly string[]): Promise<JudgeCorrelation[]> {
-    return findJudges(db, {}, ids);
+  /** Those of the correlations that have begun. */
+  begun(db: Reader, ids: readonly string[]): Promise<UsedCorrelation[]> {
+    return findUsed(db, {}, ids);
   }
 }
 
@@ -105,6 +106,6 @@ const findFailure = prepared<{ correlationId: string }, { agent: string; error_m
     .limit(1),
 );
 
-const findJudges = preparedWithList<object, string, JudgeCorrelation>((db, _place, ids) =>
+const findUsed = preparedWithList<object, string, UsedCorrelation>((db, _place, ids) =>
   db.selectFrom('correlations').select(['id', 'state', 'input_tokens', 'output_tokens', 'cost']).where('id', 'in', ids),
 );

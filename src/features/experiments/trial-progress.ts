@@ -8,9 +8,10 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import type { Definition } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
 import type { Experiment } from './experiments.repository.js';
-import { Judges } from './judges.js';
+import { Judges, judgesIn, usageOf } from './judges.js';
 import { failedScore, isOpen, type Score } from './score.js';
 import { StoredDefinitions } from './stored-definitions.js';
+import { TrialArtifactsRepository, type UsedCorrelation } from './trial-artifacts.repository.js';
 import { TrialEndings, unfinished } from './trial-endings.js';
 import { TrialStarts } from './trial-starts.js';
 import { type SavedTrial, type TrialChange, TrialStore } from './trial-store.js';
@@ -39,6 +40,7 @@ export class TrialProgress {
     private readonly judges: Judges,
     private readonly store: TrialStore,
     private readonly cancellation: Cancellation,
+    private readonly artifacts: TrialArtifactsRepository,
     private readonly definitions: StoredDefinitions,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
@@ -60,16 +62,15 @@ export class TrialProgress {
 
   /** Ends trials of an experiment that was cancelled. */
   async abandon(lock: SchedulerLock, experiment: Experiment, open: readonly OpenTrial[]): Promise<boolean> {
-    const begun = [
-      ...open.flatMap(({ correlation_id, correlation_state }) => (correlation_state === null ? [] : correlation_id)),
-      ...(await this.judges.begunFor(open)),
-    ];
+    if (open.length === 0) return false;
+    const ids = open.flatMap(({ correlation_id, scores }) => [correlation_id, ...judgesIn(scores)]);
     const reason = `the experiment was ${experiment.state}`;
-    const trials = open.map((trial) => ({
-      result: trial.state === 'judging' ? unjudged(trial, reason) : unfinished(trial, reason),
-    }));
-    return this.store.save(lock, experiment, trials, async (tx) => {
+    return this.store.saveAfter(lock, experiment, async (tx) => {
+      const begun = (await this.artifacts.begun(tx.db, ids)).map(({ id }) => id);
       if (begun.length > 0) await this.cancellation.cancelOpen(tx, begun);
+      // The end of running model calls counts what they may have used.
+      const used = new Map((await this.artifacts.begun(tx.db, begun)).map((each) => [each.id, each]));
+      return open.map((trial) => abandoned(trial, reason, used));
     });
   }
 
@@ -119,6 +120,21 @@ export class TrialProgress {
     const result = withScores(trial, scores);
     return { result, judges: usage };
   }
+}
+
+/** A trial whose correlations are cancelled, with what these have used. */
+function abandoned(trial: OpenTrial, reason: string, used: ReadonlyMap<string, UsedCorrelation>): SavedTrial {
+  if (trial.state === 'judging')
+    return {
+      result: unjudged(trial, reason),
+      judges: usageOf(judgesIn(trial.scores).flatMap((id) => used.get(id) ?? [])),
+    };
+  const {
+    input_tokens: used_input = null,
+    output_tokens: used_output = null,
+    cost: used_cost = null,
+  } = used.get(trial.correlation_id) ?? {};
+  return { result: unfinished({ ...trial, used_input, used_output, used_cost }, reason) };
 }
 
 /** Keeps everything but the scores of judges that have not answered. */

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { usedUp } from './experiment.js';
 import { ExperimentRowsRepository } from './experiment-rows.repository.js';
 import { type Ended, type Experiment, ExperimentsRepository } from './experiments.repository.js';
 import type { EndedTrial } from './trial-endings.js';
@@ -31,6 +32,8 @@ export class TrialStore {
     return this.unitOfWork.run(async (tx) => {
       const held = await this.held(tx, lock, seq);
       if (held?.state !== 'running' || held.next_trial !== next_trial) return false;
+      // Trials that ended in the same step may have used up the budget.
+      if (usedUp(held) !== null) return false;
       await this.trials.insert(tx, seq, trials);
       await this.experiments.countStarted(tx, seq, trials.length);
       return true;
@@ -39,17 +42,21 @@ export class TrialStore {
 
   /**
    * Stores what has become of trials. A trial that had ended is not counted again. Returns false if another process has
-   * the lock. `first` does what belongs to the same transaction.
+   * the lock.
    */
-  save(
+  save(lock: SchedulerLock, experiment: Experiment, trials: readonly SavedTrial[]): Promise<boolean> {
+    return this.saveAfter(lock, experiment, () => Promise.resolve(trials));
+  }
+
+  /** Like `save`, with the trials that `work` returns. It does what belongs to the same transaction. */
+  saveAfter(
     lock: SchedulerLock,
     { seq }: Experiment,
-    trials: readonly SavedTrial[],
-    first: (tx: Transaction) => Promise<void> = () => Promise.resolve(),
+    work: (tx: Transaction) => Promise<readonly SavedTrial[]>,
   ): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
       // Correlations are locked before experiments.
-      await first(tx);
+      const trials = await work(tx);
       if (!(await this.held(tx, lock, seq))) return false;
       const ended: Ended = { trials: 0, failed: 0, inputTokens: 0, outputTokens: 0, cost: null };
       for (const trial of trials) await this.saveOne(tx, seq, trial, ended);

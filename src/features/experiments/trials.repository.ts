@@ -113,11 +113,14 @@ export class TrialsRepository {
       .execute();
   }
 
-  /** Returns positions of rows that have begun, after one of them. `onlyChanged`: whose outputs are known and differ. */
+  /**
+   * Returns positions of rows that have begun, after one of them. `changedOf`: only those with so many trials, whose outputs
+   * are known and differ; null: all.
+   */
   async positions(
     db: Reader,
     seq: number,
-    { after, limit, onlyChanged }: { after: number; limit: number; onlyChanged: boolean },
+    { after, limit, changedOf }: { after: number; limit: number; changedOf: number | null },
   ): Promise<number[]> {
     let query = db
       .selectFrom('experiment_trials')
@@ -127,7 +130,7 @@ export class TrialsRepository {
       .groupBy('position')
       .orderBy('position')
       .limit(limit);
-    if (onlyChanged) query = query.having(DIFFER);
+    if (changedOf !== null) query = query.having(sql<boolean>`count(*) = ${changedOf} and ${DIFFER}`);
     return (await query.execute()).map(({ position }) => position);
   }
 
