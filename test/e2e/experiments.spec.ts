@@ -187,6 +187,21 @@ describe('an experiment', () => {
     );
   });
 
+  test('compares an artifact with what followed from it, not from others of its correlation', async () => {
+    for (const text of ['a card', 'a cat']) await board.publish('Message', { text }, { correlation: 'both' });
+    await board.ended('both');
+    const done = await experiments.run({
+      data: { artifacts: { type: 'Message' } },
+      expected: { recorded: true },
+      output: 'Reply',
+      variants: [{ name: 'now' }, { name: 'again' }],
+      scorers: [{ name: 'same', kind: 'equals' }],
+    });
+    expect(meansOf(done, 'same')).toEqual([1, 1]);
+    const rows = await experiments.rows(done.experiment_id);
+    expect(rows.map(({ expected }) => expected)).toEqual(['{"text":"About card"}', '{"text":"About other"}']);
+  });
+
   test('replays the runs of a batch', async () => {
     const batch = await board.http
       .post('/run/batch')

@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { sql } from 'kysely';
 
 import { OUTSIDE, WORKFLOW_ERROR } from '../../catalog/definitions.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
@@ -47,14 +48,21 @@ export class TrialArtifactsRepository {
     return row && `${row.agent} failed: ${row.error_message ?? 'it gave no reason'}`;
   }
 
-  /** The correlation of an artifact. */
-  async correlationOf(db: Reader, artifactId: string): Promise<string | undefined> {
-    const row = await db
-      .selectFrom('artifacts')
-      .select('correlation_id')
-      .where('id', '=', artifactId)
-      .executeTakeFirst();
-    return row?.correlation_id;
+  /** The last artifact of this type that follows from an artifact in its correlation, which may have others of clients. */
+  async outputBehind(db: Reader, artifactId: string, type: string): Promise<FoundArtifact | undefined> {
+    const { rows } = await sql<FoundArtifact>`
+      with recursive behind(seq, correlation_id) as (
+        select seq, correlation_id from artifacts where id = ${artifactId}
+        union
+        select made.seq, made.correlation_id from behind
+        join execution_inputs on execution_inputs.artifact_seq = behind.seq
+        join artifacts as made on made.execution_id = execution_inputs.execution_id
+        where made.correlation_id = behind.correlation_id
+      )
+      select artifacts.id, artifacts.payload from behind join artifacts on artifacts.seq = behind.seq
+      where artifacts.type = ${type} and artifacts.execution_id is not null
+      order by artifacts.seq desc limit 1`.execute(db);
+    return rows[0];
   }
 
   /** Those of the correlations that have begun. */

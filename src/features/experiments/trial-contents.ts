@@ -63,9 +63,9 @@ export class TrialContents {
     row: DataRow,
   ): Promise<FoundArtifact | undefined> {
     if (!expected || !('recorded' in expected) || row.origin === null) return undefined;
-    const correlationId =
-      row.origin_kind === 'artifact' ? await this.artifacts.correlationOf(db, row.origin) : row.origin;
-    return correlationId === undefined ? undefined : this.artifacts.output(db, correlationId, output);
+    return row.origin_kind === 'artifact'
+      ? this.artifacts.outputBehind(db, row.origin, output)
+      : this.artifacts.output(db, row.origin, output);
   }
 }
 
