@@ -65,7 +65,7 @@ export class TrialArtifactsRepository {
     return rows[0];
   }
 
-  /** Those of the correlations that have begun. */
+  /** Returns those of the correlations that have begun. */
   begun(db: Reader, ids: readonly string[]): Promise<UsedCorrelation[]> {
     return findUsed(db, {}, ids);
   }
