@@ -225,6 +225,70 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/experiments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["experimentsList"];
+        put?: never;
+        post: operations["experimentsCreate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{experiment_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["experimentsGet"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{experiment_id}/rows": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["experimentsRows"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/experiments/{experiment_id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["experimentsCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/agents": {
         parameters: {
             query?: never;
@@ -1662,6 +1726,156 @@ export interface components {
             mode: "full" | "recorded" | "shadow";
             published: number;
         };
+        ExperimentRequest: {
+            name?: string;
+            data: components["schemas"]["ExperimentData"];
+            expected?: components["schemas"]["ExperimentExpected"];
+            output: string;
+            /** @enum {string} */
+            mode?: "full" | "recorded" | "shadow";
+            variants: components["schemas"]["ExperimentVariant"][];
+            scorers: components["schemas"]["ExperimentScorer"][];
+            max_workers?: number;
+            max_cost?: number;
+            max_tokens?: number;
+            seed?: number;
+        };
+        ExperimentDefinitionBody: {
+            data: {
+                [key: string]: unknown;
+            };
+            expected?: components["schemas"]["ExperimentExpected"];
+            output: string;
+            /** @enum {string} */
+            mode: "full" | "recorded" | "shadow";
+            variants: components["schemas"]["ExperimentVariant"][];
+            scorers: components["schemas"]["ExperimentScorer"][];
+            seed: number;
+            max_workers: number;
+            max_cost?: number;
+            max_tokens?: number;
+        };
+        ScoreSummaryBody: {
+            scorer: string;
+            count: number;
+            errors: number;
+            mean: number | null;
+            median: number | null;
+            p95: number | null;
+        };
+        VariantSummaryBody: {
+            variant: string;
+            trials: number;
+            failed_trials: number;
+            changed_rows: number;
+            usage?: components["schemas"]["UsageBody"];
+            scores: components["schemas"]["ScoreSummaryBody"][];
+        };
+        VariantComparisonBody: {
+            variant: string;
+            scorer: string;
+            /** @enum {string} */
+            better: "higher" | "lower";
+            pairs: number;
+            difference: number | null;
+            interval: number[] | null;
+            wins: number;
+            losses: number;
+            ties: number;
+            /** @enum {string} */
+            test?: "mcnemar_exact" | "permutation_exact" | "permutation";
+            p_value: number | null;
+            /** @enum {string} */
+            verdict: "better" | "worse" | "undecided";
+        };
+        ExperimentSummaryBody: {
+            baseline: string;
+            variants: components["schemas"]["VariantSummaryBody"][];
+            comparisons: components["schemas"]["VariantComparisonBody"][];
+        };
+        ExperimentBody: {
+            /** Format: uuid */
+            experiment_id: string;
+            name?: string;
+            /** @enum {string} */
+            state: "running" | "completed" | "failed" | "cancelled";
+            rows: number;
+            variants: string[];
+            total_trials: number;
+            ended_trials: number;
+            failed_trials: number;
+            progress_percentage: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at?: string;
+            error?: string;
+            usage?: components["schemas"]["UsageBody"];
+            definition: components["schemas"]["ExperimentDefinitionBody"];
+            summary?: components["schemas"]["ExperimentSummaryBody"];
+        };
+        ListedExperimentBody: {
+            /** Format: uuid */
+            experiment_id: string;
+            name?: string;
+            /** @enum {string} */
+            state: "running" | "completed" | "failed" | "cancelled";
+            rows: number;
+            variants: string[];
+            total_trials: number;
+            ended_trials: number;
+            failed_trials: number;
+            progress_percentage: number;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            ended_at?: string;
+            error?: string;
+            usage?: components["schemas"]["UsageBody"];
+        };
+        PageBody: {
+            limit: number;
+            offset: number;
+            has_more: boolean;
+        };
+        ExperimentListBody: {
+            items: components["schemas"]["ListedExperimentBody"][];
+            pagination: components["schemas"]["PageBody"];
+        };
+        TrialScoreBody: {
+            scorer: string;
+            score: number | null;
+            error?: string;
+            reason?: string;
+            /** Format: uuid */
+            artifact_id?: string;
+        };
+        TrialBody: {
+            variant: string;
+            /** @enum {string} */
+            state: "running" | "judging" | "ended";
+            /** Format: uuid */
+            correlation_id: string;
+            output?: string;
+            /** Format: uuid */
+            output_id?: string;
+            error?: string;
+            duration_ms?: number;
+            usage?: components["schemas"]["UsageBody"];
+            scores: components["schemas"]["TrialScoreBody"][];
+        };
+        ExperimentRowBody: {
+            index: number;
+            origin?: string;
+            input?: string;
+            expected?: string;
+            changed: boolean;
+            trials: components["schemas"]["TrialBody"][];
+        };
+        ExperimentRowsBody: {
+            items: components["schemas"]["ExperimentRowBody"][];
+            pagination: components["schemas"]["NextPageBody"];
+        };
         BatchWindowBody: {
             size: number;
             timeout_ms: number | null;
@@ -1877,11 +2091,6 @@ export interface components {
             due_at: string | null;
             /** Format: date-time */
             escalated_at: string | null;
-        };
-        PageBody: {
-            limit: number;
-            offset: number;
-            has_more: boolean;
         };
         ExecutionListBody: {
             items: components["schemas"]["ListedExecutionBody"][];
@@ -2743,6 +2952,47 @@ export interface components {
         BatchRequest: components["schemas"]["ItemsBatchRequest"] | components["schemas"]["CsvBatchRequest"];
         ChangelogItemBody: components["schemas"]["ChangelogEntryBody"] | components["schemas"]["ChangelogGapBody"];
         CompleteRequest: components["schemas"]["CompleteWithOutputs"] | components["schemas"]["CompleteWithOutput"] | components["schemas"]["CompleteWithPayloads"];
+        ExperimentData: {
+            csv?: string;
+            agent?: string;
+            delimiter?: string;
+            batch?: string;
+            artifacts?: {
+                type: string;
+                tags?: string[];
+                from?: string;
+                to?: string;
+            };
+            correlations?: string[];
+            limit?: number;
+        } & (unknown | unknown | unknown | unknown);
+        ExperimentExpected: {
+            column?: string;
+            path?: string;
+            /** @enum {boolean} */
+            recorded?: true;
+        };
+        ExperimentVariant: {
+            name: string;
+            agent?: string;
+            overrides?: {
+                [key: string]: {
+                    expression?: string;
+                    instructions?: string;
+                    temperature?: number;
+                    max_output_tokens?: number;
+                    model?: string;
+                };
+            };
+        };
+        ExperimentScorer: {
+            name: string;
+            /** @enum {string} */
+            kind: "latency" | "cost" | "equals" | "contains" | "cel" | "judge";
+            path?: string;
+            expression?: string;
+            agent?: string;
+        };
         JsonRpcTextId: string;
         JsonRpcNumberId: number;
         JsonRpcId: components["schemas"]["JsonRpcTextId"] | components["schemas"]["JsonRpcNumberId"];
@@ -3140,6 +3390,125 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ReplayBody"];
+                };
+            };
+        };
+    };
+    experimentsList: {
+        parameters: {
+            query?: {
+                state?: "running" | "completed" | "failed" | "cancelled";
+                limit?: number;
+                offset?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentListBody"];
+                };
+            };
+        };
+    };
+    experimentsCreate: {
+        parameters: {
+            query?: never;
+            header?: {
+                "X-Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ExperimentRequest"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentBody"];
+                };
+            };
+        };
+    };
+    experimentsGet: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                experiment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentBody"];
+                };
+            };
+        };
+    };
+    experimentsRows: {
+        parameters: {
+            query?: {
+                changed?: boolean;
+                limit?: number;
+                after?: string;
+            };
+            header?: never;
+            path: {
+                experiment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentRowsBody"];
+                };
+            };
+        };
+    };
+    experimentsCancel: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                experiment_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ExperimentBody"];
                 };
             };
         };
