@@ -3,7 +3,7 @@ import addFormats from 'ajv-formats';
 
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
-import { type KnownValues, knownOf } from './schema-values.js';
+import { knownOf, type KnownValues } from './schema-values.js';
 
 /** A value that the document does not allow, one step beyond its schema. */
 export interface InvalidValue {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 
 import type { JsonValue } from '../../src/common/json.js';
 import { type ApiDocument, resolved, type Schema } from './document.js';
-import { type KnownValues, knownOf } from './schema-values.js';
+import { knownOf, type KnownValues } from './schema-values.js';
 
 /** Beyond any reasonable value without a documented bound. */
 const LONG = 3_000;
