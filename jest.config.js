@@ -3,7 +3,7 @@ const LOAD_TYPESCRIPT = '<rootDir>/test/support/load-typescript.js';
 const common = {
   // Runs the suites of a worker in one module system, Node's own. Jest's runner gives each suite its own, which loads
   // everything again for it, and in which all code runs slower: together 1.7 times the CPU time.
-  runner: 'jest-light-runner/child-process',
+  runner: '<rootDir>/test/support/runner.js',
   transform: {},
   roots: ['<rootDir>/test'],
   moduleFileExtensions: ['ts', 'js'],

@@ -20,7 +20,6 @@ const USED_OTHERWISE: Record<string, string> = {
   'axe-core': 'test/support/page-checks.ts puts its file into pages',
   eslint: 'npm run lint runs it',
   jest: 'npm test runs it',
-  'jest-light-runner': 'jest.config.js names it',
   node: 'runs the scripts',
   prettier: 'npm run format runs it',
   redoc: 'nest-cli.json copies its files',
