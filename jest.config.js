@@ -7,7 +7,7 @@ const common = {
   transform: {},
   roots: ['<rootDir>/test'],
   moduleFileExtensions: ['ts', 'js'],
-  setupFilesAfterEnv: ['<rootDir>/test/support/time-limits.js', '<rootDir>/test/support/fresh-suite.js'],
+  setupFilesAfterEnv: ['<rootDir>/test/support/early-ends.js', '<rootDir>/test/support/fresh-suite.js'],
 };
 
 const chosen = process.env.STARLING_TEST_DATABASE;
