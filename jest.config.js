@@ -7,7 +7,7 @@ const common = {
   transform: {},
   roots: ['<rootDir>/test'],
   moduleFileExtensions: ['ts', 'js'],
-  setupFilesAfterEnv: ['<rootDir>/test/support/early-ends.js', '<rootDir>/test/support/fresh-suite.js'],
+  setupFilesAfterEnv: ['own-fetch', 'early-ends', 'fresh-suite'].map((name) => `<rootDir>/test/support/${name}.js`),
 };
 
 const chosen = process.env.STARLING_TEST_DATABASE;
