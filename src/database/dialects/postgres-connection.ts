@@ -16,7 +16,7 @@ import type { Schema } from '../schema.js';
 import { type DialectAdapter, POSTGRES } from './dialect.js';
 import { isOutdated } from './postgres-errors.js';
 import { type MemberQueries, Members } from './postgres-members.js';
-import { canJoin, combined, type Statement, statementOf } from './postgres-statements.js';
+import { canJoin, type Combinations, type Statement, statementOf } from './postgres-statements.js';
 
 /** Sends one query. With `name` it is a prepared statement of the connection. */
 type Send = (query: {
@@ -132,7 +132,10 @@ export class TransactionConnection {
   /** Changes that are not sent yet. They can be combined. */
   private changes: Change[] = [];
 
-  constructor(private readonly client: ClientBase) {
+  constructor(
+    private readonly client: ClientBase,
+    private readonly combinations: Combinations,
+  ) {
     this.db = kyselyOver(
       (query) => this.sendNext(query),
       (statement, values) => this.run(statement, values),
@@ -197,7 +200,7 @@ export class TransactionConnection {
 
   /** Returns the rows that the last one answers. */
   private sendTogether(changes: readonly Change[]): Promise<unknown[]> {
-    const together = changes.length > 1 ? combined(changes.map(({ statement }) => statement)) : null;
+    const together = changes.length > 1 ? this.combinations.of(changes.map(({ statement }) => statement)) : null;
     const sent = together ? [{ statement: together, values: changes.flatMap(({ values }) => values) }] : changes;
     const results = sent.map(({ statement, values }) => sendPrepared((query) => this.send(query), statement, values));
     for (const result of results.slice(0, -1)) void result.catch(() => undefined);

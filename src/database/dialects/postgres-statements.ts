@@ -19,7 +19,6 @@ const MOST_COMBINATIONS = 300;
 const MOST_VALUES = 64;
 
 const statements = new WeakMap<CompiledQuery, Statement>();
-const combinations = new Map<string, Statement>();
 let named = 0;
 
 const nextName = (): string => `q${(named += 1)}`;
@@ -47,20 +46,25 @@ export function canJoin(changes: readonly Statement[], { change }: Statement): b
   );
 }
 
-/**
- * Returns one statement that makes all changes and answers what the last one answers. Its values are those of the
- * changes, one after another. Null if there are too many combinations already.
- */
-export function combined(changes: readonly Statement[]): Statement | null {
-  const key = changes.map(({ name }) => name).join(' ');
-  let statement = combinations.get(key);
-  if (!statement) {
-    if (combinations.size >= MOST_COMBINATIONS) return null;
-    const { answers } = changes.at(-1)!;
-    statement = { name: nextName(), text: textOf(changes), answers, change: null };
-    combinations.set(key, statement);
+/** The statements that the connections of one database send for several changes at once. */
+export class Combinations {
+  private readonly made = new Map<string, Statement>();
+
+  /**
+   * Returns one statement that makes all changes and answers what the last one answers. Its values are those of the
+   * changes, one after another. Null if there are too many combinations already.
+   */
+  of(changes: readonly Statement[]): Statement | null {
+    const key = changes.map(({ name }) => name).join(' ');
+    let statement = this.made.get(key);
+    if (!statement) {
+      if (this.made.size >= MOST_COMBINATIONS) return null;
+      const { answers } = changes.at(-1)!;
+      statement = { name: nextName(), text: textOf(changes), answers, change: null };
+      this.made.set(key, statement);
+    }
+    return statement;
   }
-  return statement;
 }
 
 function textOf(changes: readonly Statement[]): string {

@@ -14,6 +14,7 @@ import { asDomainError, isOutdated, wasGivenUp } from './postgres-errors.js';
 import { PostgresGroups, type Work } from './postgres-groups.js';
 import { Member, Undone } from './postgres-member.js';
 import { findWriters, PostgresPositions } from './postgres-positions.js';
+import { Combinations } from './postgres-statements.js';
 
 /** Tries of one transaction before its error is passed on. */
 const MOST_TRIES = 10;
@@ -33,6 +34,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   readonly isShared = true;
   readonly mayCommitUnnoticed = true;
   private readonly connections = new WeakMap<PoolClient, TransactionConnection>();
+  private readonly combinations = new Combinations();
   private readonly open = new Set<Promise<unknown>>();
   private readonly groups = new PostgresGroups(
     (work) => this.runUntilDecided(work, {}),
@@ -173,7 +175,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   private connectionOf(client: PoolClient): TransactionConnection {
     let connection = this.connections.get(client);
     if (!connection) {
-      connection = new TransactionConnection(client);
+      connection = new TransactionConnection(client, this.combinations);
       this.connections.set(client, connection);
     }
     return connection;
