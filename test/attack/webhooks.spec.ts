@@ -11,9 +11,11 @@ describe('client webhooks', () => {
   const pod = attackedPod(REACHES_VICTIM);
 
   it('do not amplify a few publishes into a flood at a receiver', async () => {
+    const before = victim.received;
     await withstand(pod(), WEBHOOKS[0]!);
-    expect(victim.received).toBeGreaterThan(0);
+    const received = victim.received - before;
+    expect(received).toBeGreaterThan(0);
     // Deliveries that are under way when the limit is reached still arrive.
-    expect(victim.received).toBeLessThanOrEqual(MOST_BYTES + 2 * MIB);
+    expect(received).toBeLessThanOrEqual(MOST_BYTES + 2 * MIB);
   });
 });

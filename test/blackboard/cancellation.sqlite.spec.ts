@@ -29,9 +29,17 @@ describe('a claim and a cancelling in one commit', () => {
   };
   const ended = (id: string): Promise<void> => eventually(`${id} has finished`, () => allSettled(core, [id]));
 
+  let restore: (() => void) | undefined;
   /** A group ends after some milliseconds, in which a busy machine does not always run both transactions. */
-  const stopTheClockOfGroups = (): (() => void) =>
-    replaceScheduler(Object.assign(Object.create(scheduler) as Scheduler, { elapsed: () => 0 }));
+  const stopTheClockOfGroups = (): void => {
+    restore = replaceScheduler(Object.assign(Object.create(scheduler) as Scheduler, { elapsed: () => 0 }));
+  };
+  const letTheClockRun = (): void => {
+    restore?.();
+    restore = undefined;
+  };
+  // After a failure, too: the suites of a worker share the scheduler.
+  afterEach(letTheClockRun);
 
   const startedOf = (id: string) =>
     core.unitOfWork.reader
@@ -47,9 +55,8 @@ describe('a claim and a cancelling in one commit', () => {
     await ended(before);
     // Subscribes after the executor, so that the transaction of its claim is in the queue, and this one behind it.
     let cancelling: Promise<void> | undefined;
-    let restore: (() => void) | undefined;
     const unsubscribe = core.signals.executionReady.subscribe(() => {
-      restore ??= stopTheClockOfGroups();
+      if (!restore) stopTheClockOfGroups();
       cancelling ??= core.unitOfWork.run((tx) => core.cancellation.cancel(tx, id));
     });
     // Only what is not new has to be claimed: the artifact is still hidden when its publish commits, and released later.
@@ -57,7 +64,7 @@ describe('a claim and a cancelling in one commit', () => {
     await eventually('it is cancelled', () => cancelling !== undefined);
     unsubscribe();
     await cancelling;
-    restore!();
+    letTheClockRun();
     await publish(after);
     await ended(after);
     expect(await startedOf(id)).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);
@@ -78,10 +85,10 @@ describe('a claim and a cancelling in one commit', () => {
       cancelling = run((tx) => core.cancellation.cancel(tx, id));
       return published;
     };
-    const restore = stopTheClockOfGroups();
+    stopTheClockOfGroups();
     await publish(id);
     await cancelling;
-    restore();
+    letTheClockRun();
     await publish(after);
     await ended(after);
     expect(await startedOf(id)).toEqual([{ state: 'cancelled', started_at: expect.any(Number) }]);

@@ -58,7 +58,7 @@ export const emptyDatabaseOf = (folder: string): Promise<TestDatabase> =>
 
 async function postgresOf(folder: string, template?: string): Promise<TestDatabase> {
   const name = nameOf(createHash('sha1').update(folder).digest('hex').slice(0, 16));
-  template ??= await (migrated ??= migratedTemplate());
+  template ??= await migratedOnce();
   await onServer((server) => server.query(`create database ${name} template ${template}`).catch(unlessThere));
   const drop = (): Promise<void> =>
     onServer(async (server) => void (await server.query(`drop database if exists ${name} with (force)`)));
@@ -76,6 +76,15 @@ export function databaseAt(url: string): TestDatabase {
 }
 
 let migrated: Promise<string> | undefined;
+
+function migratedOnce(): Promise<string> {
+  migrated ??= migratedTemplate().catch((error: unknown) => {
+    // The next suite tries again.
+    migrated = undefined;
+    throw error;
+  });
+  return migrated;
+}
 
 /**
  * Creates a database with the whole schema and no rows. A copy of it costs a tenth of the migrations. All test files
