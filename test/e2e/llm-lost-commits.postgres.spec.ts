@@ -8,10 +8,12 @@ import { USED } from '../support/model-server.js';
 
 type Query = (this: pg.Client, sent: { text?: string }, ...more: unknown[]) => Promise<unknown>;
 
+const prototype = pg.Client.prototype as unknown as { query: Query };
+const { query } = prototype;
+const loseNoAnswer = (): void => void (prototype.query = query);
+
 /** Commits the first write of usage, and then reports a lost connection to the caller. */
-function loseOneAnswer(): { restore(): void } {
-  const prototype = pg.Client.prototype as unknown as { query: Query };
-  const { query } = prototype;
+function loseOneAnswer(): void {
   const writing = new WeakSet<pg.Client>();
   let isLost = false;
   prototype.query = function (sent, ...more) {
@@ -23,8 +25,9 @@ function loseOneAnswer(): { restore(): void } {
       throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });
     });
   };
-  return { restore: () => void (prototype.query = query) };
 }
+
+afterEach(loseNoAnswer);
 
 test.each([
   ['of a success', ['{"text":"It is on its way."}'], 'completed'],
@@ -32,12 +35,12 @@ test.each([
 ])('the usage of an attempt counts once, even if the answer to the commit %s is lost', async (_of, texts, state) => {
   const { board, models, close } = await startWithModels(responder);
   models.answers(...texts.map((text) => ({ text })));
-  const answer = loseOneAnswer();
+  loseOneAnswer();
   const { correlation_id: correlation } = await board.publishSync('Question', { text: 'Where?' });
   await eventually('the outcome has been queried again', () =>
     board.app.logLines.some(({ outcome }) => outcome === 'discarded'),
   );
-  answer.restore();
+  loseNoAnswer();
 
   const { body } = await board.http.get(`/api/v1/correlations/${correlation}/status`).expect(200);
   const calls = models.requests.length;

@@ -86,6 +86,8 @@ export class Simulation {
     try {
       return await simulation.run(operations);
     } finally {
+      // If its start fails, too: the suites of a worker share the scheduler.
+      simulation.takeSchedulerBack();
       takeBack();
       rmSync(simulation.root, { recursive: true, force: true });
     }

@@ -45,6 +45,9 @@ describe('requests of llm agents', () => {
   let redirecting: Server;
   let board: Board;
   let to = '';
+  let unbound = (): void => undefined;
+  // After a failure, too: the suites of a worker share Node's fetch.
+  afterEach(() => unbound());
   beforeAll(async () => {
     setKeys();
     models = await ModelServer.start(() => ({ text: '{"text":"All done."}' }));
@@ -118,7 +121,7 @@ describe('requests of llm agents', () => {
   test.each(['before', 'halfway'] as const)(
     'wait for a model that is silent %s its answer for as long as the agent has time',
     async (when) => {
-      const unbound = boundFetch(100);
+      unbound = boundFetch(100);
       const asked = models.requests.length;
       let release = (): void => undefined;
       const silence = new Promise<void>((resolve) => (release = resolve));
