@@ -19,7 +19,7 @@ function reached(from: readonly string[]): Map<string, string[]> {
   return found;
 }
 
-test('files that Node.js runs as they are name the files that they import, because only Jest maps .js to .ts', () => {
+test('files that Node.js runs as they are name the files that they import, because only the tests map .js to .ts', () => {
   const files = reached(globSync(['bench/*.ts', 'scripts/*.ts', 'dashboard/*.ts']));
   expect(files.size).toBeGreaterThan(40);
   const missing = [...files].flatMap(([file, imports]) =>

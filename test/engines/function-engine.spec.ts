@@ -12,7 +12,7 @@ describe('function agents, as real modules in a folder', () => {
   let folder: ConfigurationFolder;
   beforeEach(() => {
     folder = new ConfigurationFolder();
-    // As in a project of ES modules: without it jest treats .js as CommonJS.
+    // As in a project of ES modules: without it Node has to guess what a .js file is.
     folder.write('package.json', '{ "type": "module" }');
   });
   afterEach(() => folder.remove());
