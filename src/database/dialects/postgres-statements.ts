@@ -46,7 +46,7 @@ export function canJoin(changes: readonly Statement[], { change }: Statement): b
   );
 }
 
-/** The statements that the connections of one database send for several changes at once. */
+/** The statements that the connections of one database send for several changes together. */
 export class Combinations {
   private readonly made = new Map<string, Statement>();
 
