@@ -11,6 +11,10 @@ const MANY_TESTS = 300;
  * script can read.
  */
 export default class SummaryReporter {
+  onTestResult({ context }, result) {
+    result.displayName ??= context.config.displayName;
+  }
+
   onRunComplete(_contexts, results) {
     // A file that does not load has no test that could fail.
     const failed = results.numFailedTests + results.numRuntimeErrorTestSuites;
@@ -37,8 +41,8 @@ function failuresOf(files) {
     const where = [displayName?.name, relative('', testFilePath)].filter(Boolean).join(' ');
     if (testExecError) return [`FAILED ${where}`, shortened(failureMessage)];
     const failed = testResults.filter(({ status }) => status === 'failed');
-    return failed.flatMap(({ fullName, failureMessages }) => [
-      `FAILED ${where}: ${fullName}`,
+    return failed.flatMap(({ ancestorTitles, title, failureMessages }) => [
+      `FAILED ${where}: ${[...ancestorTitles, title].join(' ')}`,
       shortened(failureMessages.join('\n')),
     ]);
   });
