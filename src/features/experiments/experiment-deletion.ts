@@ -36,9 +36,16 @@ export class ExperimentDeletion implements Deletion, OnModuleInit {
     for (let some = AT_ONCE; cutoff !== null && some === AT_ONCE && (await cleanup.goesOn()); hidden += some) {
       some = await cleanup.step((tx) => this.experiments.hideSome(tx, cutoff));
     }
-    await cleanup.step((tx) => this.experiments.hideLeft(tx, cleanup.now - LONGEST_IMPORT_MS));
+    await this.hideLeftImports(cleanup);
     for (const seq of await this.experiments.hidden(this.unitOfWork.reader))
       await this.removal.remove(seq, async (work) => ((await cleanup.goesOn()) ? cleanup.step(work) : null));
     return hidden;
+  }
+
+  private async hideLeftImports(cleanup: Cleanup): Promise<void> {
+    const begunBy = cleanup.now - LONGEST_IMPORT_MS;
+    // Each step is a write, also if it finds nothing.
+    if (!(await this.experiments.isLeft(this.unitOfWork.reader, begunBy)) || !(await cleanup.goesOn())) return;
+    await cleanup.step((tx) => this.experiments.hideLeft(tx, begunBy));
   }
 }

@@ -194,16 +194,14 @@ export class ExperimentsRepository {
     return this.hide(db, ended);
   }
 
-  /** Hides imports that began at or before `cutoff` (epoch ms), whose process has ended. Returns their number. */
-  async hideLeft({ db }: Transaction, cutoff: number): Promise<number> {
-    const left = db
-      .selectFrom('experiments')
-      .select('seq')
-      .where('state', '=', 'importing')
-      .where('created_at', '<=', cutoff)
-      .orderBy('seq')
-      .limit(AT_ONCE);
-    return this.hide(db, left);
+  /** Whether an import began at or before `cutoff` (epoch ms), so that its process has ended. */
+  async isLeft(db: Reader, cutoff: number): Promise<boolean> {
+    return (await leftIn(db, cutoff).executeTakeFirst()) !== undefined;
+  }
+
+  /** Hides imports as in `isLeft`. Returns their number. */
+  hideLeft({ db }: Transaction, cutoff: number): Promise<number> {
+    return this.hide(db, leftIn(db, cutoff));
   }
 
   /** Returns the `seq` of those that are hidden and still have to be deleted. */
@@ -231,3 +229,12 @@ export class ExperimentsRepository {
     return Number(numUpdatedRows);
   }
 }
+
+const leftIn = (db: Reader, cutoff: number) =>
+  db
+    .selectFrom('experiments')
+    .select('seq')
+    .where('state', '=', 'importing')
+    .where('created_at', '<=', cutoff)
+    .orderBy('seq')
+    .limit(AT_ONCE);
