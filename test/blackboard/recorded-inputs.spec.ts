@@ -65,10 +65,10 @@ describe('the inputs of an original', () => {
     const found = await Promise.all(
       packed.toReversed().map(({ artifact }) => inputs.find(answered, digestOf(0, [artifact]), counted.parsing)),
     );
-    expect(found).toEqual(packed.toReversed().map(({ artifact }) => ({ seq: oldestOf(artifact), areSome: true })));
+    expect(found).toEqual(packed.toReversed().map(({ artifact }) => ({ seq: oldestOf(artifact), hasAnswers: true })));
     expect(await inputs.find(answered, digestOf(1, [packed[0]!.artifact]), counted.parsing)).toEqual({
       seq: undefined,
-      areSome: true,
+      hasAnswers: true,
     });
     expect(counted.parsed).toBe(bytesOf(packed.map(({ artifact }) => artifact)));
   });
@@ -91,7 +91,7 @@ describe('the inputs of an original', () => {
     const counted = counting();
     expect(await inputs.find(answered, digestOf(0, [packed[0]!.artifact]), counted.parsing)).toEqual({
       seq: undefined,
-      areSome: false,
+      hasAnswers: false,
     });
     expect(counted.parsed).toBe(0);
   });

@@ -51,19 +51,19 @@ export class RecordedAnswers {
     const digest = await parsing(execution.input_bytes, async () =>
       digestOf(batch, await findInputArtifacts(reader, id)),
     );
-    const { seq, areSome } = await this.inputs.find(answered, digest, parsing);
+    const { seq, hasAnswers } = await this.inputs.find(answered, digest, parsing);
     const recorded = seq === undefined ? undefined : await findRecordedAnswer(reader, seq);
-    return recorded ?? notRun(agent, await this.lackOf(origin, agent.name, areSome));
+    return recorded ?? notRun(agent, await this.lackOf(origin, agent.name, hasAnswers));
   }
 
-  /** Says why there is no answer. `areSome`: whether there are answers to other inputs. */
-  private async lackOf(origin: string, agent: string, areSome: boolean): Promise<string> {
+  /** Explains why the agent has no answer. `hasAnswers`: whether the original has answers of it to other inputs. */
+  private async lackOf(origin: string, agent: string, hasAnswers: boolean): Promise<string> {
     const { reader } = this.unitOfWork;
     const deletion = await deletionOf(reader, origin);
     if (deletion !== null) return deletion;
-    if (!areSome && (await hasDefinitions(reader, origin, agent)))
+    if (!hasAnswers && (await hasDefinitions(reader, origin, agent)))
       return `its definition has changed since the original ${origin} ran`;
-    if (!areSome && !(await hasExecutions(reader, origin)))
+    if (!hasAnswers && !(await hasExecutions(reader, origin)))
       return `the original ${origin} has no executions; retention may have deleted them`;
     return `the original ${origin} has no answer of it to equal inputs`;
   }

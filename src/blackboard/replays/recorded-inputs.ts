@@ -53,17 +53,17 @@ export class RecordedInputs {
 
   /**
    * Returns the position of the oldest execution that had inputs with this digest (`digestOf`); undefined if none had.
-   * `areSome`: whether there are any executions.
+   * `hasAnswers`: whether there are executions of that agent and definition, with any inputs.
    */
   async find(
     answered: Answered,
     digest: string,
     parsing: Parsing,
-  ): Promise<{ seq: number | undefined; areSome: boolean }> {
+  ): Promise<{ seq: number | undefined; hasAnswers: boolean }> {
     const record = await this.recordOf(answered);
     const found = record.last.then(() => record.oldest.get(digest) ?? this.search(record, digest, parsing));
     record.last = found.catch(() => undefined);
-    return { seq: await found, areSome: record.seqs.length > 0 };
+    return { seq: await found, hasAnswers: record.seqs.length > 0 };
   }
 
   private async recordOf(answered: Answered): Promise<InputRecord> {

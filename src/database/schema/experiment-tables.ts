@@ -9,8 +9,8 @@ export interface ExperimentTables {
 }
 
 /**
- * `importing`: its rows are being stored, and it is not visible to clients. `removed`: its rows are being deleted, and it
- * is no longer visible.
+ * `importing`: its rows are being stored, and clients cannot see it. `removed`: its rows are being deleted, and clients
+ * cannot see it any more.
  */
 export type ExperimentState = 'importing' | 'running' | 'completed' | 'failed' | 'cancelled' | 'removed';
 

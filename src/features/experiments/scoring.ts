@@ -41,7 +41,9 @@ export class Scoring {
       case 'cost':
         return cost(spent);
       case 'judge':
-        return output === null ? failedScore('there is no output to judge') : { score: null, judged_in: newId() };
+        return output === null
+          ? failedScore('the variant published no output to judge')
+          : { score: null, judged_in: newId() };
       case 'cel':
         return this.evaluated(expression!, contents);
     }
