@@ -254,3 +254,47 @@ describe('a limit with hold after a restart', () => {
     expect(await claimed()).toEqual([]);
   });
 });
+
+describe('a limit that has hold later', () => {
+  const folder = new ConfigurationFolder();
+  let board: Board;
+
+  const restart = async (room: string): Promise<Outside> => {
+    await board?.close();
+    const config = `limits: { desk: { concurrency: 1, hold: true }, room: ${room} }
+agents:
+  person: { consumes: [{ types: [Task] }], limits: [desk, room], engine: { kind: external } }
+  guest: { consumes: [{ types: [Visit] }], limits: [room], engine: { kind: external } }
+`;
+    board = await Board.start(config, { folder: folder.path });
+    return new Outside(board.http);
+  };
+
+  afterAll(async () => {
+    await board?.close();
+    await board?.app.database.drop();
+    folder.remove();
+  });
+
+  it('is held from the next start on by what has started before', async () => {
+    let outside = await restart('{ concurrency: 1 }');
+    await board.publish('Task', {});
+    await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
+    // After the release, it holds one of the two.
+    await board.publish('Visit', {});
+    await outside.send(await outside.claimOne({ agents: ['guest'] }), 'complete', { outputs: [] });
+
+    outside = await restart('{ concurrency: 1, hold: true }');
+    await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
+    await board.publish('Visit', {});
+    expect(await outside.claim({ agents: ['guest'], max: 10 })).toEqual([]);
+    const again = await outside.claimOne({ agents: ['person'] });
+    await outside.send(again, 'complete', { outputs: [] });
+    let held: Held[] = [];
+    await eventually(
+      'the guest can be claimed',
+      async () => (held = await outside.claim({ agents: ['guest'], max: 10 })).length > 0,
+    );
+    await outside.send(held[0]!, 'complete', { outputs: [] });
+  });
+});

@@ -36,12 +36,12 @@ export class ClaimLimits {
     if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set() };
     const usage = await this.limits.hold(tx, [...keysOf.values()].flat(), now);
     const waiting = new Map<string, NoRoom>();
-    const admitted = rows.filter(({ id, held_keys }) => {
+    const fitting = rows.filter(({ id, held_keys }) => {
       const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.limits.heldTexts(held_keys)) : null;
       if (obstacle) waiting.set(id, obstacle);
       return obstacle === null;
     });
-    await this.holdUntilEnd(tx, admitted, keysOf);
+    const admitted = await this.holdUntilEnd(tx, fitting, keysOf);
     for (const [limit_key, used_until] of usage.changed) await setRate(tx.db, { limit_key, used_until });
     return { admitted, blocked: await this.block(tx, waiting, keysOf) };
   }
@@ -51,22 +51,28 @@ export class ClaimLimits {
     this.releases.freed(parseKeys(limitKeys).map(keyText));
   }
 
-  /** Stores what those that start for the first time hold from now on. Limits without `hold` need no statement. */
-  private async holdUntilEnd(
+  /**
+   * Stores what the rows hold until they end if they start now. Returns those that may start: a row that another transaction
+   * has locked cannot store it. Limits without `hold` need no statement.
+   */
+  private async holdUntilEnd<Row extends Limited>(
     tx: Transaction,
-    admitted: readonly Limited[],
+    rows: readonly Row[],
     keysOf: ReadonlyMap<string, LimitKey[]>,
-  ): Promise<void> {
-    const held = admitted.flatMap(({ id, held_keys }) => {
-      const keys = held_keys === null ? this.limits.held(keysOf.get(id) ?? []) : [];
-      return keys.length === 0 ? [] : [{ id, heldKeys: JSON.stringify(keys) }];
-    });
-    for (const [heldKeys, some] of Map.groupBy(held, (each) => each.heldKeys))
-      await setHeldKeys(
-        tx.db,
-        { heldKeys },
-        some.map(({ id }) => id),
-      );
+  ): Promise<Row[]> {
+    const toStore = new Map<string, string>();
+    for (const { id, held_keys } of rows) {
+      const keys = this.limits.held(keysOf.get(id) ?? []);
+      const stored = this.limits.heldTexts(held_keys);
+      // After a change of the configuration, one that has started before may hold more.
+      if (keys.some((key) => !stored.has(keyText(key)))) toStore.set(id, JSON.stringify(keys));
+    }
+    const stored = new Set<string>();
+    for (const [heldKeys, some] of Map.groupBy(toStore, ([, keys]) => keys)) {
+      const ids = some.map(([id]) => id);
+      for (const { id } of await setHeldKeys(tx.db, { heldKeys }, ids)) stored.add(id);
+    }
+    return rows.filter(({ id }) => !toStore.has(id) || stored.has(id));
   }
 
   private async block(

@@ -41,8 +41,8 @@ export const findHolding = prepared<object, HoldingRow>((db) =>
     .$narrowType<{ held_keys: string }>(),
 );
 
-/** Stores what ready executions hold from now on. Those that other transactions have locked are left out, and do not start. */
-export const setHeldKeys = preparedWithList<{ heldKeys: string }, string, unknown>((db, place, ids) => {
+/** Stores what ready executions hold from now on. Returns those that were ready and not locked. */
+export const setHeldKeys = preparedWithList<{ heldKeys: string }, string, { id: string }>((db, place, ids) => {
   const ready = db
     .selectFrom('executions')
     .select('id')
@@ -52,7 +52,8 @@ export const setHeldKeys = preparedWithList<{ heldKeys: string }, string, unknow
   return db
     .updateTable('executions')
     .set({ held_keys: place('heldKeys') })
-    .where('id', 'in', locking(db, ready, { wait: false }));
+    .where('id', 'in', locking(db, ready, { wait: false }))
+    .returning('id');
 });
 
 /** Finds those of these keys whose turn an execution of the agent has. */
