@@ -5,6 +5,7 @@ import { ManualClock } from '../support/manual-clock.js';
 import { answers, Receiver } from '../support/receiver.js';
 import { GATE, gatesOf, started } from './batch-board.js';
 import { Board } from './board.js';
+import { operate } from './operations.js';
 import { type Held, Outside } from './outside.js';
 
 const HOUR = 3_600_000;
@@ -109,6 +110,15 @@ describe('a limit with hold', () => {
     await waitsFor('f1', 'limit kept: 1 of 1 used, 1st of 1');
     await works('f2');
     await works('f1', 3);
+  });
+
+  it('is given back when a request ends what waits', async () => {
+    await publish('Kept', 'e1');
+    await failsOnce('e1');
+    await publish('Kept', 'e2');
+    await waitsFor('e2', /^limit kept: /);
+    expect(await operate(board.http, 'fail', { correlation_id: 'e1', agent: 'keeper' })).toMatchObject({ done: 1 });
+    await works('e2');
   });
 
   it('is given back when what waits is cancelled, or its deadline passes', async () => {

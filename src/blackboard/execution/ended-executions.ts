@@ -97,9 +97,10 @@ export class EndedExecutions {
     await consume(tx, execution, released, now);
     // Locks the timer after the correlation, in the same order as the code that sets it.
     if (released.due_at !== null) await this.timers.cancel(tx, 'due', execution.id);
-    const { singleton_key } = released;
-    if (singleton_key !== null)
-      tx.afterCommit(() => this.releases.turnsFreed([{ agent: execution.agent, singleton_key, held_keys: null }]));
+    const { singleton_key, held_keys } = released;
+    // One that waits may end, too, and no process notices that what it has held is free.
+    if (singleton_key !== null || held_keys !== null)
+      tx.afterCommit(() => this.releases.turnsFreed([{ agent: execution.agent, singleton_key, held_keys }]));
     if (!this.liveEvents.areWanted) return;
     const { id: execution_id, agent: consumer, correlationId: correlation_id, replay } = execution;
     for (const artifact_id of new Set(execution.inputs.map(({ id }) => id))) {

@@ -34,7 +34,7 @@ type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]> & Pick
 
 /** Fields of the execution from before its lease was released. */
 export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round' | 'started_at'> &
-  Pick<Selectable<ExecutionsTable>, 'due_at' | 'singleton_key'>;
+  Pick<Selectable<ExecutionsTable>, 'due_at' | 'singleton_key' | 'held_keys'>;
 
 /**
  * Releases the lease and sets the next state. Undefined if the lease is no longer held; then the outcome must not be
@@ -82,7 +82,7 @@ const updateUnderLease = sharing<Change & { id: string; leaseToken: string }, Re
       .set({ ...places(place, CHANGED), ...NO_LEASE })
       .where('id', '=', place('id'))
       .where('lease_token', '=', place('leaseToken'))
-      .returning(['round', 'attempt_started_at as started_at', 'due_at', 'singleton_key']),
+      .returning(['round', 'attempt_started_at as started_at', 'due_at', 'singleton_key', 'held_keys']),
   ),
   {
     table: 'executions',
@@ -104,6 +104,7 @@ const updateUnderLease = sharing<Change & { id: string; leaseToken: string }, Re
           'executions.attempt_started_at as started_at',
           'executions.due_at',
           'executions.singleton_key',
+          'executions.held_keys',
         ]),
   },
 );
