@@ -78,7 +78,7 @@ describeInterfaceB(({ get, post }) => {
         'what they can wait for is named',
         () => get('/api/v1/executions?waits_for=luck'),
         400,
-        detail('waits_for: must be one of slot, claim, retry, resume'),
+        detail('waits_for: must be one of slot, claim, retry, limit, resume'),
       ],
     ]);
   });

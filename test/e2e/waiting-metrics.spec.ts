@@ -7,6 +7,9 @@ types:
   Left: {}
   Right: {}
   Flaky: {}
+  Parcel: {}
+limits:
+  dock: { rate: 1/1d }
 agents:
   approver:
     consumes: [{ types: [Order] }]
@@ -25,6 +28,11 @@ agents:
     publishes: [{ type: Echo }]
     engine: { kind: expression, expression: '{"n": payload.missing}' }
     retry: { attempts: 2, delay: 1h }
+  shipper:
+    consumes: [{ types: [Parcel] }]
+    publishes: [{ type: Echo }]
+    limits: [dock]
+    engine: { kind: expression, expression: '{"n": 1}' }
 `;
 
 describe('metrics of what waits', () => {
@@ -43,6 +51,8 @@ describe('metrics of what waits', () => {
     await board.publish('Left', {});
     await board.publish('Left', {}, { visibility: { kind: 'After', ttl: 'PT1H' } });
     await board.publish('Flaky', {});
+    await board.publish('Parcel', {});
+    await board.publish('Parcel', {});
     // The counts may be a moment old.
     await eventually('the metrics say what waits', async () => {
       const all = await samples();
@@ -50,10 +60,11 @@ describe('metrics of what waits', () => {
         'starling_waiting_executions{waits_for="slot"} 0',
         'starling_waiting_executions{waits_for="claim"} 2',
         'starling_waiting_executions{waits_for="retry"} 1',
+        'starling_waiting_executions{waits_for="limit"} 1',
         'starling_waiting_executions{waits_for="resume"} 2',
         'starling_waiting_artifacts{waits_for="join"} 1',
         'starling_waiting_artifacts{waits_for="release"} 1',
-        'starling_queue_depth 5',
+        'starling_queue_depth 6',
       ].every((line) => all.includes(line));
     });
   });
@@ -66,6 +77,10 @@ describe('metrics of what waits', () => {
     expect(await list({ waits_for: 'slot' })).toEqual([]);
     expect(await list({ waits_for: 'claim' })).toEqual(['approver', 'approver']);
     expect(await list({ waits_for: 'retry' })).toEqual(['flaky']);
+    expect(await list({ waits_for: 'limit' })).toEqual(['shipper']);
+    expect((await list({ state: 'pending' })).sort()).toEqual([
+      ...['approver', 'approver', 'flaky', 'resting', 'resting', 'shipper'],
+    ]);
     expect(await list({ waits_for: 'resume' })).toEqual(['resting', 'resting']);
     expect(await list({ waits_for: 'resume', limit: 1, offset: 1 })).toEqual(['resting']);
     expect(await list({ waits_for: 'claim', external: true, state: 'pending' })).toHaveLength(2);

@@ -3687,7 +3687,7 @@ export interface operations {
                 assignee?: string;
                 failure_group?: string;
                 without_agent?: boolean;
-                waits_for?: "slot" | "claim" | "retry" | "resume";
+                waits_for?: "slot" | "claim" | "retry" | "limit" | "resume";
                 external?: boolean;
                 replay?: boolean;
                 limit?: number;

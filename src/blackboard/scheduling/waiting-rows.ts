@@ -58,10 +58,12 @@ export async function countWaitingExecutions(
   agents: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  // Makes two queries, because each reads one partial index; one query for both would read the whole table.
+  // Makes several queries, because each reads one range of a partial index; one query for all would read the whole table.
   const ready = await countReadyExecutions(db, agents);
   const retrying = await countRetryingExecutions(db, agents);
-  for (const { agent, count } of [...ready, ...retrying]) counts.set(agent, (counts.get(agent) ?? 0) + count);
+  const blocked = await countBlockedExecutions(db, agents);
+  for (const { agent, count } of [...ready, ...retrying, ...blocked])
+    counts.set(agent, (counts.get(agent) ?? 0) + count);
   return counts;
 }
 
@@ -76,7 +78,18 @@ export const countReadyExecutions = async (db: Reader, agents: readonly string[]
 
 /** Counts the executions of each of these agents that wait for a retry. Agents without any are left out. */
 export const countRetryingExecutions = async (db: Reader, agents: readonly string[]): Promise<AgentCount[]> =>
-  agents.length === 0 ? [] : countPending(db, agents).where('available_at', 'is not', null).execute();
+  agents.length === 0
+    ? []
+    : countPending(db, agents).where('available_at', 'is not', null).where('available_at', '<', NEVER).execute();
+
+/**
+ * Counts the executions of each of these agents that something other than time lets start: mostly room in a limit, a turn or a
+ * breaker. Agents without any are left out.
+ */
+export const countBlockedExecutions = async (db: Reader, agents: readonly string[]): Promise<AgentCount[]> =>
+  agents.length === 0
+    ? []
+    : countPending(db, agents).where('available_at', 'is not', null).where('available_at', '=', NEVER).execute();
 
 const countPending = (db: Reader, agents: readonly string[]) =>
   db

@@ -7,13 +7,18 @@ import { isExternal } from '../../engines/external/external-work.js';
 import { Processes } from '../processes/processes.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
 import { countReleases } from '../scheduling/timer-rows.js';
-import { countInGroups, countReadyExecutions, countRetryingExecutions } from '../scheduling/waiting-rows.js';
+import {
+  countBlockedExecutions,
+  countInGroups,
+  countReadyExecutions,
+  countRetryingExecutions,
+} from '../scheduling/waiting-rows.js';
 
 /**
  * Executions that have not started wait for one of these: a free slot of a process, a person or a program that claims them, the
- * time of their next attempt, or the end of the pause of their agent.
+ * time of their next attempt, room in a limit (or a turn, or a breaker), or the end of the pause of their agent.
  */
-export const EXECUTION_REASONS = ['slot', 'claim', 'retry', 'resume'] as const;
+export const EXECUTION_REASONS = ['slot', 'claim', 'retry', 'limit', 'resume'] as const;
 
 export type ExecutionReason = (typeof EXECUTION_REASONS)[number];
 
@@ -40,19 +45,21 @@ export class WaitingWork {
   /** Without the executions of agents that no process has. */
   readonly executions = throttled(async (): Promise<Record<ExecutionReason, number>> => {
     const { reader } = this.unitOfWork;
-    const { agents, ready, retrying } = await this.reasons();
-    const counts: Record<ExecutionReason, number> = { slot: 0, claim: 0, retry: 0, resume: 0 };
+    const { agents, ready, retrying, blocked } = await this.reasons();
+    const counts: Record<ExecutionReason, number> = { slot: 0, claim: 0, retry: 0, limit: 0, resume: 0 };
     for (const { agent, count } of await countReadyExecutions(reader, agents)) counts[ready(agent)] += count;
     for (const { agent, count } of await countRetryingExecutions(reader, agents)) counts[retrying(agent)] += count;
+    for (const { agent, count } of await countBlockedExecutions(reader, agents)) counts[blocked(agent)] += count;
     return counts;
   });
 
-  /** Returns the agents whose executions wait for this: those that may start now, and those that wait for a retry. */
-  async agentsWaitingFor(reason: ExecutionReason): Promise<{ ready: string[]; retrying: string[] }> {
-    const { agents, ready, retrying } = await this.reasons();
+  /** Returns the agents whose executions wait for this: those that may start now, that wait for a retry, or for something other than time. */
+  async agentsWaitingFor(reason: ExecutionReason): Promise<{ ready: string[]; retrying: string[]; blocked: string[] }> {
+    const { agents, ready, retrying, blocked } = await this.reasons();
     return {
       ready: agents.filter((agent) => ready(agent) === reason),
       retrying: agents.filter((agent) => retrying(agent) === reason),
+      blocked: agents.filter((agent) => blocked(agent) === reason),
     };
   }
 
@@ -61,8 +68,8 @@ export class WaitingWork {
     return { join: await countInGroups(reader), release: await countReleases(reader) };
   });
 
-  /** Says what the executions of each agent wait for: those that may start now, and those that wait for a retry. */
-  private async reasons(): Promise<{ agents: string[]; ready: ReasonOf; retrying: ReasonOf }> {
+  /** Says what the executions of each agent wait for: those that may start now, that wait for a retry, or for something other than time. */
+  private async reasons(): Promise<{ agents: string[]; ready: ReasonOf; retrying: ReasonOf; blocked: ReasonOf }> {
     const agents = [...(await this.processes.known()).agents];
     const paused = await this.pauses.all(this.unitOfWork.reader);
     const start: ReasonOf = (agent) => (isExternal(this.catalog.agent(agent)) ? 'claim' : 'slot');
@@ -70,6 +77,7 @@ export class WaitingWork {
       agents,
       ready: (agent) => (paused.has(agent) ? 'resume' : start(agent)),
       retrying: (agent) => (paused.has(agent) ? 'resume' : 'retry'),
+      blocked: (agent) => (paused.has(agent) ? 'resume' : 'limit'),
     };
   }
 }

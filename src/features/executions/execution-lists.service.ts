@@ -51,7 +51,9 @@ export class ExecutionListsService {
     if (!without_agent && !external && waits_for === undefined) return null;
     const all = without_agent ? lacking : this.catalog.agents.map(({ name }) => name);
     const waiting =
-      waits_for === undefined ? { ready: all, retrying: all } : await this.waitingWork.agentsWaitingFor(waits_for);
+      waits_for === undefined
+        ? { ready: all, retrying: all, blocked: all }
+        : await this.waitingWork.agentsWaitingFor(waits_for);
     const open: OpenFilter = without_agent || waits_for !== undefined ? waiting : { ...waiting, running: all };
     const isAsked = (agent: string): boolean =>
       (!without_agent || lacking.includes(agent)) && (!external || isExternal(this.catalog.agent(agent)));

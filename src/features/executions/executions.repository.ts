@@ -10,6 +10,7 @@ import type {
   UsageTable,
 } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
+import { NEVER } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export interface ListPage {
@@ -104,8 +105,8 @@ interface ExecutionFilter {
 /** At least one agent. */
 export type OpenFilter = Partial<Record<OpenState, readonly string[]>>;
 
-/** Executions that have not ended: they may start now, they wait for a retry, or they run. */
-export type OpenState = 'ready' | 'retrying' | 'running';
+/** Executions that have not ended: they may start now, they wait for a retry or for something other than time, or they run. */
+export type OpenState = 'ready' | 'retrying' | 'blocked' | 'running';
 
 type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
 
@@ -154,10 +155,13 @@ function assigned(all: Found, { assignee, correlationId, state }: ExecutionFilte
 
 const STATES: readonly ExecutionState[] = ['pending', 'running', 'completed', 'failed', 'cancelled'];
 
-/** Each has its own partial index, see `inState`. */
+const later = (all: Found): Found => all.where('state', '=', sql.lit('pending')).where('available_at', 'is not', null);
+
+/** Each reads one partial index, see `inState`. */
 const OPEN: Record<OpenState, (all: Found) => Found> = {
   ready: (all) => all.where('state', '=', sql.lit('pending')).where('available_at', 'is', null),
-  retrying: (all) => all.where('state', '=', sql.lit('pending')).where('available_at', 'is not', null),
+  retrying: (all) => later(all).where('available_at', '<', NEVER),
+  blocked: (all) => later(all).where('available_at', '=', NEVER),
   running: (all) => all.where('state', '=', sql.lit('running')),
 };
 
@@ -168,7 +172,7 @@ const OPEN: Record<OpenState, (all: Found) => Found> = {
 function inState(db: Kysely<Schema>, all: Found, state: ExecutionState, most: number): Found[] {
   switch (state) {
     case 'pending':
-      return [OPEN.ready(all), OPEN.retrying(all)];
+      return [OPEN.ready(all), later(all)];
     case 'running':
       return [OPEN.running(all)];
     default:

@@ -188,6 +188,7 @@ describeDashboard('what the views show after random work', WORK, (dashboard) => 
         Running: String((await work.executions('state=running')).length),
         Queued: waitingFor(({ agent }) => agent === 'furnace'),
         Retrying: waitingFor(({ next_attempt_at: next }) => next !== null),
+        'For limits': '0',
         Paused: waitingFor(({ agent }) => agent === 'clerk'),
         'In joins': String(grouped),
         'For people': String((await work.executions('external=true')).length),

@@ -23,13 +23,14 @@ const PATH = '/api/v1/executions';
 
 const STATES = ['', 'pending', 'running', 'completed', 'failed', 'cancelled'] as const;
 
-const REASONS = ['', 'slot', 'claim', 'retry', 'resume'] as const;
+const REASONS = ['', 'slot', 'claim', 'retry', 'limit', 'resume'] as const;
 
 const REASON_TEXTS: Record<(typeof REASONS)[number], string> = {
   '': 'any',
   slot: 'a free slot',
   claim: 'a claim',
   retry: 'its next attempt',
+  limit: 'a limit, a turn or a breaker',
   resume: 'its paused agent',
 };
 

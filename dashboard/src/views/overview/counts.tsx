@@ -35,6 +35,7 @@ export function Counts({ samples, processes }: CountsProps): ReactNode {
     { state: 'running', title: 'Running', count: running, to: '/executions', search: { state: 'running' } },
     { state: 'pending', title: 'Queued', ...waiting('slot') },
     { state: 'retrying', title: 'Retrying', ...waiting('retry') },
+    { state: 'waiting', title: 'For limits', ...waiting('limit') },
     { state: 'paused', title: 'Paused', ...waiting('resume') },
     { state: 'waiting', title: 'For people', count: sumOf(samples, 'starling_external_executions'), to: '/inbox' },
     { state: 'waiting', title: 'In joins', count: artifacts('join'), to: '/waiting' },

@@ -19,7 +19,7 @@ export interface TileProps {
 /** Counts, with links to the rows behind them. */
 export function Tiles({ tiles }: { tiles: readonly TileProps[] }): ReactNode {
   return (
-    <ul className="grid grid-cols-3 gap-2 xl:grid-cols-9">
+    <ul className="grid grid-cols-5 gap-2 xl:grid-cols-10">
       {tiles.map(({ state, title, count, to, search }) => (
         <li key={title} className="card flex flex-col justify-between gap-1 px-2.5 py-2">
           <span className="text-label text-muted">

@@ -29,8 +29,8 @@ export class ExecutionListQuery {
 
   @QueryChoice({
     description:
-      'Keeps only executions that have not started and wait for a free slot, a claim, the time of their next attempt, or ' +
-      'the end of the pause of their agent; without those whose agent no process has',
+      'Keeps only executions that have not started and wait for a free slot, a claim, the time of their next attempt, ' +
+      'room in a limit (or a turn by `singleton`, or a `breaker`), or the end of the pause of their agent; without those whose agent no process has',
     choices: EXECUTION_REASONS,
     example: 'retry',
   })
