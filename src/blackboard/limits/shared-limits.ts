@@ -52,17 +52,15 @@ export class SharedLimits {
 
   /** Reads what is used of the limits of these keys. Without `hold` it may change at any time. */
   async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    const texts = [...new Set(keys.map(keyText))];
-    const [limits, running, holding, turns, rates, open] = await Promise.all([
-      this.effective(db, [...new Set(keys.map(([name]) => name))]),
-      findRunning(db, {}),
-      this.findHolding(
-        db,
-        keys.map(([name]) => name),
-      ),
+    const others = keys.filter(([name]) => breakerAgent(name) === null);
+    const names = others.map(([name]) => name);
+    const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
+    const [limits, { running, open }, holding, turns, rates] = await Promise.all([
+      this.effective(db, [...new Set(names)]),
+      this.runningAndOpen(db, breakers, others.length > 0),
+      this.findHolding(db, names),
       this.turns(db, keys),
-      findRates(db, {}, texts),
-      findOpenAmong(db, {}, keys.filter((key) => this.mayBeOpen(key)).map(keyText)),
+      findRates(db, {}, textsOf(others)),
     ]);
     return new LimitUsage(
       limits,
@@ -99,6 +97,18 @@ export class SharedLimits {
   async passable(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
     const taken = new Set((await this.turns(db, keys)).map(keyText));
     return keys.filter((key) => !taken.has(keyText(key)));
+  }
+
+  /** Finds which of the breakers are not closed, and what runs, unless it is asked for closed breakers only. */
+  private async runningAndOpen(
+    db: Reader,
+    breakers: readonly string[],
+    isRunningNeeded: boolean,
+  ): Promise<{ running: RunningRow[]; open: OpenBreakerRow[] }> {
+    if (!isRunningNeeded && (await findOpenAmong(db, {}, breakers)).length === 0) return { running: [], open: [] };
+    // In this order: if the attempt that decides ends in between, it still counts, or the breaker is seen as it is then.
+    const [running, open] = await Promise.all([findRunning(db, {}), findOpenAmong(db, {}, breakers)]);
+    return { running, open };
   }
 
   /** Returns those of the keys whose turn an execution has. */
@@ -147,6 +157,8 @@ export class SharedLimits {
     return lease_owner !== null || isExternal(this.catalog.agent(agent));
   }
 }
+
+const textsOf = (keys: readonly LimitKey[]): string[] => [...new Set(keys.map(keyText))];
 
 /** Counts the attempts of each breaker since its time. One whose answer comes later has not ended either. */
 function openBreakers(open: readonly OpenBreakerRow[], running: readonly RunningRow[]): Map<string, OpenBreaker> {
