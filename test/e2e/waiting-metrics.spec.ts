@@ -79,7 +79,12 @@ describe('metrics of what waits', () => {
     expect(await list({ waits_for: 'retry' })).toEqual(['flaky']);
     expect(await list({ waits_for: 'limit' })).toEqual(['shipper']);
     expect((await list({ state: 'pending' })).sort()).toEqual([
-      ...['approver', 'approver', 'flaky', 'resting', 'resting', 'shipper'],
+      'approver',
+      'approver',
+      'flaky',
+      'resting',
+      'resting',
+      'shipper',
     ]);
     expect(await list({ waits_for: 'resume' })).toEqual(['resting', 'resting']);
     expect(await list({ waits_for: 'resume', limit: 1, offset: 1 })).toEqual(['resting']);
