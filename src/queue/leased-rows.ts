@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 
 import { dialectOf, locking } from '../database/dialects/dialect.js';
 import { preparedWithList } from '../database/prepared.js';
+import type { Schema } from '../database/schema.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
 import { changeState } from './change-state.js';
 import { isLostIn } from './lease.js';
@@ -25,19 +26,24 @@ interface Taken {
   now: number;
 }
 
+/** Finds and locks those of the rows that may be claimed and that no other transaction has locked. */
+export function lockingReady(db: Kysely<Schema>, table: Queue<QueuedRow>['table'], ids: readonly RawBuilder<string>[]) {
+  const ready = db
+    .selectFrom(table)
+    .select('id')
+    .where('id', 'in', ids)
+    .where(isInState('pending'))
+    .where('available_at', 'is', null);
+  return locking(db, ready, { wait: false });
+}
+
 /**
  * Makes a query that leases those rows of a table that are ready. It leaves out rows that have ended since they were
  * found, and rows that another transaction has locked.
  */
 export const takingLeases = ({ table }: Queue<QueuedRow>) =>
-  preparedWithList<Taken, string, { id: string }>((db, place, ids) => {
-    const ready = db
-      .selectFrom(table)
-      .select('id')
-      .where('id', 'in', ids)
-      .where(isInState('pending'))
-      .where('available_at', 'is', null);
-    return changeState(db, table, ['pending'], 'running')
+  preparedWithList<Taken, string, { id: string }>((db, place, ids) =>
+    changeState(db, table, ['pending'], 'running')
       .set(({ fn, ref }) => ({
         lease_token: place('leaseToken'),
         claim: dialectOf(db).nextClaim,
@@ -47,9 +53,9 @@ export const takingLeases = ({ table }: Queue<QueuedRow>) =>
         started_at: fn.coalesce(ref('started_at'), place('now')),
         attempt_started_at: place('now'),
       }))
-      .where('id', 'in', locking(db, ready, { wait: false }))
-      .returning('id');
-  });
+      .where('id', 'in', lockingReady(db, table, ids))
+      .returning('id'),
+  );
 
 /**
  * Renews the leases of those of the rows that the owner holds, until that time (epoch ms). `wait: false` leaves out rows

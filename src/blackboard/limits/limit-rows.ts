@@ -1,9 +1,9 @@
 import { type SelectQueryBuilder, sql } from 'kysely';
 
-import { locking } from '../../database/dialects/dialect.js';
 import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { lockingReady } from '../../queue/leased-rows.js';
 import { NEVER, type Rank } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
 
@@ -42,19 +42,13 @@ export const findHolding = prepared<object, HoldingRow>((db) =>
 );
 
 /** Stores what ready executions hold from now on. Returns those that were ready and not locked. */
-export const setHeldKeys = preparedWithList<{ heldKeys: string }, string, { id: string }>((db, place, ids) => {
-  const ready = db
-    .selectFrom('executions')
-    .select('id')
-    .where('id', 'in', ids)
-    .where(isInState('pending'))
-    .where('available_at', 'is', null);
-  return db
+export const setHeldKeys = preparedWithList<{ heldKeys: string }, string, { id: string }>((db, place, ids) =>
+  db
     .updateTable('executions')
     .set({ held_keys: place('heldKeys') })
-    .where('id', 'in', locking(db, ready, { wait: false }))
-    .returning('id');
-});
+    .where('id', 'in', lockingReady(db, 'executions', ids))
+    .returning('id'),
+);
 
 /** Finds those of these keys whose turn an execution of the agent has. */
 export const findTurns = preparedWithList<{ agent: string }, string, { singleton_key: string }>((db, place, keys) =>
@@ -87,19 +81,13 @@ export async function deleteUnusedRates({ db }: Transaction, now: number): Promi
 }
 
 /** Takes ready executions out of the queue until the limit has room. Returns those that were ready and not locked. */
-export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) => {
-  const ready = db
-    .selectFrom('executions')
-    .select('id')
-    .where('id', 'in', ids)
-    .where(isInState('pending'))
-    .where('available_at', 'is', null);
-  return db
+export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) =>
+  db
     .updateTable('executions')
     .set({ available_at: NEVER, blocked_on: place('blockedOn') })
-    .where('id', 'in', locking(db, ready, { wait: false }))
-    .returning('id');
-});
+    .where('id', 'in', lockingReady(db, 'executions', ids))
+    .returning('id'),
+);
 
 /** Puts blocked executions back into the queue. One that waited for its turn has it. Returns their agents. */
 export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
