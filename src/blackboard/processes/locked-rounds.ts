@@ -23,7 +23,10 @@ export interface RoundsOptions<Item> {
   itemName: string;
   /** Finds the items that have work left, the oldest first. */
   find(): Promise<Item[]>;
-  /** A step that stores something renews the lock in its transaction, and stores nothing if that fails. */
+  /**
+   * A step that stores something renews the lock in its transaction, and stores nothing if that fails. A step that takes
+   * long keeps the lock meanwhile.
+   */
   begin(lock: SchedulerLock): Pass<Item>;
 }
 

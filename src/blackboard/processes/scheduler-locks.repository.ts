@@ -20,7 +20,7 @@ export class SchedulerLocks {
     const now = this.clock.now();
     const [row] = await findLock(this.unitOfWork.reader, { name });
     if (!row || row.due_at > now) return null;
-    const taken = new SchedulerLock(name, everyMs, row.due_at, this.clock);
+    const taken = new SchedulerLock(name, everyMs, row.due_at, { clock: this.clock, unitOfWork: this.unitOfWork });
     return (await this.unitOfWork.run((tx) => taken.renew(tx))) ? taken : null;
   }
 }
@@ -30,17 +30,28 @@ export class SchedulerLock {
     private readonly name: string,
     private readonly everyMs: number,
     private dueAt: number,
-    private readonly clock: Clock,
+    private readonly services: { clock: Clock; unitOfWork: UnitOfWork },
   ) {}
 
   /** Makes the lock due again `everyMs` from now. Returns false if another process has taken it. */
   async renew(tx: Transaction): Promise<boolean> {
     // The value is always new, so that of several processes that found the lock due only the first one takes it.
-    const next = Math.max(this.clock.now() + this.everyMs, this.dueAt + 1);
+    const next = Math.max(this.services.clock.now() + this.everyMs, this.dueAt + 1);
     const moved = await moveLock(tx.db, { name: this.name, from: this.dueAt, to: next });
     if (moved.length === 0) return false;
     tx.afterCommit(() => (this.dueAt = next));
     return true;
+  }
+
+  /**
+   * Renews the lock if half of its time has passed. Work that takes long between its transactions calls this. Otherwise
+   * another process would begin the same work, and neither could store what it did. Returns false if another process has
+   * taken it.
+   */
+  async keep(): Promise<boolean> {
+    const { clock, unitOfWork } = this.services;
+    if (this.dueAt - clock.now() > this.everyMs / 2) return true;
+    return unitOfWork.run((tx) => this.renew(tx));
   }
 
   /** Makes the lock due, unless another process has taken it. Do not use the object afterwards. */

@@ -18,7 +18,7 @@ export class Conclusion {
 
   /** `reason`: why some of its trials were not started. Returns false if another process has the lock. */
   async end(lock: SchedulerLock, experiment: Experiment, reason: string | null): Promise<boolean> {
-    const summary = JSON.stringify(await this.summaries.of(experiment));
+    const summary = JSON.stringify(await this.summaries.of(experiment, () => lock.keep()));
     const error = reason && `${reason}, so some rows were not tried; increase it to try all of them`;
     return this.unitOfWork.run(async (tx) => {
       if (!(await lock.renew(tx))) return false;

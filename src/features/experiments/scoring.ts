@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { ExpressionEvaluator } from '../../cel/evaluator.js';
 import { newId } from '../../common/ids.js';
 import type { Definition, Scorer } from './definition.js';
@@ -23,9 +24,13 @@ export class Scoring {
    * Returns a score for each scorer. That of a judge names the correlation in which it will work. DomainError
    * `unavailable` if an expression cannot be evaluated now.
    */
-  async of({ scorers }: Definition, contents: Contents, spent: Spent): Promise<Score[]> {
+  async of({ scorers }: Definition, contents: Contents, spent: Spent, lock: SchedulerLock): Promise<Score[]> {
     const scores: Score[] = [];
-    for (const scorer of scorers) scores.push(await this.one(scorer, contents, spent));
+    for (const scorer of scorers) {
+      // Each expression may take a second.
+      await lock.keep();
+      scores.push(await this.one(scorer, contents, spent));
+    }
     return scores;
   }
 

@@ -20,8 +20,8 @@ export class Summaries {
     private readonly definitions: StoredDefinitions,
   ) {}
 
-  /** Only trials that have ended count. */
-  async of(experiment: Experiment): Promise<Summary> {
+  /** Only trials that have ended count. `keepOn` is called now and then, because a large summary takes seconds. */
+  async of(experiment: Experiment, keepOn: () => Promise<unknown> = () => Promise.resolve()): Promise<Summary> {
     const { reader } = this.unitOfWork;
     const definition = await this.definitions.of(experiment);
     const { seq, row_count: rows } = experiment;
@@ -33,12 +33,14 @@ export class Summaries {
         table.add(trial.position, trial.variant, trial.output_digest, numbers);
       }
       await yieldToEventLoop();
+      await keepOn();
     }
     const steps = summarized(definition, table, await this.trials.sums(reader, seq));
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;
       await yieldToEventLoop();
+      await keepOn();
     }
   }
 }

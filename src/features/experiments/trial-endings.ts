@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 
 import { Injectable } from '@nestjs/common';
 
+import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { canonicalJson, type JsonValue } from '../../common/json.js';
 import { shown } from '../../common/short-text.js';
@@ -36,19 +37,24 @@ export class TrialEndings {
   ) {}
 
   /** Returns null if the service has no room for it now. */
-  async of(definition: Definition, row: DataRow, trial: OpenTrial): Promise<EndedTrial | null> {
+  async of(definition: Definition, row: DataRow, trial: OpenTrial, lock: SchedulerLock): Promise<EndedTrial | null> {
     const place = { definition, row, correlationId: trial.correlation_id };
     try {
-      return await this.contents.with(place, (contents) => this.scored(definition, trial, contents));
+      return await this.contents.with(place, (contents) => this.scored(definition, trial, contents, lock));
     } catch (error) {
       if (isUnavailable(error)) return null;
       throw error;
     }
   }
 
-  private async scored(definition: Definition, trial: OpenTrial, contents: Contents): Promise<EndedTrial> {
+  private async scored(
+    definition: Definition,
+    trial: OpenTrial,
+    contents: Contents,
+    lock: SchedulerLock,
+  ): Promise<EndedTrial> {
     const spent = spentOf(trial);
-    const scores = await this.scoring.of(definition, contents, spent);
+    const scores = await this.scoring.of(definition, contents, spent, lock);
     const { input, output, outputId, expected } = contents;
     return {
       input: excerptOf(input),

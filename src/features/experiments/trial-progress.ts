@@ -26,7 +26,7 @@ export interface OpenTrials {
   rows: ReadonlyMap<number, DataRow>;
 }
 
-type Work = OpenTrials & { definition: Definition };
+type Work = OpenTrials & { definition: Definition; lock: SchedulerLock };
 
 /** Continues trials: begins them, scores them when they have ended, and lets judges judge them. */
 @Injectable()
@@ -47,10 +47,11 @@ export class TrialProgress {
 
   /** Returns false if nothing could be done. */
   async continue(lock: SchedulerLock, open: OpenTrials): Promise<boolean> {
-    const work = { ...open, definition: await this.definitions.of(open.experiment) };
+    const work = { ...open, definition: await this.definitions.of(open.experiment), lock };
     const saved: SavedTrial[] = [];
     let hasMoved = false;
     for (const trial of open.trials) {
+      if (!(await lock.keep())) return false;
       const next = await this.tryNext(work, trial);
       if (next === 'begun') hasMoved = true;
       else if (next !== null) saved.push(next);
@@ -110,8 +111,8 @@ export class TrialProgress {
     return begun === 'begun' ? begun : { result: unfinished(trial, begun.problem) };
   }
 
-  private async ended({ definition, rows }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
-    return this.endings.of(definition, rows.get(trial.position)!, trial);
+  private async ended({ definition, rows, lock }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
+    return this.endings.of(definition, rows.get(trial.position)!, trial, lock);
   }
 
   private async judged({ definition, rows }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
