@@ -5,7 +5,9 @@ import { Replicas } from './replica-boards.js';
 const CONFIG = `
 types:
   Row: { schema: { type: object, required: [n], properties: { n: { type: integer } } } }
+  List: {}
 agents:
+  reader: { consumes: [{ types: [List] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": true}' } }
   clerk: { consumes: [{ types: [Row] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": int(payload.n) % 2 == 1}' } }
   other: { consumes: [{ types: [Row], where: 'false' }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": true}' } }
 `;
@@ -50,5 +52,22 @@ describe('experiments of two processes', () => {
     }
     expect(await count(`executions`)).toBe(4 * ROWS);
     expect(await count(`correlations`)).toBe(4 * ROWS);
+  });
+
+  it('continue although the expressions of one row take longer than the other process waits for the lock', async () => {
+    await one.publish('List', { l: Array<number>(500).fill(1) }, { correlation: 'list' });
+    await one.ended('list');
+    // Each of them is stopped after a second.
+    const expression = 'input.l.all(a, input.l.all(b, input.l.all(c, input.l.all(d, a + b + c + d > 0.0))))';
+    const scorers = Array.from({ length: 8 }, (_, index) => ({ name: `slow ${index}`, kind: 'cel', expression }));
+    const done = await new Experiments(one.http).run({
+      data: { correlations: ['list'] },
+      output: 'Done',
+      variants: [{ name: 'one' }, { name: 'other' }],
+      scorers,
+    });
+    expect(done).toMatchObject({ state: 'completed', ended_trials: 2, failed_trials: 0 });
+    for (const { scores } of done.summary!.variants)
+      expect(scores.map(({ errors }) => errors)).toEqual(Array(8).fill(1));
   });
 });
