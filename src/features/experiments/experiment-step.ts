@@ -8,6 +8,7 @@ import { Conclusion } from './conclusion.js';
 import { totalOf, usedUp } from './experiment.js';
 import { ExperimentRowsRepository } from './experiment-rows.repository.js';
 import { type Experiment, ExperimentsRepository } from './experiments.repository.js';
+import { judgesIn } from './judges.js';
 import { TrialProgress } from './trial-progress.js';
 import { TrialStore } from './trial-store.js';
 import { type NewTrial, type OpenTrial, TrialsRepository } from './trials.repository.js';
@@ -33,7 +34,7 @@ export class ExperimentStep {
   async take(lock: SchedulerLock, experiment: Experiment, watch: (ids: readonly string[]) => void): Promise<boolean> {
     const open = await this.trials.open(this.unitOfWork.reader, experiment.seq);
     if (experiment.state !== 'running') return this.progress.abandon(lock, experiment, open.slice(0, AT_ONCE));
-    watch(open.flatMap(idsOf));
+    watch(open.flatMap(({ correlation_id, scores }) => [correlation_id, ...judgesIn(scores)]));
     const hasMoved = await this.continueSome(lock, experiment, open);
     const reason = usedUp(experiment);
     const isThrough = reason !== null || experiment.next_trial === totalOf(experiment);
@@ -81,8 +82,3 @@ function readyAmong(open: readonly OpenTrial[]): OpenTrial[] {
   const { judging = [], running = [] } = Object.groupBy(open, ({ state }) => state);
   return [...running.filter(({ correlation_state }) => correlation_state !== 'active').slice(0, AT_ONCE), ...judging];
 }
-
-const idsOf = ({ correlation_id, scores }: OpenTrial): string[] => [
-  correlation_id,
-  ...(JSON.parse(scores ?? '[]') as { judged_in?: string }[]).flatMap(({ judged_in }) => judged_in ?? []),
-];

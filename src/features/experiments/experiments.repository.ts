@@ -49,6 +49,9 @@ const SHORT = [
 const HIDDEN = ['importing', 'removed'] as const;
 const ENDED = ['completed', 'failed', 'cancelled'] as const;
 
+/** The condition of an index, so that queries with it do not read the experiments that have ended. */
+const WITH_WORK = sql<boolean>`(state = 'running' or open_trials > 0)`;
+
 @Injectable()
 export class ExperimentsRepository {
   /** Finds an experiment, unless its rows are being stored or deleted. */
@@ -82,6 +85,7 @@ export class ExperimentsRepository {
     const { count } = await db
       .selectFrom('experiments')
       .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where(WITH_WORK)
       .where('state', '=', 'running')
       .executeTakeFirstOrThrow();
     return Number(count);
@@ -92,7 +96,7 @@ export class ExperimentsRepository {
     return db
       .selectFrom('experiments')
       .select(SHORT)
-      .where(sql<boolean>`(state = 'running' or open_trials > 0)`)
+      .where(WITH_WORK)
       .where('state', 'not in', HIDDEN)
       .orderBy('seq')
       .execute();
