@@ -309,6 +309,10 @@ describe('an experiment', () => {
       test: 'permutation_exact',
     });
     expect(meansOf(done, 'cost')).toEqual([0.12, 0.12]);
+    expect(variantOf(done, 'short')).toMatchObject({
+      trials: 2,
+      usage: { input_tokens: 200, output_tokens: 40, cost: 0.24 },
+    });
     expect(models.requests.filter(({ text }) => text.includes('Be brief.'))).toHaveLength(2);
   });
 

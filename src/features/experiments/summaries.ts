@@ -8,8 +8,8 @@ import { StoredDefinitions } from './stored-definitions.js';
 import { ScoreTable, summarized, type Summary } from './summary.js';
 import { TrialsRepository } from './trials.repository.js';
 
-/** Rows that one query reads. After it, other requests can run. */
-const WINDOW = 200;
+/** Trials that one query reads at most. After it, other requests can run. */
+const AT_ONCE = 400;
 
 /** Adds up the trials of experiments. */
 @Injectable()
@@ -26,16 +26,19 @@ export class Summaries {
     const definition = await this.definitions.of(experiment);
     const { seq, row_count: rows } = experiment;
     const table = new ScoreTable(definition, rows);
-    for (let from = 0; from < rows; from += WINDOW) {
-      for (const trial of await this.trials.scored(reader, seq, { from, rows: WINDOW })) {
+    const window = Math.floor(AT_ONCE / experiment.variants);
+    for (let from = 0; from < rows; from += window) {
+      for (const trial of await this.trials.scored(reader, seq, { from, rows: window })) {
         const scores = JSON.parse(trial.scores ?? '[]') as Score[];
-        const numbers = scores.map(({ score }) => score);
-        table.add(trial.position, trial.variant, trial.output_digest, numbers);
+        table.add(
+          trial,
+          scores.map(({ score }) => score),
+        );
       }
       await yieldToEventLoop();
       await keepOn();
     }
-    const steps = summarized(definition, table, await this.trials.sums(reader, seq));
+    const steps = summarized(definition, table);
     for (;;) {
       const { done, value } = steps.next();
       if (done) return value;

@@ -7,18 +7,26 @@ import type {
   VariantSummaryBody,
 } from './dto/experiment-summary.js';
 import { comparison, distribution, type Pair } from './statistics.js';
-import type { VariantSums } from './trials.repository.js';
+import type { ScoredTrial } from './trials.repository.js';
 
 export type Summary = ExperimentSummaryBody;
 
 /** From this on, a difference does not count as chance. */
 const SIGNIFICANT = 0.05;
 
-/** The scores of all trials, by variant, scorer and row. NaN where there is none. */
+/** The ended trials of one variant. */
+interface VariantSums extends Pick<ScoredTrial, 'input_tokens' | 'output_tokens' | 'cost'> {
+  trials: number;
+  /** How many have no output. */
+  failed: number;
+}
+
+/** The scores of all trials, by variant, scorer and row: NaN where there is none. Also the sums of each variant. */
 export class ScoreTable {
   private readonly columns: Float64Array[][];
   private readonly failures: number[][];
   private readonly digests: (string | null | undefined)[][];
+  private readonly sums: VariantSums[];
 
   constructor(
     { variants, scorers }: Definition,
@@ -27,11 +35,14 @@ export class ScoreTable {
     this.columns = variants.map(() => scorers.map(() => new Float64Array(rows).fill(NaN)));
     this.failures = variants.map(() => scorers.map(() => 0));
     this.digests = variants.map(() => new Array<undefined>(rows));
+    this.sums = variants.map(() => ({ trials: 0, failed: 0, input_tokens: 0, output_tokens: 0, cost: null }));
   }
 
   /** `scores`: one for each scorer; null if it has failed. Empty if the trial could not be scored. */
-  add(row: number, variant: number, digest: string | null, scores: readonly (number | null)[]): void {
-    this.digests[variant]![row] = digest;
+  add(trial: ScoredTrial, scores: readonly (number | null)[]): void {
+    const { position: row, variant, output_digest } = trial;
+    this.digests[variant]![row] = output_digest;
+    addTo(this.sums[variant]!, trial);
     for (const [scorer, column] of this.columns[variant]!.entries()) {
       const score = scores[scorer] ?? null;
       if (score === null) this.failures[variant]![scorer]! += 1;
@@ -41,6 +52,10 @@ export class ScoreTable {
 
   of(variant: number, scorer: number): number[] {
     return Array.from(this.columns[variant]![scorer]!).filter((score) => !Number.isNaN(score));
+  }
+
+  sumsOf(variant: number): VariantSums {
+    return this.sums[variant]!;
   }
 
   failed(variant: number, scorer: number): number {
@@ -67,12 +82,16 @@ export class ScoreTable {
   }
 }
 
+function addTo(sums: VariantSums, { error, input_tokens, output_tokens, cost }: ScoredTrial): void {
+  sums.trials += 1;
+  if (error !== null) sums.failed += 1;
+  sums.input_tokens += input_tokens;
+  sums.output_tokens += output_tokens;
+  if (cost !== null) sums.cost = (sums.cost ?? 0) + cost;
+}
+
 /** Yields between short calculations, so that other work can run. The same scores give the same summary. */
-export function* summarized(
-  { variants, scorers, seed }: Definition,
-  table: ScoreTable,
-  sums: readonly VariantSums[],
-): Generator<void, Summary> {
+export function* summarized({ variants, scorers, seed }: Definition, table: ScoreTable): Generator<void, Summary> {
   const comparisons: VariantComparisonBody[] = [];
   for (const [index, { name }] of variants.entries()) {
     if (index === 0) continue;
@@ -81,7 +100,7 @@ export function* summarized(
   }
   return {
     baseline: variants[0]!.name,
-    variants: variants.map(({ name }, index) => variantBody(name, index, { scorers, table, sums })),
+    variants: variants.map(({ name }, index) => variantBody(name, index, { scorers, table })),
     comparisons,
   };
 }
@@ -89,15 +108,15 @@ export function* summarized(
 function variantBody(
   name: string,
   index: number,
-  { scorers, table, sums }: { scorers: readonly Scorer[]; table: ScoreTable; sums: readonly VariantSums[] },
+  { scorers, table }: { scorers: readonly Scorer[]; table: ScoreTable },
 ): VariantSummaryBody {
-  const own = sums.find(({ variant }) => variant === index);
+  const sums = table.sumsOf(index);
   return {
     variant: name,
-    trials: own?.trials ?? 0,
-    failed_trials: own?.failed ?? 0,
+    trials: sums.trials,
+    failed_trials: sums.failed,
     changed_rows: table.changed(index),
-    ...(own && usageField(own)),
+    ...usageField(sums),
     scores: scorers.map((scorer, place): ScoreSummaryBody => {
       const { count, mean, median, p95 } = distribution(table.of(index, place));
       return { scorer: scorer.name, count, errors: table.failed(index, place), mean, median, p95 };

@@ -4,7 +4,7 @@ import { type Selectable, sql } from 'kysely';
 import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { preparedInsert } from '../../database/prepared.js';
-import type { CorrelationState, ExperimentTrialsTable, UsageSums } from '../../database/schema.js';
+import type { CorrelationState, ExperimentTrialsTable } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 
 export type Trial = Selectable<ExperimentTrialsTable>;
@@ -42,14 +42,19 @@ export type TrialResult = NewTrial &
     | 'cost'
   >;
 
-/** The columns of a trial that the summary reads. */
-export type ScoredTrial = Pick<Trial, 'position' | 'variant' | 'scores' | 'output_digest'>;
+const SCORED = [
+  'position',
+  'variant',
+  'scores',
+  'output_digest',
+  'error',
+  'input_tokens',
+  'output_tokens',
+  'cost',
+] as const satisfies (keyof Trial)[];
 
-export type VariantSums = Pick<Selectable<UsageSums>, 'input_tokens' | 'output_tokens' | 'cost'> & {
-  variant: number;
-  trials: number;
-  failed: number;
-};
+/** The columns of a trial that the summary reads. */
+export type ScoredTrial = Pick<Trial, (typeof SCORED)[number]>;
 
 /** The trials of experiments. */
 @Injectable()
@@ -138,38 +143,12 @@ export class TrialsRepository {
   scored(db: Reader, seq: number, { from, rows }: { from: number; rows: number }): Promise<ScoredTrial[]> {
     return db
       .selectFrom('experiment_trials')
-      .select(['position', 'variant', 'scores', 'output_digest'])
+      .select(SCORED)
       .where('experiment_seq', '=', seq)
       .where('position', '>=', from)
       .where('position', '<', from + rows)
       .where('state', '=', 'ended')
       .execute();
-  }
-
-  /** Adds up the ended trials of each variant. */
-  async sums(db: Reader, seq: number): Promise<VariantSums[]> {
-    const rows = await db
-      .selectFrom('experiment_trials')
-      .select('variant')
-      .select(({ fn }) => [
-        fn.countAll<number>().as('trials'),
-        fn.sum<number>('input_tokens').as('input_tokens'),
-        fn.sum<number>('output_tokens').as('output_tokens'),
-        fn.sum<number | null>('cost').as('cost'),
-      ])
-      .select(sql<number>`count(error)`.as('failed'))
-      .where('experiment_seq', '=', seq)
-      .where('state', '=', 'ended')
-      .groupBy('variant')
-      .execute();
-    return rows.map((row) => ({
-      variant: row.variant,
-      trials: Number(row.trials),
-      failed: Number(row.failed),
-      input_tokens: Number(row.input_tokens),
-      output_tokens: Number(row.output_tokens),
-      cost: row.cost === null ? null : Number(row.cost),
-    }));
   }
 
   /** Deletes some trials. Returns their number, which is below AT_ONCE when few are left. */
