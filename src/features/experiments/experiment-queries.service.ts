@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { yieldToEventLoop } from '../../common/event-loop.js';
 import { notFromEarlierPage, partsOf } from '../../common/page-cursor.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { nextPage } from '../../http/dto/page.js';
@@ -18,6 +19,9 @@ import { ExperimentRowsRepository, type ShownRow } from './experiment-rows.repos
 import { ExperimentsRepository, type WholeExperiment } from './experiments.repository.js';
 import type { Score } from './score.js';
 import { type Trial, TrialsRepository } from './trials.repository.js';
+
+/** Rows that one query reads. After it, other requests can run. */
+const AT_ONCE = 200;
 
 /** Shows experiments and their rows. */
 @Injectable()
@@ -46,10 +50,9 @@ export class ExperimentQueriesService {
   async rowsOf(id: string, { changed, limit, after }: ExperimentRowsQuery): Promise<ExperimentRowsBody> {
     const experiment = await this.find(id);
     const { reader } = this.unitOfWork;
-    const { seq, variants } = experiment;
-    const changedOf = changed ? variants : null;
-    const page = { after: after === undefined ? -1 : indexIn(after), limit: limit + 1, changedOf };
-    const found = await this.trials.positions(reader, seq, page);
+    const { seq } = experiment;
+    const last = after === undefined ? -1 : indexIn(after);
+    const found = await this.positionsAfter(experiment, last, { changed, limit: limit + 1 });
     const positions = found.slice(0, limit);
     const rows = await this.rows.shown(reader, seq, positions);
     const trials = Map.groupBy(await this.trials.of(reader, seq, positions), ({ position }) => position);
@@ -61,6 +64,24 @@ export class ExperimentQueriesService {
       }),
       pagination: nextPage(limit, after, found.length > limit ? [positions.at(-1)!] : null),
     };
+  }
+
+  /** Only a search for changed rows may have to read all. */
+  private async positionsAfter(
+    { seq, variants, next_trial }: WholeExperiment,
+    last: number,
+    { changed, limit }: { changed: boolean; limit: number },
+  ): Promise<number[]> {
+    const { reader } = this.unitOfWork;
+    const begun = Math.ceil(next_trial / variants);
+    const changedOf = changed ? variants : null;
+    const found: number[] = [];
+    for (let after = last; after + 1 < begun && found.length < limit; after += AT_ONCE) {
+      const part = { after, to: after + AT_ONCE, limit: limit - found.length, changedOf };
+      found.push(...(await this.trials.positions(reader, seq, part)));
+      await yieldToEventLoop();
+    }
+    return found;
   }
 
   private async find(id: string): Promise<WholeExperiment> {

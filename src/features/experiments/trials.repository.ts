@@ -119,19 +119,20 @@ export class TrialsRepository {
   }
 
   /**
-   * Returns positions of rows that have begun, after one of them. `changedOf`: only those with so many trials, whose outputs
-   * are known and differ; null: all.
+   * Returns positions of rows that have begun, after one of them and up to another. `changedOf`: only those with so many
+   * trials, whose outputs are known and differ; null: all.
    */
   async positions(
     db: Reader,
     seq: number,
-    { after, limit, changedOf }: { after: number; limit: number; changedOf: number | null },
+    { after, to, limit, changedOf }: { after: number; to: number; limit: number; changedOf: number | null },
   ): Promise<number[]> {
     let query = db
       .selectFrom('experiment_trials')
       .select('position')
       .where('experiment_seq', '=', seq)
       .where('position', '>', after)
+      .where('position', '<=', to)
       .groupBy('position')
       .orderBy('position')
       .limit(limit);
