@@ -17,8 +17,10 @@ agents:
 const ROWS = 300;
 const TRIALS = 2 * ROWS;
 const KILLS = 3;
+/** Only one process can use a SQLite file. */
+const PROCESSES = TEST_DATABASE === 'postgres' ? 2 : 1;
 
-/** Runs the built program, killed with SIGKILL while it tries the rows of an experiment. */
+/** Runs processes of the built program, which are killed in turn with SIGKILL while they try the rows of an experiment. */
 it('an experiment continues after each crash, with each row once and the right totals', async () => {
   const folder = new ConfigurationFolder();
   const database = await databaseOf(folder.path);
@@ -30,9 +32,10 @@ it('an experiment continues after each crash, with each row once and the right t
     return Number(row!.count);
   };
 
-  let service = await start();
+  const services: Service[] = [];
   try {
-    const response = await fetch(`${service.url}/api/v1/experiments`, {
+    while (services.length < PROCESSES) services.push(await start());
+    const response = await fetch(`${services[0]!.url}/api/v1/experiments`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
@@ -54,7 +57,8 @@ it('an experiment continues after each crash, with each row once and the right t
     const ended = async (): Promise<number> => count(`experiment_trials where state = 'ended'`);
     for (let kill = 0; kill < KILLS; kill += 1) {
       await eventually('some trials have ended', async () => (await ended()) > (kill * TRIALS) / (KILLS + 2));
-      await service.kill();
+      const killed = kill % PROCESSES;
+      await services[killed]!.kill();
       // Whatever was committed agrees. One query, because Postgres may still commit what the service has sent.
       const trials = 'select count(*) from experiment_trials';
       const [stored] = await database.rows<Record<string, number | string>>(
@@ -63,13 +67,14 @@ it('an experiment continues after each crash, with each row once and the right t
       );
       const { ended_trials, ended: endedOnes, open_trials, open, next_trial, started } = stored!;
       expect([ended_trials, open_trials, next_trial].map(Number)).toEqual([endedOnes, open, started].map(Number));
-      service = await start();
+      services[killed] = await start();
     }
-    let done = await service.get<ExperimentBody>(`/api/v1/experiments/${id}`);
+    const [service] = services;
+    let done = await service!.get<ExperimentBody>(`/api/v1/experiments/${id}`);
     await eventually(
       'the experiment has ended',
       async () => {
-        done = await service.get<ExperimentBody>(`/api/v1/experiments/${id}`);
+        done = await service!.get<ExperimentBody>(`/api/v1/experiments/${id}`);
         return done.state !== 'running';
       },
       300_000,
@@ -86,7 +91,7 @@ it('an experiment continues after each crash, with each row once and the right t
     expect(await count(`executions where agent = 'judge'`)).toBe(TRIALS);
     expect(await count(`artifacts where type = 'Done'`)).toBe(TRIALS);
   } finally {
-    await service.kill();
+    for (const service of services) await service.kill();
     await database.drop();
     folder.remove();
   }

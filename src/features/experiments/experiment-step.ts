@@ -66,7 +66,10 @@ export class ExperimentStep {
     return this.store.start(lock, experiment, trials);
   }
 
-  /** All experiments together take at most half of a process's slots, so that other work always finds one. */
+  /**
+   * All experiments together run at most half as many trials as a process has slots, and each of them at least one. So
+   * trials with one execution at a time leave slots to other work.
+   */
   private async placesOf({ max_workers }: Experiment): Promise<number> {
     const running = Math.max(await this.experiments.countRunning(this.unitOfWork.reader), 1);
     const share = Math.floor(this.settings.maxConcurrentExecutions / 2 / running);
