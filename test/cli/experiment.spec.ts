@@ -1,5 +1,5 @@
 // Runs `starling experiment` against the built server.
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { parse } from 'csv-parse/sync';
@@ -73,6 +73,12 @@ test('says in one line what is wrong, and starts nothing', async () => {
   expect(await clients.run('experiment', 'run', join(folder.path, 'nope.yaml'))).toMatchObject({
     code: 1,
     stderr: expect.stringMatching(/^cannot read .*nope\.yaml \(ENOENT\)\n$/) as string,
+  });
+  writeFileSync(join(folder.path, 'latin.csv'), Buffer.from('text,label\ncaf\u00e9,other\n', 'latin1'));
+  const latin = folder.write('latin.yaml', experiment('').replace('messages.csv', 'latin.csv'));
+  expect(await clients.run('experiment', 'run', latin)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/^.*latin\.csv is not UTF-8; save it as UTF-8\n$/) as string,
   });
   expect(await experiments()).toBe(0);
 });

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
@@ -57,7 +58,10 @@ async function textOf(file: string, most: number): Promise<string> {
   try {
     const { size } = await stat(file);
     if (size > most) throw new ClientError(`${file} has ${size} bytes, and at most ${most} can be sent`);
-    return await readFile(file, 'utf8');
+    const bytes = await readFile(file);
+    // Other bytes would be replaced, and an agent would get a different text.
+    if (!isUtf8(bytes)) throw new ClientError(`${file} is not UTF-8; save it as UTF-8`);
+    return bytes.toString();
   } catch (error) {
     if (error instanceof ClientError) throw error;
     throw new ClientError(`cannot read ${file} (${(error as NodeJS.ErrnoException).code})`);
