@@ -25,6 +25,11 @@ agents:
     consumes: [{ types: [Message], where: 'false' }]
     publishes: [{ type: Intent }]
     engine: { kind: expression, expression: '{"intent": payload.text.contains("c") ? "card" : "other"}' }
+  broken:
+    consumes: [{ types: [Message], where: 'false' }]
+    publishes: [{ type: Intent }]
+    retry: { attempts: 1 }
+    engine: { kind: expression, expression: '{"intent": [""][size(payload.text)]}' }
   responder:
     consumes: [{ types: [Intent] }]
     publishes: [{ type: Reply }]
@@ -247,6 +252,33 @@ describe('an experiment', () => {
       error: expect.stringContaining('divide by zero') as string,
     });
     expect(rows[5]!.trials[0]).toMatchObject({ error: expect.stringContaining('text') as string, scores: [] });
+  });
+
+  test('counts the rows of an agent that fails as wrong, and not as fast', async () => {
+    const done = await experiments.run(
+      ofCsv({
+        variants: [{ name: 'now' }, { name: 'broken', agent: 'broken' }],
+        scorers: [ACCURACY, { name: 'latency', kind: 'latency' }],
+      }),
+    );
+    expect(done).toMatchObject({ state: 'completed', ended_trials: 10, failed_trials: 5 });
+    expect(meansOf(done, 'accuracy')).toEqual([0.8, 0]);
+    expect(meansOf(done, 'latency')).toEqual([expect.any(Number), null]);
+    expect(comparisonOf(done, 'broken', 'latency')).toMatchObject({ pairs: 0, p_value: null, verdict: 'undecided' });
+    const [row] = await experiments.rows(done.experiment_id, { limit: 1 });
+    expect(row!.trials[1]).toMatchObject({
+      error: expect.stringMatching(/^no agent published an artifact of the type Intent: broken failed: /) as string,
+      scores: [{ score: 0 }, { score: null, error: 'there is no output' }],
+    });
+  });
+
+  test('says what to check if no agent publishes the output', async () => {
+    const done = await experiments.run(ofCsv({ output: 'Verdict' }));
+    expect(done).toMatchObject({ state: 'completed', failed_trials: 10 });
+    const [row] = await experiments.rows(done.experiment_id, { limit: 1 });
+    expect(row!.trials[0]!.error).toBe(
+      'no agent published an artifact of the type Verdict: no agent failed; check that output names a type that follows from the row',
+    );
   });
 
   test('asks an agent as judge, whose scores and reasons are artifacts', async () => {

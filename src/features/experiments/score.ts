@@ -63,6 +63,12 @@ export function scoreOf(value: JsonValue | undefined): Score {
   );
 }
 
+/** A variant that fails soon would otherwise be the fastest one. */
+export function latency(output: JsonValue | null, durationMs: number | null): Score {
+  if (output === null) return failedScore('there is no output');
+  return durationMs === null ? failedScore('it has no duration') : { score: durationMs };
+}
+
 export function cost(trial: { input_tokens: number; output_tokens: number; cost: number | null }): Score {
   if (trial.cost !== null) return { score: trial.cost };
   return trial.input_tokens + trial.output_tokens === 0

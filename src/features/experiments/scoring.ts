@@ -4,7 +4,7 @@ import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.r
 import { ExpressionEvaluator } from '../../cel/evaluator.js';
 import { newId } from '../../common/ids.js';
 import type { Definition, Scorer } from './definition.js';
-import { contains, cost, equals, failedScore, type Score, scoreOf } from './score.js';
+import { contains, cost, equals, failedScore, latency, type Score, scoreOf } from './score.js';
 import type { Contents } from './trial-contents.js';
 
 /** The time and the model usage of a trial. */
@@ -42,7 +42,7 @@ export class Scoring {
       case 'contains':
         return contains(output, path ?? '', expected);
       case 'latency':
-        return spent.duration_ms === null ? failedScore('it has no duration') : { score: spent.duration_ms };
+        return latency(output, spent.duration_ms);
       case 'cost':
         return cost(spent);
       case 'judge':

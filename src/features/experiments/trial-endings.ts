@@ -15,6 +15,8 @@ import { TrialArtifactsRepository } from './trial-artifacts.repository.js';
 import { type Contents, TrialContents } from './trial-contents.js';
 import type { OpenTrial, TrialResult } from './trials.repository.js';
 
+const NONE_FAILED = 'no agent failed; check that output names a type that follows from the row';
+
 /** Characters of a value's JSON in lists. */
 export const MOST_SHOWN = 1_000;
 
@@ -76,7 +78,7 @@ export class TrialEndings {
 
   private async reason({ output }: Definition, { correlation_id, correlation_state }: OpenTrial): Promise<string> {
     const failure = await this.artifacts.failure(this.unitOfWork.reader, correlation_id);
-    const why = failure ?? (correlation_state === 'cancelled' ? 'it was cancelled' : 'it has ended');
+    const why = failure ?? (correlation_state === 'cancelled' ? 'it was cancelled' : NONE_FAILED);
     return cut(`no agent published an artifact of the type ${shown(output)}: ${why}`);
   }
 }
