@@ -110,7 +110,7 @@ export class ExperimentRequest {
     minimum: 1,
     maximum: MOST_WORKERS,
     default: DEFAULT_WORKERS,
-    description: 'Maximum number of rows that run at the same time, counted for each variant',
+    description: 'Maximum number of trials that run at the same time. A trial is one variant on one row',
     example: 5,
   })
   @IfGiven()
@@ -124,7 +124,7 @@ export class ExperimentRequest {
     minimum: LEAST_COST,
     maximum: MOST_COST,
     description:
-      'No further row starts when the ended ones have cost this, in the currency of the configured prices. What runs then ends',
+      'No further trial starts when the ended ones have cost this, in the currency of the configured prices. Those that run continue',
     example: 2.5,
   })
   @IfGiven()
