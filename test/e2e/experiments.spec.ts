@@ -207,6 +207,27 @@ describe('an experiment', () => {
     expect(rows.map(({ expected }) => expected)).toEqual(['{"text":"About card"}', '{"text":"About other"}']);
   });
 
+  test('takes the artifacts that match all conditions, and only so many', async () => {
+    for (const [index, tags] of [['old', 'chosen'], ['chosen'], ['old']].entries()) {
+      await board.publish('Message', { text: `card ${index}` }, { correlation: `order-${index}`, tags });
+      await board.ended(`order-${index}`);
+    }
+    const inputsOf = async (more: object, limit?: number): Promise<(string | undefined)[]> => {
+      const done = await experiments.run({
+        data: { artifacts: { type: 'Message', ...more }, limit },
+        output: 'Intent',
+        variants: [{ name: 'now' }, { name: 'again' }],
+        scorers: [{ name: 'latency', kind: 'latency' }],
+      });
+      return (await experiments.rows(done.experiment_id)).map(({ input }) => input);
+    };
+    const [first, second, third] = [0, 1, 2].map((index) => JSON.stringify({ text: `card ${index}` }));
+    expect(await inputsOf({})).toEqual([first, second, third]);
+    expect(await inputsOf({ tags: ['chosen'] })).toEqual([first, second]);
+    expect(await inputsOf({ tags: ['old', 'chosen'], from: '2000-01-01' })).toEqual([first]);
+    expect(await inputsOf({ tags: ['chosen'] }, 1)).toEqual([first]);
+  });
+
   test('replays the runs of a batch', async () => {
     const batch = await board.http
       .post('/run/batch')
@@ -397,6 +418,37 @@ describe('an experiment', () => {
       (other.body as { experiment_id: string }).experiment_id,
     );
     expect(await count('experiments')).toBe(1);
+  });
+
+  test('is refused while ten others run', async () => {
+    const waiting = ofCsv({
+      data: { csv: 'text,label\na card,card\n', agent: 'person' },
+      variants: [{ name: 'a' }, { name: 'b' }],
+    });
+    const ids: string[] = [];
+    while (ids.length < 10) ids.push(await experiments.start(waiting));
+    const { status, body } = await experiments.post(waiting);
+    expect([status, body]).toEqual([
+      409,
+      { detail: '10 experiments are running, which is the most; wait until one has ended, or cancel one' },
+    ]);
+    await board.http.post(`/api/v1/experiments/${ids[0]}/cancel`).send({}).expect(200);
+    await experiments.start(waiting);
+  });
+
+  test('is refused while its batch runs', async () => {
+    const { body } = await board.http
+      .post('/run/batch')
+      .send({ agent_name: 'person', batch_inputs: [{ text: 'a card' }] })
+      .expect(200);
+    const { batch_id: id } = body as { batch_id: string };
+    const answer = await experiments.post(
+      ofCsv({ data: { batch: id }, expected: { recorded: true }, variants: [{ name: 'a' }, { name: 'b' }] }),
+    );
+    expect([answer.status, answer.body]).toEqual([
+      409,
+      { detail: `Batch ${id} is still running; start the experiment when it has ended` },
+    ]);
   });
 
   describe('that is wrong', () => {
