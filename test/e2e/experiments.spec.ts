@@ -318,6 +318,26 @@ describe('an experiment', () => {
     expect(await board.status(judged)).toMatchObject({ origin: trial });
   });
 
+  test('ends although the configuration no longer has its judge', async () => {
+    await board.close();
+    await start({ api: true, worker: false });
+    const id = await experiments.start(
+      ofCsv({ scorers: [ACCURACY, { name: 'judged', kind: 'judge', agent: 'judge' }] }),
+    );
+    await board.close();
+    board = await Board.start(config(models.url).replace('  judge:', '  referee:'), { folder: folder.path });
+    experiments = new Experiments(board.http);
+    const done = await experiments.ended(id);
+    expect(done).toMatchObject({ state: 'completed', ended_trials: 10, failed_trials: 0 });
+    expect(meansOf(done, 'accuracy')).toEqual([0.8, 0.8]);
+    const [row] = await experiments.rows(id, { limit: 1 });
+    expect(row!.trials[0]!.scores[1]).toEqual({
+      scorer: 'judged',
+      score: null,
+      error: 'the configuration has no agent judge that consumes a single type',
+    });
+  });
+
   test('asks models again with mode shadow, also without an override', async () => {
     await board.publish('Work', { topic: 'cards' }, { correlation: 'work' });
     await board.ended('work');

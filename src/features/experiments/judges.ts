@@ -66,8 +66,12 @@ export class Judges {
   ): Promise<void> {
     const agent = this.catalog.agent(scorer.agent!);
     const type = agent?.subscriptions.find(({ types }) => types.length === 1)?.types[0];
-    // Replicas may have other configurations. One that has the agent continues when this one has ended.
-    if (type === undefined) return;
+    if (type === undefined) {
+      // The configuration has changed since the experiment began. To wait for the agent could take forever.
+      judged.scores[index] = failedScore(`the configuration has no agent ${scorer.agent!} that consumes a single type`);
+      judged.hasMoved = true;
+      return;
+    }
     const id = judged.scores[index]!.judged_in!;
     const begun = await this.asked({ definition, row, trial }, { agent: scorer.agent!, type, id });
     if (begun === 'later') return;
