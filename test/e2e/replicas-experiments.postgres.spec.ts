@@ -1,16 +1,21 @@
+import { eventually } from '../support/eventually.js';
 import { Board } from './board.js';
 import { comparisonOf, Experiments } from './experiment-board.js';
-import { Replicas } from './replica-boards.js';
+import { Replicas, SERVER } from './replica-boards.js';
 
 const CONFIG = `
 types:
   Row: { schema: { type: object, required: [n], properties: { n: { type: integer } } } }
   List: {}
+  Question: {}
 agents:
   reader: { consumes: [{ types: [List] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": true}' } }
   clerk: { consumes: [{ types: [Row] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": int(payload.n) % 2 == 1}' } }
   other: { consumes: [{ types: [Row], where: 'false' }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": true}' } }
 `;
+
+/** A line of the configuration, up to its engine. */
+const JUDGE = '  judge: { consumes: [{ types: [Question] }], publishes: [{ type: Done }], engine: ';
 
 const ROWS = 150;
 
@@ -52,6 +57,21 @@ describe('experiments of two processes', () => {
     }
     expect(await count(`executions`)).toBe(4 * ROWS);
     expect(await count(`correlations`)).toBe(4 * ROWS);
+  });
+
+  it('leave the judge to a process whose configuration has it', async () => {
+    const server = await replicas.start(`${CONFIG}${JUDGE}{ kind: external } }\n`, { role: SERVER });
+    const scorers = [{ name: 'judged', kind: 'judge', agent: 'judge' }];
+    const data = { csv: 'n,odd\n0,false\n1,true\n', agent: 'clerk' };
+    const experiments = new Experiments(server.http);
+    const id = await experiments.start({ ...body, data, scorers });
+    await eventually(
+      'only the judge is missing',
+      async () => (await count(`experiment_trials where state = 'judging'`)) === 4,
+    );
+    await replicas.start(`${CONFIG}${JUDGE}{ kind: expression, expression: '{"score": 1}' } }\n`);
+    const { summary } = await experiments.ended(id);
+    for (const { scores } of summary!.variants) expect(scores).toMatchObject([{ count: 2, errors: 0 }]);
   });
 
   it('continue although the expressions of one row take longer than the other process waits for the lock', async () => {

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { Processes } from '../../blackboard/processes/processes.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import type { JsonValue } from '../../common/json.js';
@@ -38,6 +39,7 @@ export class Judges {
     private readonly contents: TrialContents,
     private readonly artifacts: TrialArtifactsRepository,
     private readonly starts: TrialStarts,
+    private readonly processes: Processes,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -65,6 +67,8 @@ export class Judges {
     { definition, scorer, row, trial }: { definition: Definition; scorer: Scorer; row: DataRow; trial: OpenTrial },
   ): Promise<void> {
     const agent = this.catalog.agent(scorer.agent!);
+    // While a new configuration is rolled out, another process may have the judge. It begins it when it has the lock.
+    if (!agent && (await this.processes.known()).hasAgent(scorer.agent!)) return;
     const type = agent?.subscriptions.find(({ types }) => types.length === 1)?.types[0];
     if (type === undefined) {
       // The configuration has changed since the experiment began. To wait for the agent could take forever.
