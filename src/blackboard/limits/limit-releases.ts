@@ -4,38 +4,28 @@ import { Interval } from '@nestjs/schedule';
 import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { LimitKey } from '../matching/limit-keys.js';
+import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
-import {
-  deleteUnusedRates,
-  findBlockedAmong,
-  findFirstBlocked,
-  findHoldingBlocked,
-  unblockExecutions,
-} from './limit-rows.js';
-import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
+import { deleteUnusedRates, findBlockedAmong } from './limit-rows.js';
+import { parseKey } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
-import { isTurn, turnText } from './singleton-turns.js';
+import { turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
 /** For a process without limits. */
 const LOOK_FOR_OTHERS_MS = 5_000;
 /** Keys in one transaction. */
 const KEYS_AT_ONCE = 500;
-/** Executions of one key that one transaction puts back into the queue. */
-const RELEASED_AT_ONCE = 200;
 /** Times that are remembered. Later ones are noticed by looking at all keys. */
 const MOST_TIMES = 10_000;
 const DELETE_EVERY_MS = 60_000;
 const PAGE_PAUSE_MS = 50;
 
-/**
- * Puts executions that wait for a limit back into the queue of their agent when the limit has room: only as many as may
- * start. The claim decides again, so that one release too many is harmless.
- */
+/** Looks for limits that have room, and lets executions go that wait for them. */
 @Injectable()
 export class LimitReleases {
   private readonly loop: BackgroundLoop;
@@ -51,6 +41,7 @@ export class LimitReleases {
 
   constructor(
     private readonly limits: SharedLimits,
+    private readonly blocked: BlockedExecutions,
     private readonly signals: Signals,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -150,43 +141,12 @@ export class LimitReleases {
 
   private release(keys: readonly LimitKey[]): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      const usage = await this.limits.hold(tx, keys, this.clock.now());
-      const ids: string[] = [];
-      for (const key of keys) ids.push(...(await this.startable(tx, usage, key)));
-      const agents = new Set((await unblockExecutions(tx.db, {}, ids)).map(({ agent }) => agent));
-      tx.afterCommit(() => agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent)));
+      const { agents, again, times } = await this.blocked.release(tx, keys, this.clock.now());
+      tx.afterCommit(() => {
+        agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent));
+        times.forEach((time, key) => this.at(key, time));
+        this.freed([...again]);
+      });
     });
-  }
-
-  /** The ids of the executions that the limit has room for. */
-  private async startable(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<string[]> {
-    const text = keyText(key);
-    const holding = await this.holdingBlocked(tx, usage, key);
-    const room = Math.min(usage.room(key), RELEASED_AT_ONCE);
-    const first = (await this.firstBlocked(tx, text, room)).filter(({ id }) => !holding.some((each) => each.id === id));
-    const ids: string[] = [];
-    for (const { id, limit_keys, held_keys } of [...holding, ...first]) {
-      const own = isTurn(key) ? key : parseKeys(limit_keys!).find((each) => keyText(each) === text);
-      const obstacle = own ? usage.take([own], this.limits.heldTexts(held_keys)) : null;
-      if (obstacle) return this.later(tx, text, obstacle.at, ids);
-      ids.push(id);
-    }
-    if (ids.length >= RELEASED_AT_ONCE) tx.afterCommit(() => this.freed([text]));
-    return this.later(tx, text, usage.obstacle(key)?.at ?? null, ids);
-  }
-
-  /** Finds executions that hold the limit already. They wait for its rate, and need no room of its concurrency. */
-  private async holdingBlocked(tx: Transaction, usage: LimitUsage, key: LimitKey) {
-    const mayWait = this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate;
-    return mayWait ? findHoldingBlocked(tx.db, { blockedOn: keyText(key) }) : [];
-  }
-
-  private async firstBlocked(tx: Transaction, blockedOn: string, limit: number) {
-    return limit === 0 ? [] : findFirstBlocked(tx.db, { blockedOn, limit });
-  }
-
-  private later(tx: Transaction, text: string, time: number | null, ids: string[]): string[] {
-    if (time !== null) tx.afterCommit(() => this.at(text, time));
-    return ids;
   }
 }

@@ -1,5 +1,6 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
+import { locking } from '../../database/dialects/dialect.js';
 import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
@@ -89,18 +90,35 @@ export const blockExecutions = preparedWithList<{ blockedOn: string }, string, {
     .returning('id'),
 );
 
+/** Finds and locks those of the executions that wait for a limit or a turn and that no other transaction has locked. */
+const lockingBlocked = (db: Kysely<Schema>, ids: readonly RawBuilder<string>[]) => {
+  const blocked = db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(isInState('pending'))
+    .where('blocked_on', 'is not', null);
+  return locking(db, blocked, { wait: false });
+};
+
 /** Puts blocked executions back into the queue. One that waited for its turn has it. Returns their agents. */
 export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
   db
     .updateTable('executions')
     .set({ available_at: null, blocked_on: null, singleton_waits: 0 })
-    .where('id', 'in', ids)
-    .where(isInState('pending'))
-    .where('blocked_on', 'is not', null)
+    .where('id', 'in', lockingBlocked(db, ids))
     .returning('agent'),
 );
 
-interface BlockedRow {
+/** Lets blocked executions wait for another limit. */
+export const moveBlocked = preparedWithList<{ blockedOn: string }, string, unknown>((db, place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ blocked_on: place('blockedOn') })
+    .where('id', 'in', lockingBlocked(db, ids)),
+);
+
+export interface BlockedRow {
   id: string;
   limit_keys: string | null;
   held_keys: string | null;

@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { SignalsModule } from '../../pubsub/signals.module.js';
+import { BlockedExecutions } from './blocked-executions.js';
 import { Breakers } from './breakers.js';
 import { ChangedLimits } from './changed-limits.js';
 import { ClaimLimits } from './claim-limits.js';
@@ -12,7 +13,16 @@ import { SharedLimits } from './shared-limits.js';
 
 @Module({
   imports: [DatabaseModule, SignalsModule],
-  providers: [Breakers, ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
+  providers: [
+    BlockedExecutions,
+    Breakers,
+    ChangedLimits,
+    ClaimLimits,
+    LimitQueues,
+    LimitReleases,
+    LimitWaits,
+    SharedLimits,
+  ],
   exports: [Breakers, ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
 })
 export class LimitsModule {}

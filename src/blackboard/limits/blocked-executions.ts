@@ -1,0 +1,154 @@
+import { Injectable } from '@nestjs/common';
+
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { LimitKey } from '../matching/limit-keys.js';
+import { type BlockedRow, findFirstBlocked, findHoldingBlocked, moveBlocked, unblockExecutions } from './limit-rows.js';
+import { keyText, type LimitUsage, type NoRoom, parseKeys } from './limit-usage.js';
+import { SharedLimits } from './shared-limits.js';
+import { isTurn } from './singleton-turns.js';
+
+/** Executions of one key that are read together. */
+const READ_OF_KEY = 200;
+/** Executions of all keys. More of them could have more keys than a statement can take. */
+const MOST_READ = 1_000;
+
+/** The result of a transaction that lets executions go. */
+export class Released {
+  /** Agents that have executions in their queues again. */
+  readonly agents = new Set<string>();
+  /** Keys (`keyText`) that may have room for others, or for which executions wait since. */
+  readonly again = new Set<string>();
+  /** Key → when it has room (epoch ms). */
+  readonly times = new Map<string, number>();
+
+  later(key: string, time: number): void {
+    this.times.set(key, Math.min(time, this.times.get(key) ?? Infinity));
+  }
+}
+
+interface Waiting {
+  key: LimitKey;
+  rows: BlockedRow[];
+  /** Others may wait behind these. */
+  areMore: boolean;
+}
+
+/** Lets executions go that wait for a limit, and that no other limit keeps from starting. */
+@Injectable()
+export class BlockedExecutions {
+  constructor(private readonly limits: SharedLimits) {}
+
+  /**
+   * Puts executions that wait for these limits back into the queue of their agent: only as many as may start. The claim
+   * decides again, so that one too many is harmless. Those that another limit keeps from starting wait for that one from
+   * now on, many in one statement: a claim would move one after the other.
+   */
+  async release(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<Released> {
+    const released = new Released();
+    const usage = await this.limits.hold(tx, keys, now);
+    // Mostly, those for which there is room may start, and no others have to be read.
+    const left = await this.look(tx, usage, keys, (room) => Math.min(room, READ_OF_KEY), released);
+    const still = await this.look(tx, usage, left, () => READ_OF_KEY, released);
+    for (const key of still) released.again.add(keyText(key));
+    return released;
+  }
+
+  /** Returns the keys that still have room, and for which others may wait. */
+  private async look(
+    tx: Transaction,
+    usage: LimitUsage,
+    keys: readonly LimitKey[],
+    most: (room: number) => number,
+    released: Released,
+  ): Promise<LimitKey[]> {
+    const found: Waiting[] = [];
+    let read = 0;
+    for (const key of keys) {
+      if (read >= MOST_READ) {
+        released.again.add(keyText(key));
+        continue;
+      }
+      const waiting = await this.find(tx, usage, key, most(usage.room(key)));
+      read += waiting.rows.length;
+      found.push(waiting);
+    }
+    const others = found.flatMap(({ key, rows }) => rows.flatMap((row) => keysOf(row, key).others));
+    // Without their locks, because all locks are taken in one order. What changes before the commit is seen after it.
+    const usageOfOthers = await this.limits.usage(tx.db, others, usage.now);
+    const stopped = new Map<string, NoRoom>();
+    const ids: string[] = [];
+    const left: LimitKey[] = [];
+    for (const waiting of found) {
+      const { startable, obstacle } = this.choose(waiting, usage, usageOfOthers, stopped);
+      ids.push(...startable);
+      if (obstacle?.at != null) released.later(keyText(waiting.key), obstacle.at);
+      if (obstacle === null && waiting.areMore) left.push(waiting.key);
+    }
+    for (const { agent } of await unblockExecutions(tx.db, {}, ids)) released.agents.add(agent);
+    await this.move(tx, stopped, released);
+    return left;
+  }
+
+  private async find(tx: Transaction, usage: LimitUsage, key: LimitKey, limit: number): Promise<Waiting> {
+    const blockedOn = keyText(key);
+    const holding = await this.findHolding(tx, usage, key);
+    const first = limit === 0 ? [] : await findFirstBlocked(tx.db, { blockedOn, limit });
+    const rows = [...holding, ...first.filter(({ id }) => !holding.some((each) => each.id === id))];
+    return { key, rows, areMore: limit > 0 && first.length === limit };
+  }
+
+  /** Finds executions that hold the limit already. They wait for its rate, and need no room of its concurrency. */
+  private async findHolding(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<BlockedRow[]> {
+    const mayWait = this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate;
+    return mayWait ? findHoldingBlocked(tx.db, { blockedOn: keyText(key) }) : [];
+  }
+
+  /**
+   * Returns the ids of those that may start, and why no others may. Adds to `stopped` those that another limit keeps from
+   * starting.
+   */
+  private choose(
+    { key, rows }: Waiting,
+    usage: LimitUsage,
+    usageOfOthers: LimitUsage,
+    stopped: Map<string, NoRoom>,
+  ): { startable: string[]; obstacle: NoRoom | null } {
+    const startable: string[] = [];
+    for (const row of rows) {
+      const { own, others } = keysOf(row, key);
+      const held = this.limits.heldTexts(row.held_keys);
+      const full = own ? usage.obstacle(own, held) : null;
+      if (full) return { startable, obstacle: full };
+      const obstacle = usageOfOthers.take(others, held);
+      if (obstacle) {
+        stopped.set(row.id, obstacle);
+        continue;
+      }
+      if (own) usage.take([own], held);
+      startable.push(row.id);
+    }
+    return { startable, obstacle: usage.obstacle(key) };
+  }
+
+  private async move(tx: Transaction, stopped: ReadonlyMap<string, NoRoom>, released: Released): Promise<void> {
+    for (const [blockedOn, some] of Map.groupBy(stopped, ([, obstacle]) => obstacle.blockedOn)) {
+      await moveBlocked(
+        tx.db,
+        { blockedOn },
+        some.map(([id]) => id),
+      );
+      const times = some.flatMap(([, { at }]) => at ?? []);
+      if (times.length > 0) released.later(blockedOn, Math.min(...times));
+      // It has room if an execution has ended before the commit: the look at its end has not seen those that wait.
+      else released.again.add(blockedOn);
+    }
+  }
+}
+
+/** The key for which the execution waits, and its other ones. One that waits for its turn gets it first. */
+function keysOf(row: BlockedRow, key: LimitKey): { own: LimitKey | undefined; others: LimitKey[] } {
+  if (isTurn(key)) return { own: key, others: [] };
+  const keys = parseKeys(row.limit_keys!);
+  const text = keyText(key);
+  return { own: keys.find((each) => keyText(each) === text), others: keys.filter((each) => keyText(each) !== text) };
+}
