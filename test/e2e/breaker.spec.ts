@@ -385,6 +385,25 @@ describe('a breaker', () => {
     expect(await only(correlation)).toMatchObject({ error_type: 'breaker_key', error_message });
   });
 
+  it('is not open for longer if the clock is set back', async () => {
+    await fail('Keyed', ['b1', 'b2'], { host: 'back' });
+    await gated('Keyed', ['b3', 'b4'], { host: 'back' });
+    await waitsFor('b4', /^breaker of keyed: open, 2nd of 2/);
+    clock.advance(-2 * 3_600_000);
+    await waitsFor('b3', 'breaker of keyed: open, 1st of 2 for back, next in 30.0 s');
+    // The next look at what waits stores it.
+    const open = `select open_until from breakers where breaker_key = '[" breaker of keyed","back"]'`;
+    await eventually('its end is near', async () => {
+      const [row] = await board.app.database.rows<{ open_until: number }>(open);
+      return Number(row!.open_until) === clock.now() + OPEN_MS;
+    });
+    clock.advance(OPEN_MS);
+    await started('b3', 1);
+    await waitsFor('b4', 'breaker of keyed: half-open, 1st of 1 for back');
+    await works('b3');
+    await works('b4');
+  });
+
   it('forgets after a day', async () => {
     const rows = () => board.app.database.rows('select breaker_key from breakers');
     await fail('Keyed', ['f1'], { host: 'f' });

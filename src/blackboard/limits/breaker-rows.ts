@@ -57,6 +57,15 @@ export const saveBreaker = prepared<Omit<BreakersTable, 'agent'>, unknown>((db, 
     .where('breaker_key', '=', place('breaker_key')),
 );
 
+/** Lets the breaker be open until an earlier time, unless it has changed meanwhile. */
+export const shortenBreaker = prepared<OpenBreakerRow, unknown>((db, place) =>
+  db
+    .updateTable('breakers')
+    .set({ open_until: place('open_until') })
+    .where('breaker_key', '=', place('breaker_key'))
+    .where('open_until', '>', place('open_until')),
+);
+
 export const deleteBreaker = prepared<Pick<BreakersTable, 'breaker_key'>, unknown>((db, place) =>
   db.deleteFrom('breakers').where('breaker_key', '=', place('breaker_key')),
 );

@@ -5,14 +5,17 @@ import { breakerAgent, type Limit, type LimitValues, singletonAgent, withValues 
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { findOpenAmong, type OpenBreakerRow } from './breaker-rows.js';
+import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { findHolding, findRates, findRunning, findTurns, type HoldingRow, type RunningRow } from './limit-rows.js';
-import { keyText, LimitUsage, type OpenBreaker, parseKeys } from './limit-usage.js';
+import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
 import { findLimitValues } from './limit-value-rows.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
 
 /** The name that a transaction locks while it starts executions of a limit, or changes the limit. */
 export const limitLock = (limit: string): string => `limit ${limit}`;
+
+/** `now` may be so old, because a claim waits for locks, and the clocks of processes differ a little. */
+const TOLERANCE_MS = 60_000;
 
 /** The limits of this process and what is used of them, in all processes. */
 @Injectable()
@@ -47,11 +50,22 @@ export class SharedLimits {
    */
   async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
     await tx.lock([...new Set(keys.map(lockOf))].sort());
-    return this.usage(tx.db, keys, now);
+    const { usage, shortened } = await this.read(tx.db, keys, now);
+    for (const breaker of shortened) await shortenBreaker(tx.db, breaker);
+    return usage;
   }
 
   /** Reads what is used of the limits of these keys. Without `hold` it may change at any time. */
   async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
+    return (await this.read(db, keys, now)).usage;
+  }
+
+  /** `shortened`: breakers that the database says are open for longer than they may be. */
+  private async read(
+    db: Reader,
+    keys: readonly LimitKey[],
+    now: number,
+  ): Promise<{ usage: LimitUsage; shortened: OpenBreakerRow[] }> {
     const others = keys.filter(([name]) => breakerAgent(name) === null);
     const names = others.map(([name]) => name);
     const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
@@ -62,13 +76,15 @@ export class SharedLimits {
       this.turns(db, keys),
       findRates(db, {}, textsOf(others)),
     ]);
-    return new LimitUsage(
+    const shortened = open.flatMap((breaker) => this.shorten(breaker, now) ?? []);
+    const usage = new LimitUsage(
       limits,
       [...this.keysUsed(running, holding), turns],
       new Map(rates.map(({ limit_key, used_until }) => [limit_key, used_until])),
-      openBreakers(open, running),
+      openBreakers([...open, ...shortened], running),
       now,
     );
+    return { usage, shortened };
   }
 
   /** The keys of each execution that uses limits. */
@@ -133,6 +149,16 @@ export class SharedLimits {
   private mayBeOpen([name]: LimitKey): boolean {
     const agent = breakerAgent(name);
     return agent !== null && this.catalog.agent(agent)?.breaker !== null;
+  }
+
+  /**
+   * Returns the breaker with the latest end that it can have, if its own is much later: the clock was set back since it
+   * opened, or the configuration has another time now. Null if it is as it should be.
+   */
+  private shorten(row: OpenBreakerRow, now: number): OpenBreakerRow | null {
+    const rule = this.catalog.agent(breakerAgent(parseKey(row.breaker_key)[0])!)?.breaker;
+    if (!rule || row.open_until <= now + rule.openMs + TOLERANCE_MS) return null;
+    return { ...row, open_until: now + rule.openMs };
   }
 
   /** Without a limit with `hold`, it asks the database nothing. */
