@@ -73,11 +73,15 @@ export class Cancellation {
     await changes.save();
   }
 
-  /** Locks what `cutOff` needs. Call it before the transaction changes the correlation. */
+  /**
+   * Locks what `cutOff` needs, in the order of all transactions. Call it before the transaction changes the correlation or
+   * one of its executions.
+   */
   async hold(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<TrackedCorrelation> {
     await this.joinRemoval.hold(tx, [correlationId]);
     const correlation = await changes.get(correlationId);
     await this.joinRemoval.hold(tx, [correlationId]);
+    await holdOpen(tx, correlationId);
     return correlation;
   }
 
