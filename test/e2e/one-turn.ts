@@ -1,18 +1,9 @@
-import { DatabaseSync } from 'node:sqlite';
-
-import type { Client } from 'pg';
-
-import { connected } from '../support/postgres-cluster.js';
+import { changeStored } from '../faults/change-stored.js';
 import type { Board } from './board.js';
 
 /** Runs a statement on the database of the app, without Starling's code. */
-export async function change({ app: { database } }: Board, statement: string): Promise<void> {
-  if (TEST_DATABASE === 'postgres')
-    return connected(database.url, (client: Client) => client.query(statement).then(() => undefined));
-  const connection = new DatabaseSync(database.url.slice('sqlite:'.length), { timeout: 60_000 });
-  connection.exec(statement);
-  connection.close();
-}
+export const change = ({ app: { database } }: Board, statement: string): Promise<void> =>
+  changeStored(database.url, statement);
 
 /** From then on the database itself refuses a second turn of a key, and the transaction that gives one fails. */
 export const refuseSecondTurns = (board: Board): Promise<void> =>

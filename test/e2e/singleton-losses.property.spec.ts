@@ -1,15 +1,13 @@
-// Turns of singleton while processes stop, leases are lost, and the rule of the agent changes. A lost lease is what the
-// death of a process leaves: its executions run under a lease that nothing renews.
-import { ConfigurationFolder } from '../support/configuration-folder.js';
+// Turns of singleton while processes stop, leases are lost, and the rule of the agent changes.
 import { eventually } from '../support/eventually.js';
 import { printedSeed, Random } from '../support/random.js';
-import { Board } from './board.js';
-import { change, refusals, refuseSecondTurns } from './one-turn.js';
+import type { Board } from './board.js';
+import { Fleet } from './fleet.js';
+import { refusals, refuseSecondTurns } from './one-turn.js';
 
 /** More of them by hand: `STARLING_ROUNDS=100 npm test -- test/e2e/singleton-losses.property`. */
 const ROUNDS = Number(process.env.STARLING_ROUNDS ?? 1);
 const STEPS = 25;
-const PROCESSES = TEST_DATABASE === 'postgres' ? 3 : 1;
 const KEYS = ['k1', 'k2'];
 /** The last one: the agent has no rule. */
 const RULES = ['skip', 'cancel_running', 'queue', null] as const;
@@ -39,49 +37,6 @@ interface Execution {
   skipped_for?: string;
 }
 
-/** Processes on one database that are stopped and started again, with any rule. */
-class Fleet {
-  readonly live: Board[] = [];
-  readonly refused: string[] = [];
-  private readonly folder = new ConfigurationFolder();
-
-  constructor(private readonly random: Random) {}
-
-  get any(): Board {
-    return this.live[this.random.between(0, this.live.length - 1)]!;
-  }
-
-  async start(rule: Rule, place = this.live.length): Promise<void> {
-    this.live[place] = await Board.start(configOf(rule), {
-      folder: this.folder.path,
-      files: { 'run.js': AGENT },
-      settings: { shutdownGraceMs: 0, leaseMs: 3_000 },
-    });
-  }
-
-  /** Interrupts the executions that it runs. */
-  async restart(rule: Rule, place = this.random.between(0, this.live.length - 1)): Promise<void> {
-    const board = this.live[place]!;
-    await board.close();
-    this.refused.push(...refusals(board));
-    await this.start(rule, place);
-  }
-
-  async remove(): Promise<void> {
-    await Promise.all(this.live.map((board) => board.close()));
-    await this.live[0]?.app.database.drop();
-    this.folder.remove();
-  }
-}
-
-/** Some of what runs now loses its lease, although its agent continues. */
-function loseLeases(random: Random, board: Board): Promise<void> {
-  // Otherwise it could be in a deadlock with transactions of the service.
-  const locking = TEST_DATABASE === 'postgres' ? 'for update skip locked' : '';
-  const some = `select id from executions where state = 'running' and seq % 2 = ${random.between(0, 1)} ${locking}`;
-  return change(board, `update executions set lease_owner = 'gone', lease_until = 0 where id in (${some})`);
-}
-
 async function retryFailed(board: Board): Promise<void> {
   const { body } = await board.http.get('/api/v1/executions').query({ state: 'failed', limit: 20 }).expect(200);
   const { items } = body as { items: Execution[] };
@@ -109,7 +64,7 @@ async function publish(random: Random, fleet: Fleet, correlation: string): Promi
 async function play(random: Random, fleet: Fleet): Promise<string[]> {
   const anyRule = (): Rule => RULES[random.between(0, RULES.length - 1)]!;
   let rule = anyRule();
-  for (let n = 0; n < PROCESSES; n += 1) await fleet.start(rule);
+  await fleet.startAll(configOf(rule));
   await refuseSecondTurns(fleet.any);
   const correlations: string[] = [];
   for (let step = 0; step < STEPS; step += 1) {
@@ -117,10 +72,10 @@ async function play(random: Random, fleet: Fleet): Promise<string[]> {
     correlations.push(...together);
     await Promise.all(together.map((correlation) => publish(random, fleet, correlation)));
     const event = random.between(0, 9);
-    if (event < 3) await loseLeases(random, fleet.any);
-    else if (event < 5) await fleet.restart(rule);
+    if (event < 3) await fleet.loseLeases();
+    else if (event < 5) await fleet.restart(configOf(rule));
     // The other processes keep the earlier rule.
-    else if (event < 7) await fleet.restart((rule = anyRule()));
+    else if (event < 7) await fleet.restart(configOf((rule = anyRule())));
     else if (event < 8) await retryFailed(fleet.any);
   }
   return correlations;
@@ -129,7 +84,8 @@ async function play(random: Random, fleet: Fleet): Promise<string[]> {
 it(`one execution of a key has its turn while processes, leases and rules come and go (${ROUNDS} rounds)`, async () => {
   const random = new Random(printedSeed());
   for (let round = 0; round < ROUNDS; round += 1) {
-    const fleet = new Fleet(random);
+    const earlier: string[] = [];
+    const fleet = new Fleet(random, { 'run.js': AGENT }, (board) => earlier.push(...refusals(board)));
     const correlations = await play(random, fleet);
     const board = fleet.any;
     for (const correlation of correlations) await board.ended(correlation);
@@ -143,12 +99,12 @@ it(`one execution of a key has its turn while processes, leases and rules come a
     });
     expect(await board.app.database.rows('select id from executions where ended_at is null')).toEqual([]);
     // Nothing has kept a turn.
-    for (let place = 0; place < PROCESSES; place += 1) await fleet.restart('queue', place);
+    for (let place = 0; place < Fleet.SIZE; place += 1) await fleet.restart(configOf('queue'), place);
     for (const key of KEYS) {
       const last = await fleet.any.publish('One', { key, ms: 0, failures: 0 });
       expect(await fleet.any.ended(last)).toMatchObject({ state: 'completed' });
     }
-    const refused = [...fleet.refused, ...fleet.live.flatMap(refusals)];
+    const refused = [...earlier, ...fleet.live.flatMap(refusals)];
     await fleet.remove();
 
     expect(refused).toEqual([]);

@@ -2,7 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 
 import { connected } from '../support/postgres-cluster.js';
 
-/** Changes a database directly, without the service. No process may have it open. */
+/** Changes a database directly, without the service. */
 export async function changeStored(url: string, ...statements: string[]): Promise<void> {
   if (url.startsWith('postgres')) {
     await connected(url, async (client) => {
@@ -10,7 +10,7 @@ export async function changeStored(url: string, ...statements: string[]): Promis
     });
     return;
   }
-  const connection = new DatabaseSync(url.slice('sqlite:'.length));
+  const connection = new DatabaseSync(url.slice('sqlite:'.length), { timeout: 60_000 });
   connection.exec(statements.join(';'));
   connection.close();
 }
