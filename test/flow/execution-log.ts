@@ -1,0 +1,78 @@
+import type { Rows } from '../support/database.js';
+
+/**
+ * A change of an execution or of the values of a limit, as the database noted it in the transaction itself. A transaction
+ * that frees a share commits before another one counts it as free, and both hold a lock on the limit while they start
+ * executions or change its values. So the entries are in the order in which they count.
+ */
+export interface Logged {
+  seq: number;
+  /** The time of the database (epoch ms). */
+  at: number;
+  /** The limit whose values have changed, or null. */
+  limit_name: string | null;
+  /** The values that a client has set. Null if those of the configuration hold again. */
+  options: string | null;
+  execution: string | null;
+  correlation_id: string | null;
+  state: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled' | null;
+  /** Null if a pending execution may start as far as its retries decide it. */
+  retry_at: number | null;
+  lease_token: string | null;
+  /** The time by which the rate counts the start (epoch ms). */
+  started_at: number | null;
+}
+
+const COLUMNS = 'at, execution, correlation_id, state, retry_at, lease_token, started_at';
+
+/** An execution that waits for a limit has an `available_at` beyond every time. */
+const valuesOf = (now: string): string =>
+  `${now}, new.id, new.correlation_id, new.state, case when new.blocked_on is null then new.available_at end, new.lease_token, new.attempt_started_at`;
+
+const onPostgres = `
+  create table execution_log (
+    seq bigserial, at double precision, limit_name text, options text, execution text, correlation_id text, state text,
+    retry_at bigint, lease_token text, started_at bigint);
+  create function log_execution() returns trigger language plpgsql as $$ begin
+    insert into execution_log (${COLUMNS}) values (${valuesOf('extract(epoch from clock_timestamp()) * 1000')});
+    return null;
+  end $$;
+  create function log_limit() returns trigger language plpgsql as $$ begin
+    insert into execution_log (at, limit_name, options) values (extract(epoch from clock_timestamp()) * 1000,
+      coalesce(new.name, old.name), new.options);
+    return null;
+  end $$;
+  create trigger log_insert after insert on executions for each row execute function log_execution();
+  create trigger log_update after update on executions for each row
+    when ((old.state, old.available_at, old.lease_token) is distinct from (new.state, new.available_at, new.lease_token))
+    execute function log_execution();
+  create trigger log_limit after insert or update or delete on limit_values for each row execute function log_limit();`;
+
+const SQLITE_NOW = `(julianday('now') - 2440587.5) * 86400000.0`;
+const log = `insert into execution_log (${COLUMNS}) values (${valuesOf(SQLITE_NOW)})`;
+const logLimit = (row: string, options: string): string =>
+  `insert into execution_log (at, limit_name, options) values (${SQLITE_NOW}, ${row}.name, ${options})`;
+
+const onSqlite = `
+  create table execution_log (
+    seq integer primary key autoincrement, at real, limit_name text, options text, execution text, correlation_id text,
+    state text, retry_at integer, lease_token text, started_at integer);
+  create trigger log_insert after insert on executions begin ${log}; end;
+  create trigger log_update after update of state, available_at, lease_token on executions begin ${log}; end;
+  create trigger log_limit_insert after insert on limit_values begin ${logLimit('new', 'new.options')}; end;
+  create trigger log_limit_update after update on limit_values begin ${logLimit('new', 'new.options')}; end;
+  create trigger log_limit_delete after delete on limit_values begin ${logLimit('old', 'null')}; end;`;
+
+/** A database with this notes all changes of executions and limits from then on. */
+export const LOG_EXECUTIONS = TEST_DATABASE === 'postgres' ? onPostgres : onSqlite;
+
+/** Reads the entries after a position, in their order. */
+export async function readLog(rows: Rows, after = 0): Promise<Logged[]> {
+  const found = await rows<Logged>(`select * from execution_log where seq > ${after} order by seq`);
+  // The driver of Postgres gives large numbers as text.
+  return found.map((row) => ({
+    ...row,
+    seq: Number(row.seq),
+    started_at: row.started_at === null ? null : Number(row.started_at),
+  }));
+}

@@ -1,0 +1,44 @@
+import type { Logged } from './execution-log.js';
+import { valueOf } from './value-of.js';
+
+/** An execution as `fair_by` sees it. */
+export interface FairWork {
+  key: string;
+  weight: number;
+}
+
+/** A key that waits, and the starts of others since its own last one, or since it waits. */
+interface FairKey {
+  weight: number;
+  ready: Set<string>;
+  others: Map<string, number>;
+}
+
+/**
+ * Returns a line for each key of `fair_by` that had to wait for too many starts of another one. The agent must have a
+ * `concurrency` of 1, because the log does not have the order of what starts in one transaction.
+ */
+export function unfair(log: readonly Logged[], works: ReadonlyMap<string, FairWork>): string[] {
+  const keys = new Map<string, FairKey>();
+  const breaches: string[] = [];
+  for (const { execution, correlation_id: correlation, state, retry_at: retryAt, seq } of log) {
+    const fair = correlation === null ? undefined : works.get(correlation);
+    if (!fair) continue;
+    const own = valueOf(keys, fair.key, () => ({ weight: fair.weight, ready: new Set(), others: new Map() }));
+    if (state === 'pending' && retryAt === null) {
+      own.ready.add(execution!);
+      continue;
+    }
+    own.ready.delete(execution!);
+    if (own.ready.size === 0 || state === 'running') own.others.clear();
+    if (state !== 'running') continue;
+    for (const [name, { weight, ready, others }] of keys) {
+      if (name === fair.key || ready.size === 0) continue;
+      const count = (others.get(fair.key) ?? 0) + 1;
+      others.set(fair.key, count);
+      const most = Math.floor(fair.weight / weight) + 1;
+      if (count > most) breaches.push(`${count} of ${fair.key} start before one of ${name} at ${seq}, not ${most}`);
+    }
+  }
+  return breaches;
+}

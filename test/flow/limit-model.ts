@@ -1,0 +1,152 @@
+import type { Logged } from './execution-log.js';
+import { valueOf } from './value-of.js';
+
+export interface Values {
+  concurrency: number | null;
+  rate: { perSecond: number; burst: number } | null;
+}
+
+/** A limit of the configuration. */
+export interface Rule extends Values {
+  name: string;
+  hold: boolean;
+  isKeyed: boolean;
+}
+
+/** An execution as limits see it. */
+export interface LimitedWork {
+  /** The names of the limits in which its agent takes part. */
+  limits: readonly string[];
+  key: string | number;
+  /** True if it also waits for something else, of which the model does not know. */
+  waitsForOthers?: boolean;
+}
+
+type State = 'new' | 'ready' | 'delayed' | 'running' | 'ended';
+
+interface Known {
+  id: string;
+  work: LimitedWork;
+  groups: string[];
+  state: State;
+  lease: string | null;
+  /** Since when it might have started, and no other one of its limits has started instead. */
+  idleSince: number | null;
+}
+
+/** How long something may not have started although it might have. */
+export interface IdleTime {
+  longestMs: number;
+  /** How much of the time between two times of the log counts: that in which the machine was awake. */
+  between: (from: number, to: number) => number;
+}
+
+/** Reads the log of a database from its beginning, and finds what limits should have refused or let start. */
+export class LimitModel {
+  readonly breaches: string[] = [];
+  private readonly values: Map<string, Values>;
+  private readonly executions = new Map<string, Known>();
+  /** The limit and, if it has keys, the key → the executions that use it. */
+  private readonly used = new Map<string, Set<string>>();
+  /** The starts of each group since the values of its limit have changed. */
+  private readonly starts = new Map<string, number[]>();
+
+  constructor(
+    private readonly rules: ReadonlyMap<string, Rule>,
+    /** Correlation → the work of its one execution. Others take part in no limit. */
+    private readonly works: ReadonlyMap<string, LimitedWork>,
+    private readonly idle: IdleTime,
+  ) {
+    this.values = new Map(rules);
+  }
+
+  read(entry: Logged): void {
+    if (entry.limit_name !== null) this.change(entry.limit_name, entry.options);
+    else if (this.works.has(entry.correlation_id!)) this.move(entry);
+    this.look(entry.at);
+  }
+
+  /** Executions that have not ended. */
+  get left(): string[] {
+    return [...this.executions.keys()];
+  }
+
+  /** Finds what has waited until this time of the log for no reason. */
+  look(at: number): void {
+    for (const execution of this.executions.values()) {
+      if (!this.mayStart(execution)) execution.idleSince = null;
+      else if (execution.idleSince === null) execution.idleSince = at;
+      else if (this.idle.between(execution.idleSince, at) > this.idle.longestMs) {
+        this.breaches.push(`${execution.id} might have started at ${execution.idleSince}, and had not at ${at}`);
+        execution.idleSince = null;
+      }
+    }
+  }
+
+  private change(name: string, options: string | null): void {
+    this.values.set(name, options === null ? this.rules.get(name)! : parseValues(options));
+    for (const group of this.starts.keys()) if (nameOf(group) === name) this.starts.delete(group);
+  }
+
+  private move(entry: Logged): void {
+    const { state, lease_token: lease } = entry;
+    const execution = this.known(entry);
+    const isStart = state === 'running' && (execution.state !== 'running' || execution.lease !== lease);
+    execution.state =
+      state === 'running' ? state : state !== 'pending' ? 'ended' : entry.retry_at === null ? 'ready' : 'delayed';
+    execution.lease = lease;
+    if (isStart) for (const group of execution.groups) this.start(execution, group, entry);
+    else if (state !== 'running')
+      for (const group of execution.groups)
+        if (execution.state === 'ended' || !this.rules.get(nameOf(group))!.hold)
+          this.used.get(group)?.delete(execution.id);
+    if (execution.state === 'ended') this.executions.delete(execution.id);
+  }
+
+  private start({ id, work }: Known, group: string, { at, started_at: claimedAt }: Logged): void {
+    const { concurrency, rate } = this.values.get(nameOf(group))!;
+    const using = valueOf(this.used, group, () => new Set());
+    if (concurrency !== null && !using.has(id) && using.size >= concurrency)
+      this.breaches.push(`${id} starts at ${at} with ${group}, of which ${using.size} of ${concurrency} are used`);
+    using.add(id);
+    const starts = valueOf(this.starts, group, () => []);
+    starts.push(claimedAt!);
+    if (rate)
+      for (const [index, first] of starts.entries()) {
+        const count = starts.length - index;
+        // The times are rounded down.
+        const most = rate.burst + ((claimedAt! - first + 1) * rate.perSecond) / 1_000;
+        if (count > most) this.breaches.push(`${count} start with ${group} in ${claimedAt! - first} ms, not ${most}`);
+      }
+    for (const other of this.executions.values())
+      if (other.work === work || other.groups.includes(group)) other.idleSince = null;
+  }
+
+  private mayStart({ id, work, state, groups }: Known): boolean {
+    return (
+      state === 'ready' &&
+      !work.waitsForOthers &&
+      groups.every((group) => {
+        const { concurrency } = this.values.get(nameOf(group))!;
+        const using = this.used.get(group);
+        return concurrency === null || using === undefined || using.has(id) || using.size < concurrency;
+      })
+    );
+  }
+
+  private known({ execution: id, correlation_id: correlation }: Logged): Known {
+    return valueOf(this.executions, id!, () => {
+      const work = this.works.get(correlation!)!;
+      const groups = work.limits.map((name) => JSON.stringify([name, this.rules.get(name)!.isKeyed ? work.key : null]));
+      return { id: id!, work, groups, state: 'new', lease: null, idleSince: null };
+    });
+  }
+}
+
+const nameOf = (group: string): string => (JSON.parse(group) as [string])[0];
+
+function parseValues(options: string): Values {
+  const { concurrency, rate, burst } = JSON.parse(options) as { concurrency?: number; rate?: string; burst?: number };
+  const perSecond = rate && Number.parseInt(rate, 10);
+  return { concurrency: concurrency ?? null, rate: perSecond ? { perSecond, burst: burst ?? 1 } : null };
+}
