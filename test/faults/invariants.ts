@@ -22,10 +22,22 @@ export const OTHERS = [
   'Landing',
   'Topic',
   'Essay',
+  'Load',
+  'Keep',
+  'Sync',
+  'Skip',
+  'Renew',
+  'Edit',
+  'Letter',
+  'Parcels',
+  'Recall',
+  'Text',
+  'Question',
+  'Handled',
 ];
 
 /** Agents of the simulation whose attempts it checks itself. */
-const FAILING = ['courier', 'approver', 'writer'];
+const FAILING = ['courier', 'approver', 'writer', 'loader', 'keeper', 'syncer', 'sender'];
 
 /** Correlations of the simulation whose executions may fail for good: those of leaps are retried, and budgets end. */
 export const MAY_NOT_FAIL = `correlation_id not like 'Leap-%' and correlation_id not like 'Topic-%'`;

@@ -2,13 +2,14 @@ import { scheduler } from '../../src/common/scheduler.js';
 import type { AgentArtifact, Engine, EngineContext } from '../../src/engines/engine.js';
 import { ALL_ENGINES } from '../../src/engines/engine-registry.js';
 import type { Random } from '../support/random.js';
+import { FLOW_AGENTS } from './flow-agents.js';
 
 type Answer = (inputs: AgentArtifact[], context: EngineContext, world: World) => unknown;
 
 /** Everything that agents depend on beside their inputs. */
 export interface World {
   random: Random;
-  /** The agent `leaper` fails while it is. */
+  /** The agents `leaper` and `sender` fail while it is. */
   isIcy: () => boolean;
 }
 
@@ -16,6 +17,12 @@ export interface World {
 export const CALL = { model: 'stand-in', inputTokens: 40, outputTokens: 60, cost: null };
 const CALLS_PER_ATTEMPT = 2;
 const LONGEST_CALL_MS = 200;
+
+/** Fails the first one or two attempts of some inputs. */
+const failsAtFirst: Answer = ([input], { attempt }) => {
+  if (attempt <= (input!.payload.n as number) % 3) throw new Error('the way is blocked');
+  return input!.payload;
+};
 
 /** The answers of the modules of `test/faults/warehouse`, without the time that they take, and of the agents beside it. */
 const ANSWERS: Record<string, Answer> = {
@@ -37,6 +44,12 @@ const ANSWERS: Record<string, Answer> = {
   writer: async ([topic], context, world) => {
     for (let call = 0; call < CALLS_PER_ATTEMPT; call += 1) await askModel(context, world);
     return topic!.payload;
+  },
+  ...Object.fromEntries(Object.keys(FLOW_AGENTS).map((name) => [name, ([input]: AgentArtifact[]) => input!.payload])),
+  ...Object.fromEntries(['loader', 'keeper', 'syncer'].map((name) => [name, failsAtFirst])),
+  sender: ([letter], _, { isIcy }) => {
+    if (isIcy()) throw new Error('the post does not come');
+    return letter!.payload;
   },
   clerk: ([row]) => row!.payload,
   sleeper: ([nap]) => nap!.payload,

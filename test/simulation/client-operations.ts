@@ -22,6 +22,13 @@ export function sendFor(operation: ClientOperation, clients: Clients): void {
       return clients.retryAll();
     case 'topics':
       return clients.topics(operation.count);
+    case 'flow':
+      for (const key of operation.keys) clients.flow(operation.agent, key);
+      return;
+    case 'recall':
+      return clients.recall(operation.key);
+    case 'limit':
+      return clients.changeLimit(operation.name, operation.values);
     case 'pause':
       return clients.pause(operation.agent, operation.ms);
     case 'pair':

@@ -1,4 +1,6 @@
+import { ChangedLimits } from '../../src/blackboard/limits/changed-limits.js';
 import { Schedules } from '../../src/blackboard/schedules/schedules.js';
+import type { LimitValues } from '../../src/catalog/limits.js';
 import type { HeldRequest } from '../../src/common/held-request.js';
 import { newId } from '../../src/common/ids.js';
 import type { JsonObject } from '../../src/common/json.js';
@@ -16,6 +18,8 @@ import { OperationsService } from '../../src/features/operations/operations.serv
 import { RunsService } from '../../src/features/runs/runs.service.js';
 import { Ledger, type Order } from '../faults/ledger.js';
 import type { Random } from '../support/random.js';
+import { FLOW_TYPES, WEIGHTS } from './flow-agents.js';
+import { Flows } from './flows.js';
 import { Requests } from './requests.js';
 import type { SimulatedService } from './simulated-service.js';
 
@@ -26,6 +30,7 @@ export class Clients {
   readonly ledger = new Ledger();
   /** The type of the artifact that must follow, once, from each accepted publish or run, by its correlation. */
   readonly accepted = new Map<string, string>();
+  readonly flows = new Flows();
   /** The numbers of acknowledged topics. */
   readonly acceptedTopics = new Set<number>();
   /** The names of acknowledged schedules. */
@@ -139,6 +144,37 @@ export class Clients {
 
   leap(): void {
     this.publishAccepted('Leap', 'Landing');
+  }
+
+  /** Publishes work for an agent whose rules see the key. */
+  flow(agent: string, key: string): void {
+    const n = this.next();
+    const ids = this.ids(`flow-${n}`);
+    this.flows.begin(ids.correlationId, agent, key);
+    this.requests.begin({
+      send: () => this.publish(FLOW_TYPES[agent]!, { n, key, weight: WEIGHTS[key]! }, ids),
+      answered: () => this.flows.acknowledged.add(ids.correlationId),
+      isRepeated: false,
+    });
+  }
+
+  recall(key: string): void {
+    const n = this.next();
+    this.requests.begin({
+      send: () => this.publish('Recall', { n, key }, this.ids(`recall-${n}`)),
+      answered: () => undefined,
+      isRepeated: false,
+    });
+  }
+
+  /** Sets values for a limit. With null, those of the configuration hold again. */
+  changeLimit(name: string, values: LimitValues | null): void {
+    const limits = (): ChangedLimits => this.service().get(ChangedLimits);
+    this.requests.begin({
+      send: () => (values === null ? limits().reset(name) : limits().set(name, values)),
+      answered: () => undefined,
+      isRepeated: false,
+    });
   }
 
   /** Retries every leap that has failed. */

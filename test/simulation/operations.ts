@@ -1,5 +1,8 @@
 import fc from 'fast-check';
 
+import type { LimitValues } from '../../src/catalog/limits.js';
+import { FLOW_AGENTS, LIMITS, WEIGHTS } from './flow-agents.js';
+
 /** One step of a simulation. `after`: the simulated milliseconds before it. */
 export type Operation = { after: number } & (
   | { kind: 'orders'; count: number; keyed: boolean; webhook: boolean }
@@ -16,6 +19,12 @@ export type Operation = { after: number } & (
   | { kind: 'retryAll' }
   /** So many artifacts in one correlation, whose agent has a budget there. */
   | { kind: 'topics'; count: number }
+  /** An artifact with each of the keys, for an agent of `flow-agents.ts`. */
+  | { kind: 'flow'; agent: string; keys: string[] }
+  /** Calls off what the agent `carrier` does for a key. */
+  | { kind: 'recall'; key: string }
+  /** Sets values for a limit or, with null, those of the configuration. */
+  | { kind: 'limit'; name: string; values: LimitValues | null }
   | { kind: 'pause'; agent: string; ms: number }
   | { kind: 'batch'; rows: number }
   /** Power is lost after this many turns, or while the next commit after them is written. */
@@ -44,6 +53,15 @@ const step = <K extends Kind>(
     ...fields,
   }) as fc.Arbitrary<Operation>;
 
+const key = fc.constantFrom(...Object.keys(WEIGHTS));
+
+const limitValues = fc.oneof(
+  fc.constant(null),
+  fc.record({ concurrency: between(1, 4) }),
+  fc.record({ rate: between(5, 50).map((count) => `${count}/s`), burst: between(1, 4) }),
+  fc.record({ concurrency: between(1, 4), rate: between(5, 50).map((count) => `${count}/s`), burst: between(1, 4) }),
+);
+
 const operation = fc.oneof(
   { weight: 10, arbitrary: step('orders', { count: between(1, 4), keyed: fc.boolean(), webhook: fc.boolean() }) },
   { weight: 2, arbitrary: step('pair', {}) },
@@ -54,8 +72,20 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: step('trip', {}) },
   { weight: 2, arbitrary: step('pleas', { count: between(1, 4) }) },
   { weight: 2, arbitrary: step('leaps', { count: between(1, 4) }) },
-  { weight: 1, arbitrary: step('ice', { ms: between(0, 2_000) }) },
+  { weight: 4, arbitrary: step('ice', { ms: between(0, 4_000) }) },
   { weight: 1, arbitrary: step('retryAll', {}) },
+  {
+    weight: 24,
+    arbitrary: step('flow', {
+      agent: fc.constantFrom(...Object.keys(FLOW_AGENTS)),
+      keys: fc.array(key, { minLength: 1, maxLength: 8, size: 'max' }),
+    }),
+  },
+  { weight: 1, arbitrary: step('recall', { key }) },
+  {
+    weight: 6,
+    arbitrary: step('limit', { name: fc.constantFrom(...LIMITS.map(({ name }) => name)), values: limitValues }),
+  },
   { weight: 2, arbitrary: step('topics', { count: between(1, 4) }) },
   {
     weight: 1,
@@ -71,7 +101,7 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: step('fullDisk', { pages: between(0, 20), ms: between(0, 2_000) }) },
 );
 
-const MOST_OPERATIONS = 30;
+const MOST_OPERATIONS = 40;
 
 /** Shrinks to fewer and simpler steps. Without a bias, because each seed makes one list. */
 export const operations = fc.noBias(fc.array(operation, { maxLength: MOST_OPERATIONS, size: 'max' }));

@@ -27,6 +27,8 @@ export interface MachineTime {
 /** Time, turns and timers as a seed decides them. Everything that is due may be next, in any order. */
 export class SeededScheduler implements Scheduler {
   private entries: Entry[] = [];
+  /** Milliseconds that have passed while nothing was late. */
+  calm = 0;
   private stopped = false;
 
   constructor(
@@ -65,7 +67,9 @@ export class SeededScheduler implements Scheduler {
   step(until: number): boolean {
     let due = this.due();
     if (due.length === 0) {
-      const next = this.nextTime(until);
+      const first = this.firstTime();
+      const next = this.nextTime(first, until);
+      this.calm += Math.max(0, Math.min(first, next, until) - this.machine.elapsed);
       if (next > until) {
         this.machine.elapsed = Math.max(this.machine.elapsed, until);
         return false;
@@ -89,12 +93,15 @@ export class SeededScheduler implements Scheduler {
     this.entries = [];
   }
 
-  /** When something is due next. Intervals are often late, as on a busy machine; otherwise most turns would be theirs. */
-  private nextTime(until: number): number {
-    const next = Math.min(...this.entries.map(({ due }) => due));
-    if (this.random.next() < 0.2) return next;
+  private firstTime(): number {
+    return Math.min(...this.entries.map(({ due }) => due));
+  }
+
+  /** When something happens next. Intervals are often late, as on a busy machine; otherwise most turns would be theirs. */
+  private nextTime(first: number, until: number): number {
+    if (this.random.next() < 0.2) return first;
     const other = Math.min(...this.entries.filter(({ every }) => every === null).map(({ due }) => due), until);
-    return Number.isFinite(other) ? Math.max(next, other) : next;
+    return Number.isFinite(other) ? Math.max(first, other) : first;
   }
 
   private due(): Entry[] {

@@ -13,6 +13,7 @@ import { budgetBreaches } from './budget-invariants.js';
 import { sendFor } from './client-operations.js';
 import { Clients } from './clients.js';
 import { copyAsAfterPowerLoss, isSame, type WalPosition, walPosition } from './disk.js';
+import { flowBreaches } from './flow-invariants.js';
 import { FullDisk } from './full-disk.js';
 import { kept, workLeft } from './left.js';
 import { moreBreaches } from './more-invariants.js';
@@ -60,6 +61,7 @@ export class Simulation {
   private turns = 0;
   private crashes = 0;
   private icyUntil = 0;
+  private behindUntil = 0;
   private isExpired = false;
   private readonly disk = new FullDisk(this.machine);
   private readonly found: string[] = [];
@@ -145,7 +147,7 @@ export class Simulation {
     this.service = service;
     // Checkpoints are rare in a database this small.
     if (this.random.next() < 0.5) this.service.database.connection.exec('PRAGMA wal_autocheckpoint = 20');
-    this.invariants = new TurnInvariants(this.folder, this.template.catalog);
+    this.invariants = new TurnInvariants(this.folder, this.template.catalog, this.clients.flows);
     this.people.begin();
     this.readers.begin();
   }
@@ -182,6 +184,8 @@ export class Simulation {
         return;
       case 'setClock':
         this.machine.set += operation.ms;
+        // Rates wait until the clock is where it was.
+        this.behindUntil = Math.max(this.behindUntil, this.machine.elapsed) - Math.min(operation.ms, 0);
         return;
       case 'fullDisk':
         return this.disk.fill(this.service.database, operation.pages, operation.ms);
@@ -201,7 +205,8 @@ export class Simulation {
     await realTurn();
     this.turns += 1;
     this.disk.makeRoomInTime(this.service.database);
-    this.found.push(...this.invariants.breaches());
+    const isHindered = this.disk.excuses || this.machine.elapsed < this.behindUntil;
+    this.found.push(...this.invariants.breaches(this.scheduler.calm, isHindered));
     return true;
   }
 
@@ -258,12 +263,13 @@ export class Simulation {
     isQuiet &&= await this.untilQuiet(LONGEST_END_MS);
     const database = await databaseOf(this.folder);
     const broken = await breaches(database, this.clients.ledger);
-    const { accepted, acceptedTopics, schedules } = this.clients;
+    const { accepted, acceptedTopics, flows, schedules } = this.clients;
     broken.push(
       ...(await database.look(async (rows) => [
         ...(await moreBreaches(rows, { accepted, receivers: this.receivers })),
         ...(await tickBreaches(rows, schedules)),
         ...(await budgetBreaches(rows, acceptedTopics)),
+        ...(await flowBreaches(rows, flows)),
         ...(await this.readers.breaches(rows)),
       ])),
     );

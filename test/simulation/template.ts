@@ -2,6 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 
 import { parse } from 'yaml';
 
@@ -11,7 +12,10 @@ import type { Settings } from '../../src/config/settings.js';
 import { openDatabase } from '../../src/database/open-database.js';
 import { loadConfiguration } from '../../src/engines/load-configuration.js';
 import { EXPECTED, OTHERS } from '../faults/invariants.js';
+import { LOG_EXECUTIONS } from '../flow/execution-log.js';
+import { limitOptions } from '../flow/limit-options.js';
 import { BUDGET } from './budget-invariants.js';
+import { FLOW_AGENTS, LIMITS } from './flow-agents.js';
 import { noteRefusedChanges } from './refused-changes.js';
 
 const WAREHOUSE = new URL('../faults/warehouse/', import.meta.url).pathname;
@@ -75,8 +79,18 @@ export async function makeTemplate(): Promise<Template> {
   const settings = resolveSettings({ flags: {}, environment: RETAIN, file: config, server });
   const database = await openDatabase(`sqlite:${join(folder, 'starling.db')}`);
   await database.close();
-  noteRefusedChanges(join(folder, 'starling.db'));
+  noteChanges(join(folder, 'starling.db'));
   return { folder, catalog, settings, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Makes the database note what the invariants read. */
+function noteChanges(file: string): void {
+  const connection = new DatabaseSync(file);
+  noteRefusedChanges(connection);
+  connection.exec(LOG_EXECUTIONS);
+  // Each simulated life begins with a copy of the database file alone.
+  connection.exec('pragma wal_checkpoint(truncate)');
+  connection.close();
 }
 
 function writeConfig(folder: string): string {
@@ -85,6 +99,7 @@ function writeConfig(folder: string): string {
     join(WAREHOUSE, 'agents/'),
   );
   const warehouse = parse(text) as { agents: object; types: Record<string, object> };
+  const limits = Object.fromEntries(LIMITS.map((rule) => [rule.name, limitOptions(rule)]));
   const types = Object.fromEntries(
     [...Object.keys(EXPECTED), ...OTHERS, 'WorkflowError'].map((name) => [
       name,
@@ -92,6 +107,7 @@ function writeConfig(folder: string): string {
     ]),
   );
   const file = join(folder, 'starling.json');
-  writeFileSync(file, JSON.stringify({ ...warehouse, types, agents: { ...warehouse.agents, ...MORE_AGENTS } }));
+  const agents = { ...warehouse.agents, ...MORE_AGENTS, ...FLOW_AGENTS };
+  writeFileSync(file, JSON.stringify({ ...warehouse, types, limits, agents }));
   return file;
 }

@@ -3,6 +3,8 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite';
 
 import type { Catalog } from '../../src/catalog/catalog.js';
 import { BUDGET, OVERSPENT } from './budget-invariants.js';
+import { FlowWatch } from './flow-watch.js';
+import type { Flows } from './flows.js';
 import { REFUSED_CHANGES } from './refused-changes.js';
 
 interface Settled {
@@ -28,9 +30,12 @@ export class TurnInvariants {
   private position = { seq: 0, count: 0 };
   private readonly ends = new Map<string, string>();
 
+  private readonly flow: FlowWatch;
+
   constructor(
     folder: string,
     private readonly catalog: Catalog,
+    flows: Flows,
   ) {
     this.connection = new DatabaseSync(join(folder, 'starling.db'), { readOnly: true });
     const prepare = (query: string): StatementSync => this.connection.prepare(query);
@@ -47,14 +52,16 @@ export class TurnInvariants {
     this.seen = prepare('select count(*) as count from artifacts where seq <= ?');
     this.last = prepare('select coalesce(max(seq), 0) as seq, count(*) as count from artifacts');
     this.refused = prepare(REFUSED_CHANGES);
+    this.flow = new FlowWatch(this.connection, flows);
   }
 
-  /** Returns one line for each that does not hold. Cheap in a turn that commits nothing. */
-  breaches(): string[] {
+  /** Returns one line for each that does not hold (see `FlowWatch.passed`). Cheap in a turn that commits nothing. */
+  breaches(calm: number, isHindered: boolean): string[] {
+    this.flow.passed(calm, isHindered);
     const { data_version: version } = this.version.get() as { data_version: number };
     if (version === this.checked) return [];
     this.checked = version;
-    return [...this.limits(), ...this.settlements(), ...this.positions()];
+    return [...this.limits(), ...this.settlements(), ...this.positions(), ...this.flow.breaches()];
   }
 
   close(): void {

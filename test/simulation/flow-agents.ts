@@ -1,0 +1,67 @@
+import type { Rule } from '../flow/limit-model.js';
+
+/** The limits of the configuration. Clients change their values. */
+export const LIMITS: readonly Rule[] = [
+  { name: 'docks', concurrency: 2, rate: null, hold: false, isKeyed: true },
+  { name: 'lanes', concurrency: 3, rate: { perSecond: 20, burst: 2 }, hold: false, isKeyed: false },
+  { name: 'berths', concurrency: 1, rate: null, hold: true, isKeyed: true },
+];
+
+/** The agents that take part in them. Executions of `syncer` wait for their turn first. */
+export const LIMITED: Readonly<Record<string, readonly string[]>> = {
+  loader: ['docks', 'lanes'],
+  keeper: ['berths', 'docks'],
+  syncer: ['lanes'],
+};
+
+/** The keys of artifacts. The keys of `fair_by` have these weights. */
+export const WEIGHTS: Readonly<Record<string, number>> = { k1: 1, k2: 2, k3: 0.5 };
+
+interface Agent {
+  consumes: { types: string[] }[];
+  [option: string]: unknown;
+}
+
+const agent = (type: string, rules: object): Agent => ({
+  consumes: [{ types: [type] }],
+  publishes: [{ type: 'Handled' }],
+  engine: { kind: 'expression', expression: '{"n": payload.n}' },
+  ...rules,
+});
+
+const retry = (attempts: number): object => ({ attempts, delay: '50ms', max_delay: '2s' });
+const singleton = (on_conflict: string): object => ({ singleton: { key: 'payload.key', on_conflict } });
+
+/** Agents with a rule each, or with two that share a step. */
+export const FLOW_AGENTS: Readonly<Record<string, Agent>> = {
+  loader: agent('Load', {
+    consumes: [{ types: ['Load'], priority: 'int(payload.n) % 3' }],
+    limits: LIMITED.loader,
+    retry: retry(4),
+    concurrency: 100,
+  }),
+  keeper: agent('Keep', { limits: LIMITED.keeper, retry: retry(4), concurrency: 100 }),
+  syncer: agent('Sync', { ...singleton('queue'), limits: LIMITED.syncer, retry: retry(4) }),
+  skipper: agent('Skip', singleton('skip')),
+  renewer: agent('Renew', singleton('cancel_running')),
+  indexer: agent('Edit', {
+    consumes: [{ types: ['Edit'], debounce: { key: 'payload.key', wait: '200ms', at_most: '1s' } }],
+  }),
+  sender: agent('Letter', {
+    breaker: { failures: '50%', of: 4, open: '2s', key: 'payload.key' },
+    retry: retry(90),
+  }),
+  carrier: agent('Parcels', { cancel_on: { types: ['Recall'], key: 'payload.key' } }),
+  translator: agent('Text', { cache: { for: '10m', key: 'payload.key' } }),
+  answerer: agent('Question', {
+    fair_by: 'payload.key',
+    weight: 'payload.weight',
+    // A claim that starts several together does not say in which order.
+    concurrency: 1,
+  }),
+};
+
+/** The agent → what it consumes. */
+export const FLOW_TYPES: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(FLOW_AGENTS).map(([name, { consumes }]) => [name, consumes[0]!.types[0]!]),
+);

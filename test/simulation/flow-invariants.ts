@@ -1,0 +1,107 @@
+import { readLog } from '../flow/execution-log.js';
+import { unfair } from '../flow/fair-model.js';
+import { jsonField, type Rows } from '../support/database.js';
+import { FLOW_AGENTS } from './flow-agents.js';
+import type { Flows } from './flows.js';
+
+interface Execution {
+  id: string;
+  seq: number;
+  agent: string;
+  state: string;
+  correlation: string;
+  cancelled_by: string | null;
+  skipped_for: string | null;
+  superseded_by: string | null;
+  cached_from: string | null;
+  input: string;
+  key: string;
+  /** The position of its input. */
+  position: number;
+  handled: number;
+}
+
+interface Recall {
+  id: string;
+  key: string;
+  position: number;
+}
+
+/** Checks, when all work has ended, that each rule had its effect on what it applies to, and on nothing else. */
+export async function flowBreaches(rows: Rows, { sent, acknowledged, fair }: Flows): Promise<string[]> {
+  const agents = Object.keys(FLOW_AGENTS).map((name) => `'${name}'`);
+  const executions = await rows<Execution>(
+    `select e.id, e.seq, e.agent, e.state, e.correlation_id as correlation, e.cancelled_by, e.skipped_for,
+       e.superseded_by, e.cached_from, a.id as input, a.seq as position, ${jsonField('a.payload', 'key')} as key,
+       (select count(*) from artifacts h where h.correlation_id = e.correlation_id and h.type = 'Handled') as handled
+     from executions e join execution_inputs i on i.execution_id = e.id join artifacts a on a.seq = i.artifact_seq
+     where e.agent in (${agents.join()}) order by e.seq`,
+  );
+  const recalls = await rows<Recall>(
+    `select id, seq as position, ${jsonField('payload', 'key')} as key from artifacts where type = 'Recall'`,
+  );
+  const requests = await rows<{ id: string }>('select id from cancel_requests');
+  const byCorrelation = Map.groupBy(executions, ({ correlation }) => correlation);
+  const found = new Found(executions, recalls);
+  return [
+    ...[...acknowledged]
+      .filter((id) => sent.has(id) && byCorrelation.get(id)?.length !== 1)
+      .map((id) => `${id} has ${byCorrelation.get(id)?.length ?? 0} executions`),
+    ...executions.flatMap((execution) => found.breaches(execution)),
+    ...requests.map(({ id }) => `the request ${id} to cancel is left over`),
+    ...unfair(await readLog(rows), fair),
+  ];
+}
+
+/** All executions of the agents, and the artifacts that call some off. */
+class Found {
+  private readonly ofKey: ReadonlyMap<string, Execution[]>;
+
+  constructor(
+    executions: readonly Execution[],
+    private readonly recalls: readonly Recall[],
+  ) {
+    this.ofKey = Map.groupBy(executions, groupOf);
+  }
+
+  breaches(one: Execution): string[] {
+    const due = one.state === 'completed' ? 1 : 0;
+    return [
+      ...(one.handled === due ? [] : [`${one.correlation} is ${one.state} with ${one.handled} Handled`]),
+      ...(one.state === 'completed' || (one.state === 'cancelled' && this.mayBeCancelled(one))
+        ? []
+        : [`${one.correlation} is ${one.state}, and no rule says why: ${JSON.stringify(one)}`]),
+      ...(one.cached_from === null || this.gave(one) ? [] : [`${one.correlation} has the answer of another key`]),
+    ];
+  }
+
+  private mayBeCancelled(one: Execution): boolean {
+    const others = this.ofKey.get(groupOf(one))!;
+    const later = others.filter(({ seq }) => seq > one.seq);
+    switch (one.agent) {
+      case 'skipper':
+        return others.some(({ id, seq }) => id === one.skipped_for && seq < one.seq);
+      case 'renewer':
+        return later.some(({ input }) => input === one.cancelled_by);
+      case 'indexer':
+        return later.some(({ input }) => input === one.superseded_by);
+      case 'carrier':
+        return this.recalls.some(
+          ({ id, key, position }) => id === one.cancelled_by && key === one.key && position > one.position,
+        );
+      default:
+        return false;
+    }
+  }
+
+  private gave({ cached_from: giver, ...one }: Execution): boolean {
+    return (
+      one.agent === 'translator' &&
+      this.ofKey
+        .get(groupOf(one))!
+        .some(({ id, state, seq }) => id === giver && state === 'completed' && seq !== one.seq)
+    );
+  }
+}
+
+const groupOf = ({ agent, key }: Pick<Execution, 'agent' | 'key'>): string => `${agent} ${key}`;

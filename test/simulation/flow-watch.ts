@@ -1,0 +1,93 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+
+import type { Logged } from '../flow/execution-log.js';
+import { LimitModel } from '../flow/limit-model.js';
+import { LIMITS } from './flow-agents.js';
+import type { Flows } from './flows.js';
+
+const LONGEST_IDLE_MS = 2_000;
+
+interface Running {
+  token: string;
+  startedAt: number;
+  limits: string;
+}
+
+/** Checks limits, turns and breakers while the service lives. A crash begins another one, because commits may be lost. */
+export class FlowWatch {
+  private readonly model: LimitModel;
+  private readonly entries: StatementSync;
+  private readonly secondTurns: StatementSync;
+  private readonly breakers: StatementSync;
+  private readonly running: StatementSync;
+  private read = 0;
+  private last = 0;
+  /** The time in which what may start should start. */
+  private time = 0;
+  private before: { breakers: ReadonlyMap<string, number>; tokens: ReadonlySet<string> } | null = null;
+
+  constructor(connection: DatabaseSync, flows: Flows) {
+    this.model = new LimitModel(new Map(LIMITS.map((rule) => [rule.name, rule])), flows.limited, {
+      longestMs: LONGEST_IDLE_MS,
+      between: (from, to) => to - from,
+    });
+    this.entries = connection.prepare('select * from execution_log where seq > ? order by seq');
+    this.secondTurns = connection.prepare(
+      `select agent, singleton_key as key, count(*) as count from executions
+       where ended_at is null and singleton_waits = 0 and substr(singleton_key, 1, 1) = '"'
+       group by agent, singleton_key having count(*) > 1`,
+    );
+    this.breakers = connection.prepare(
+      'select breaker_key as key, open_until as until from breakers where open_until is not null',
+    );
+    this.running = connection.prepare(
+      `select lease_token as token, attempt_started_at as startedAt, limit_keys as limits from executions
+       where state = 'running' and agent = 'sender'`,
+    );
+  }
+
+  /** Call it after each turn, with the time in which nothing was late. `isHindered`: nothing can start now. */
+  passed(calm: number, isHindered: boolean): void {
+    if (!isHindered) this.time += calm - this.last;
+    this.last = calm;
+    this.model.look(this.time);
+  }
+
+  /** Call it after each commit. */
+  breaches(): string[] {
+    for (const entry of this.entries.all(this.read) as unknown as Logged[]) {
+      this.model.read({ ...entry, at: this.time });
+      this.read = entry.seq;
+    }
+    const turns = this.secondTurns.all() as { agent: string; key: string; count: number }[];
+    return [
+      ...this.model.breaches.splice(0),
+      ...turns.map(({ agent, key, count }) => `${count} executions of ${agent} have the turn of ${key}`),
+      ...this.throughBreakers(),
+    ];
+  }
+
+  /** Finds what has started although the breaker of its key was open, or not alone while it is half-open. */
+  private throughBreakers(): string[] {
+    const running = this.running.all() as unknown as Running[];
+    const rows = this.breakers.all() as { key: string; until: number }[];
+    const { before } = this;
+    const breakers = new Map(rows.map(({ key, until }) => [key, until]));
+    this.before = { breakers, tokens: new Set(running.map(({ token }) => token)) };
+    return rows.flatMap(({ key, until }) => {
+      const own = running.filter(({ limits }) => keysOf(limits).includes(key));
+      const since = own.filter(({ startedAt }) => startedAt >= until);
+      const early =
+        before?.breakers.get(key) === until
+          ? own.filter(({ token, startedAt }) => startedAt < until && !before.tokens.has(token))
+          : [];
+      return [
+        ...(since.length > 1 ? [`${since.length} executions decide about the breaker ${key}`] : []),
+        ...early.map(() => `an execution has started although the breaker ${key} is open`),
+      ];
+    });
+  }
+}
+
+const keysOf = (limits: string): string[] =>
+  (JSON.parse(limits) as [string, string][]).map(([name, key]) => JSON.stringify([name, key]));

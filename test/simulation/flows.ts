@@ -1,0 +1,20 @@
+import type { FairWork } from '../flow/fair-model.js';
+import type { LimitedWork } from '../flow/limit-model.js';
+import { LIMITED, WEIGHTS } from './flow-agents.js';
+
+/** The work for the agents of `flow-agents.ts` that clients have sent, by its correlations. */
+export class Flows {
+  /** Its agent. */
+  readonly sent = new Map<string, string>();
+  /** The correlations of what was acknowledged. */
+  readonly acknowledged = new Set<string>();
+  readonly limited = new Map<string, LimitedWork>();
+  readonly fair = new Map<string, FairWork>();
+
+  begin(correlation: string, agent: string, key: string): void {
+    this.sent.set(correlation, agent);
+    const limits = LIMITED[agent];
+    if (limits) this.limited.set(correlation, { limits, key, waitsForOthers: agent === 'syncer' });
+    if (agent === 'answerer') this.fair.set(correlation, { key, weight: WEIGHTS[key]! });
+  }
+}
