@@ -1,0 +1,406 @@
+// Pairs of rules that share a step. Uses the whole app over HTTP on a database. The clock is faked.
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
+import { ended, GATE, gatesOf, send, started } from './batch-board.js';
+import { Board } from './board.js';
+import { type Held, Outside } from './outside.js';
+
+const MINUTE = 60_000;
+/** Longer than the delay of a retry, which varies. */
+const RETRY = 2 * MINUTE;
+const GATED = 'publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 50h';
+const TWICE = 'retry: { attempts: 2, delay: 1m, max_delay: 1m }';
+const ONCE = 'retry: { attempts: 1 }';
+const EXTERNAL = 'engine: { kind: external }';
+/** One failure opens it. */
+const breaker = (key = "''"): string => `breaker: { failures: 50%, of: 2, open: 5m, key: "${key}" }`;
+const DEBOUNCE = 'debounce: { key: payload.document, wait: 1m, at_most: 5m }';
+const CALLED_OFF = 'cancel_on: { types: [Off], key: payload.order }';
+
+const CONFIG = `
+limits:
+${['breaker', 'turn', 'rows', 'pause', 'off'].map((name) => `  held_${name}: { concurrency: 1, hold: true }`).join('\n')}
+  room: { concurrency: 1, key: payload.room }
+  desk: { concurrency: 1 }
+agents:
+  held_breaker: { consumes: [{ types: [HeldBreaker] }], limits: [held_breaker], ${breaker()}, ${TWICE}, ${GATED} }
+  held_turn: { consumes: [{ types: [HeldTurn] }], limits: [held_turn], singleton: { key: payload.order, on_conflict: queue }, ${TWICE}, ${GATED} }
+  held_rows: { consumes: [{ types: [HeldRow] }], limits: [held_rows], ${TWICE}, ${GATED} }
+  held_pause: { consumes: [{ types: [HeldPause] }], limits: [held_pause], ${TWICE}, ${GATED} }
+  beside_pause: { consumes: [{ types: [BesidePause] }], limits: [held_pause], ${GATED} }
+  held_off: { consumes: [{ types: [HeldOff] }], limits: [held_off], ${CALLED_OFF}, ${TWICE}, ${GATED} }
+  last_limit: { consumes: [{ types: [LastLimit], ${DEBOUNCE} }], limits: [room], ${GATED} }
+  guest: { consumes: [{ types: [Guest] }], limits: [room], ${GATED} }
+  last_breaker: { consumes: [{ types: [LastBreaker], ${DEBOUNCE} }], ${breaker('payload.host')}, ${ONCE}, ${GATED} }
+  last_cache: { consumes: [{ types: [LastCache], ${DEBOUNCE} }], cache: { for: 5h, key: payload.text }, ${GATED} }
+  last_fair: { consumes: [{ types: [LastFair], ${DEBOUNCE} }], fair_by: payload.tenant, ${EXTERNAL} }
+  last_off: { consumes: [{ types: [LastOff], ${DEBOUNCE} }], ${CALLED_OFF}, ${EXTERNAL} }
+  fair_breaker: { consumes: [{ types: [FairBreaker] }], fair_by: payload.tenant, ${breaker()}, ${ONCE}, ${EXTERNAL} }
+  join_breaker: { consumes: [{ types: [Left, Right] }], ${breaker('payload.Left.host')}, ${ONCE}, ${GATED} }
+  rows_breaker: { consumes: [{ types: [Row] }], ${breaker()}, ${ONCE}, ${GATED} }
+  off_rows: { consumes: [{ types: [OffRow] }], ${CALLED_OFF}, ${EXTERNAL} }
+  fair_limit: { consumes: [{ types: [FairLimit] }], fair_by: payload.tenant, limits: [desk], ${EXTERNAL} }
+`;
+
+interface Execution {
+  id: string;
+  state: string;
+  attempt: number;
+  started_at: string | null;
+  cached_from?: string;
+  cancelled_by?: string;
+}
+
+describe('together go', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  let outside: Outside;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { clock, files: { 'gate.js': GATE }, settings: { shutdownGraceMs: 0 } });
+    outside = new Outside(board.http);
+  });
+  afterAll(() => board?.close());
+
+  /** Publishes artifacts whose gates have the names of their correlations. */
+  const publish = async (type: string, names: readonly string[], payload: object = {}): Promise<void> => {
+    for (const name of names) await board.publish(type, { batch: name, n: 1, ...payload }, { correlation: name });
+  };
+
+  const executions = async (correlation_id: string): Promise<Execution[]> => {
+    const { body } = await board.http.get('/api/v1/executions').query({ correlation_id }).expect(200);
+    return (body as { items: Execution[] }).items;
+  };
+
+  const only = async (name: string): Promise<Execution> => {
+    const found = await executions(name);
+    expect([name, found.length]).toEqual([name, 1]);
+    return found[0]!;
+  };
+
+  const ends = async (name: string, state = 'completed'): Promise<void> =>
+    expect([name, (await board.ended(name)).state]).toEqual([name, state]);
+
+  const fails = async (name: string): Promise<void> => {
+    await started(name, 1);
+    gatesOf(name)[0]!.fail();
+  };
+
+  /** Lets the first attempt fail, and waits until the execution waits for its next one. */
+  const failsOnce = async (name: string): Promise<void> => {
+    await fails(name);
+    await eventually('it waits for its next attempt', async () => (await only(name)).attempt === 2);
+  };
+
+  const works = async (name: string, attempt = 1): Promise<void> => {
+    await started(name, attempt);
+    gatesOf(name).at(-1)!.open();
+    await ends(name);
+  };
+
+  const waitsFor = async (name: string, what: RegExp): Promise<void> => {
+    await eventually(`${name} waits for ${what}`, async () => {
+      const { body } = await board.http.get(`/api/v1/correlations/${name}/waiting`).expect(200);
+      return what.test((body as { items: { limit: string | null }[] }).items[0]?.limit ?? '');
+    });
+  };
+
+  const callOff = async (order: string): Promise<string> => {
+    const correlation = await board.publish('Off', { order });
+    await eventually('nothing waits to be cancelled', async () => {
+      return (await board.app.database.rows('select id from cancel_requests')).length === 0;
+    });
+    return (await board.artifacts(correlation))[0]!.id;
+  };
+
+  const pause = (agent: string) => board.http.post(`/api/v1/agents/${agent}/pause`).expect(200);
+  const resume = (agent: string) => board.http.post(`/api/v1/agents/${agent}/resume`).expect(200);
+
+  /** Claims as many as can be claimed, at least one. */
+  const claim = async (agent: string, max = 10): Promise<Held[]> => {
+    let held: Held[] = [];
+    await eventually(
+      'some can be claimed',
+      async () => (held = await outside.claim({ agents: [agent], max })).length > 0,
+    );
+    return held;
+  };
+
+  const namesOf = (held: readonly Held[]): string[] => held.map(({ correlation_id: name }) => name);
+
+  const complete = async (held: readonly Held[]): Promise<void> => {
+    for (const one of held) expect((await outside.send(one, 'complete', { outputs: [] })).status).toBe(200);
+  };
+
+  describe('a limit with hold', () => {
+    it('and a breaker: what waits for the breaker keeps its share, and decides', async () => {
+      await publish('HeldBreaker', ['hb1']);
+      await failsOnce('hb1');
+      await publish('HeldBreaker', ['hb2']);
+      clock.advance(RETRY);
+      await waitsFor('hb1', /^breaker of held_breaker: open, /);
+      await waitsFor('hb2', /^(breaker of held_breaker: open|limit held_breaker: 1 of 1 used)/);
+      clock.advance(5 * MINUTE);
+      await started('hb1', 2);
+      expect(gatesOf('hb2')).toEqual([]);
+      await works('hb1', 2);
+      await works('hb2');
+    });
+
+    it('and singleton: an execution keeps its turn and its share between its attempts', async () => {
+      await publish('HeldTurn', ['ht1'], { order: 'A' });
+      await failsOnce('ht1');
+      await publish('HeldTurn', ['ht2'], { order: 'A' });
+      await publish('HeldTurn', ['ht3'], { order: 'B' });
+      await waitsFor('ht2', /^singleton of held_turn: 1 of 1 used, 1st of 1 for A$/);
+      await waitsFor('ht3', /^limit held_turn: 1 of 1 used, 1st of 1$/);
+      clock.advance(RETRY);
+      await works('ht1', 2);
+      for (const name of ['ht2', 'ht3']) await works(name);
+    });
+
+    it('and the rows of a batch: the next row starts when the one before has ended', async () => {
+      const rows = ['hr1', 'hr2'];
+      const batch = await send(
+        board,
+        'held_rows',
+        rows.map((name) => ({ batch: name, n: 1 })),
+        { max_workers: 2 },
+      );
+      await eventually('one has started', () => rows.some((name) => gatesOf(name).length > 0));
+      const [first, second] = gatesOf('hr1').length > 0 ? rows : rows.toReversed();
+      gatesOf(first!)[0]!.fail();
+      await eventually('it waits for its next attempt', async () => {
+        const { body } = await board.http.get('/api/v1/executions').query({ agent: 'held_rows' }).expect(200);
+        return (body as { items: Execution[] }).items.some(({ attempt }) => attempt === 2);
+      });
+      await eventually('the other one waits', async () => {
+        const { body } = await board.http.get('/api/v1/limits/held_rows').expect(200);
+        return (body as { running: number; waiting: number }).waiting === 1;
+      });
+      clock.advance(RETRY);
+      await started(first!, 2);
+      expect(gatesOf(second!)).toEqual([]);
+      gatesOf(first!)[1]!.open();
+      await started(second!, 1);
+      gatesOf(second!)[0]!.open();
+      expect(await ended(board, batch)).toMatchObject({ status: 'completed', completed_items: 2 });
+    });
+
+    it('and a pause: an execution of a paused agent keeps its share from other agents', async () => {
+      await publish('HeldPause', ['hp1']);
+      await failsOnce('hp1');
+      await pause('held_pause');
+      await publish('BesidePause', ['hp2']);
+      await waitsFor('hp2', /^limit held_pause: 1 of 1 used/);
+      clock.advance(RETRY);
+      await resume('held_pause');
+      await started('hp1', 2);
+      expect(gatesOf('hp2')).toEqual([]);
+      await works('hp1', 2);
+      await works('hp2');
+    });
+
+    it('and cancel_on: what is cancelled while it waits gives its share back', async () => {
+      await publish('HeldOff', ['ho1'], { order: 'ho' });
+      await failsOnce('ho1');
+      await publish('HeldOff', ['ho2'], { order: 'other' });
+      await waitsFor('ho2', /^limit held_off: 1 of 1 used/);
+      const off = await callOff('ho');
+      expect(await only('ho1')).toMatchObject({ state: 'cancelled', cancelled_by: off });
+      await works('ho2');
+    });
+  });
+
+  describe('debounce', () => {
+    it('and a limit: an artifact in a window holds nothing, and the key is that of the last one', async () => {
+      await publish('LastLimit', ['dl1'], { document: 'd', room: 'a' });
+      await publish('LastLimit', ['dl2'], { document: 'd', room: 'b' });
+      await publish('Guest', ['dl3'], { room: 'a' });
+      await publish('Guest', ['dl4'], { room: 'b' });
+      await started('dl3', 1);
+      await started('dl4', 1);
+      clock.advance(MINUTE);
+      await waitsFor('dl2', /^limit room: 1 of 1 used, 1st of 1 for b$/);
+      await works('dl4');
+      await works('dl2');
+      await works('dl3');
+      expect(gatesOf('dl1')).toEqual([]);
+    });
+
+    it('and a breaker: windows end while it is open, and the key is that of the last artifact', async () => {
+      await publish('LastBreaker', ['db1'], { document: 'd', host: 'down' });
+      clock.advance(MINUTE);
+      await fails('db1');
+      await ends('db1', 'failed');
+      await publish('LastBreaker', ['db2'], { document: 'd', host: 'up' });
+      await publish('LastBreaker', ['db3'], { document: 'd', host: 'down' });
+      await publish('LastBreaker', ['db4'], { document: 'e', host: 'down' });
+      await publish('LastBreaker', ['db5'], { document: 'e', host: 'up' });
+      clock.advance(MINUTE);
+      await works('db5');
+      await waitsFor('db3', /^breaker of last_breaker: open, 1st of 1 for down/);
+      clock.advance(5 * MINUTE);
+      await works('db3');
+      expect([...gatesOf('db2'), ...gatesOf('db4')]).toEqual([]);
+    });
+
+    it('and cache: the last artifact takes the answer, and the earlier ones neither take nor give one', async () => {
+      await publish('LastCache', ['dc1'], { document: 'd', text: 'known' });
+      clock.advance(MINUTE);
+      await works('dc1');
+      await publish('LastCache', ['dc2'], { document: 'd', text: 'new' });
+      await publish('LastCache', ['dc3'], { document: 'd', text: 'known' });
+      clock.advance(MINUTE);
+      await ends('dc3');
+      expect(await only('dc3')).toMatchObject({ cached_from: (await only('dc1')).id });
+      await publish('LastCache', ['dc4'], { document: 'd', text: 'new' });
+      clock.advance(MINUTE);
+      await works('dc4');
+      expect([...gatesOf('dc2'), ...gatesOf('dc3')]).toEqual([]);
+    });
+
+    it('and fair_by: the executions of ended windows take turns by the keys of their last artifacts', async () => {
+      await publish('LastFair', ['df0'], { document: 'd3', tenant: 'a' });
+      for (const [n, tenant] of ['a', 'a', 'b'].entries())
+        await publish('LastFair', [`df${n + 1}`], { document: `d${n + 1}`, tenant });
+      clock.advance(MINUTE);
+      for (const name of ['df1', 'df2', 'df3'])
+        await eventually(`${name} waits`, async () => (await executions(name)).length === 1);
+      const held = [...(await claim('last_fair', 2)), ...(await claim('last_fair'))];
+      expect(namesOf(held).slice(0, 2).includes('df3')).toBe(true);
+      expect(namesOf(held).sort()).toEqual(['df1', 'df2', 'df3']);
+      await complete(held);
+    });
+
+    it('and cancel_on: it cancels an execution that waits, and no artifact in a window', async () => {
+      await publish('LastOff', ['do1'], { document: 'd', order: 'do' });
+      await callOff('do');
+      clock.advance(MINUTE);
+      await eventually('its execution waits', async () => (await executions('do1')).length === 1);
+      const off = await callOff('do');
+      expect(await only('do1')).toMatchObject({ state: 'cancelled', cancelled_by: off });
+      await ends('do1');
+    });
+  });
+
+  describe('a breaker', () => {
+    it('and fair_by: the first by age decides, and then keys take turns', async () => {
+      await publish('FairBreaker', ['bf0'], { tenant: 'a' });
+      const [first] = await claim('fair_breaker');
+      await outside.send(first!, 'fail', { error_message: 'down', final: true });
+      const many = ['bf1', 'bf2', 'bf3', 'bf4', 'bf5'];
+      await publish('FairBreaker', many, { tenant: 'a' });
+      await publish('FairBreaker', ['bf6'], { tenant: 'b' });
+      expect(await outside.claim({ agents: ['fair_breaker'], max: 10 })).toEqual([]);
+      for (const name of [...many, 'bf6']) await waitsFor(name, /^breaker of fair_breaker: open/);
+      clock.advance(5 * MINUTE);
+      const probe = await claim('fair_breaker');
+      expect(namesOf(probe)).toEqual(['bf1']);
+      await complete(probe);
+      await eventually('nothing waits for the breaker', async () => {
+        return (await board.app.database.rows(`select id from executions where blocked_on is not null`)).length === 0;
+      });
+      const order: string[] = [];
+      for (let n = 0; n < 5; n += 1) order.push(...namesOf(await claim('fair_breaker', 1)));
+      expect(order.filter((name) => name !== 'bf6')).toEqual(['bf2', 'bf3', 'bf4', 'bf5']);
+      // The other key starts at most two before it.
+      expect(order.indexOf('bf6')).toBeLessThanOrEqual(2);
+    });
+
+    it('and a join: its execution has a key when the join is complete', async () => {
+      const join = async (name: string, host: string): Promise<void> => {
+        await publish('Left', [name], { host });
+        await board.publish('Right', {}, { correlation: name });
+      };
+      await join('bj1', 'down');
+      await fails('bj1');
+      await ends('bj1', 'failed');
+      await join('bj2', 'down');
+      await join('bj3', 'up');
+      await works('bj3');
+      await waitsFor('bj2', /^breaker of join_breaker: open, 1st of 1 for down/);
+      clock.advance(5 * MINUTE);
+      await works('bj2');
+    });
+
+    it('and the rows of a batch: they count and wait, and none fails for it', async () => {
+      const rows = ['br1', 'br2', 'br3'];
+      const batch = await send(
+        board,
+        'rows_breaker',
+        rows.map((name) => ({ batch: name, n: 1 })),
+        { max_workers: 1 },
+      );
+      await fails('br1');
+      await eventually('the next one waits', async () => {
+        const found = await board.app.database.rows(`select id from executions where blocked_on like '%rows_breaker%'`);
+        return found.length === 1;
+      });
+      clock.advance(5 * MINUTE);
+      for (const name of ['br2', 'br3']) {
+        await started(name, 1);
+        gatesOf(name)[0]!.open();
+      }
+      expect(await ended(board, batch)).toMatchObject({ completed_items: 3, failed_items: 1 });
+    });
+  });
+
+  describe('cancel_on', () => {
+    it('and a run and the rows of a batch: they complete without outputs', async () => {
+      const run = (
+        await board.http
+          .post('/run/flock')
+          .send({ agent_name: 'off_rows', inputs: { order: 'or' }, async_run: true })
+          .expect(200)
+      ).body as { run_id: string };
+      const batch = await send(board, 'off_rows', [{ order: 'or' }, { order: 'or' }]);
+      await eventually('all wait', async () => {
+        const { body } = await board.http.get('/api/v1/executions').query({ agent: 'off_rows' }).expect(200);
+        return (body as { items: Execution[] }).items.length === 3;
+      });
+      const off = await callOff('or');
+      expect(await only(run.run_id)).toMatchObject({ state: 'cancelled', cancelled_by: off });
+      await eventually('the run has ended', async () => {
+        const { body } = await board.http.get(`/run/${run.run_id}`).expect(200);
+        return (body as { status: string }).status === 'completed';
+      });
+      expect(await ended(board, batch)).toMatchObject({ completed_items: 2, failed_items: 0 });
+    });
+
+    it('and a pause: executions of a paused agent are cancelled', async () => {
+      await pause('off_rows');
+      await publish('OffRow', ['op1'], { order: 'op' });
+      const off = await callOff('op');
+      expect(await only('op1')).toMatchObject({ state: 'cancelled', cancelled_by: off });
+      await resume('off_rows');
+    });
+
+    it('and a retry by hand: a later artifact cancels the execution, and an earlier one does not', async () => {
+      await publish('OffRow', ['oh1'], { order: 'oh' });
+      const [held] = await claim('off_rows');
+      await outside.send(held!, 'fail', { error_message: 'no', final: true });
+      await ends('oh1', 'failed');
+      await callOff('oh');
+      const { id, state } = await only('oh1');
+      expect(state).toBe('failed');
+      await board.http.post(`/api/v1/executions/${id}/retry`).expect(200);
+      expect(await only('oh1')).toMatchObject({ state: 'pending' });
+      const off = await callOff('oh');
+      expect(await only('oh1')).toMatchObject({ state: 'cancelled', cancelled_by: off });
+    });
+  });
+
+  it('fair_by and a limit: what waits for the limit starts by age', async () => {
+    await publish('FairLimit', ['fl1', 'fl2', 'fl3'], { tenant: 'a' });
+    await publish('FairLimit', ['fl4'], { tenant: 'b' });
+    const order: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const held = await claim('fair_limit');
+      order.push(...namesOf(held));
+      if (n === 0) for (const name of ['fl2', 'fl3', 'fl4']) await waitsFor(name, /^limit desk: 1 of 1 used/);
+      await complete(held);
+    }
+    expect(order).toEqual(['fl1', 'fl2', 'fl3', 'fl4']);
+  });
+});
