@@ -43,6 +43,7 @@ export interface ExperimentsTable extends UsageSums {
   summary: Generated<string | null>;
   error: Generated<string | null>;
   created_at: number;
+  /** Set in the state `running` too, if it was cancelled and its summary is not stored yet. */
   ended_at: Generated<number | null>;
 }
 

@@ -5,7 +5,7 @@ import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Conclusion } from './conclusion.js';
-import { totalOf, usedUp } from './experiment.js';
+import { goesOn, totalOf, usedUp } from './experiment.js';
 import { ExperimentRowsRepository } from './experiment-rows.repository.js';
 import { type Experiment, ExperimentsRepository } from './experiments.repository.js';
 import { judgesIn } from './judges.js';
@@ -34,6 +34,7 @@ export class ExperimentStep {
   async take(lock: SchedulerLock, experiment: Experiment, watch: (ids: readonly string[]) => void): Promise<boolean> {
     const open = await this.trials.open(this.unitOfWork.reader, experiment.seq);
     if (experiment.state !== 'running') return this.progress.abandon(lock, experiment, open.slice(0, AT_ONCE));
+    if (!goesOn(experiment)) return this.conclusion.cancel(experiment);
     watch(open.flatMap(({ correlation_id, scores }) => [correlation_id, ...judgesIn(scores)]));
     const hasMoved = await this.continueSome(lock, experiment, open);
     const reason = usedUp(experiment);

@@ -20,6 +20,10 @@ export function usedUp({ max_cost, max_tokens, cost, input_tokens, output_tokens
   return null;
 }
 
+/** Whether more trials may begin and end: it was not cancelled. */
+export const goesOn = ({ state, ended_at }: Pick<Experiment, 'state' | 'ended_at'>): boolean =>
+  state === 'running' && ended_at === null;
+
 export const totalOf = ({ row_count, variants }: Experiment): number => row_count * variants;
 
 export const listedBody = (experiment: Experiment): ListedExperimentBody => {
@@ -36,7 +40,7 @@ export const listedBody = (experiment: Experiment): ListedExperimentBody => {
     failed_trials: experiment.failed_trials,
     progress_percentage: Math.floor((10_000 * ended_trials) / Math.max(total, 1)) / 100,
     created_at: toTimestamp(experiment.created_at),
-    ...(ended_at !== null && { ended_at: toTimestamp(ended_at) }),
+    ...(experiment.state !== 'running' && ended_at !== null && { ended_at: toTimestamp(ended_at) }),
     ...(error !== null && { error }),
     ...usageField(experiment),
   };

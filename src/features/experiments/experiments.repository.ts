@@ -169,6 +169,19 @@ export class ExperimentsRepository {
       .execute();
   }
 
+  /**
+   * Stores that a running experiment was cancelled, before its summary is known. Returns false if it runs no more.
+   */
+  async cancel({ db }: Transaction, id: string, at: number): Promise<boolean> {
+    const { numUpdatedRows } = await db
+      .updateTable('experiments')
+      .set({ ended_at: sql<number>`coalesce(ended_at, ${at})` })
+      .where('id', '=', id)
+      .where('state', '=', 'running')
+      .executeTakeFirst();
+    return numUpdatedRows > 0n;
+  }
+
   /** Ends a running experiment. Returns false if it runs no more. */
   async end(
     { db }: Transaction,

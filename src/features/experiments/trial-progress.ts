@@ -66,7 +66,7 @@ export class TrialProgress {
     if (open.length === 0) return false;
     const ids = open.flatMap(({ correlation_id, scores }) => [correlation_id, ...judgesIn(scores)]);
     const reason = `the experiment was ${experiment.state}`;
-    return this.store.saveAfter(lock, experiment, async (tx) => {
+    return this.store.abandon(lock, experiment, async (tx) => {
       const begun = (await this.artifacts.begun(tx.db, ids)).map(({ id }) => id);
       if (begun.length > 0) await this.cancellation.cancelOpen(tx, begun);
       // The end of running model calls counts what they may have used.

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { usedUp } from './experiment.js';
+import { goesOn, usedUp } from './experiment.js';
 import { ExperimentRowsRepository } from './experiment-rows.repository.js';
 import { type Ended, type Experiment, ExperimentsRepository } from './experiments.repository.js';
 import type { EndedTrial } from './trial-endings.js';
@@ -31,7 +31,7 @@ export class TrialStore {
   start(lock: SchedulerLock, { seq, next_trial }: Experiment, trials: readonly NewTrial[]): Promise<boolean> {
     return this.unitOfWork.run(async (tx) => {
       const held = await this.held(tx, lock, seq);
-      if (held?.state !== 'running' || held.next_trial !== next_trial) return false;
+      if (!held || !goesOn(held) || held.next_trial !== next_trial) return false;
       // Trials that ended in the same step may have used up the budget.
       if (usedUp(held) !== null) return false;
       await this.trials.insert(tx, seq, trials);
@@ -42,14 +42,26 @@ export class TrialStore {
 
   /**
    * Stores what has become of trials. A trial that had ended is not counted again. Returns false if another process has
-   * the lock.
+   * the lock, or if the experiment was cancelled: its summary has the trials that had ended then.
    */
   save(lock: SchedulerLock, experiment: Experiment, trials: readonly SavedTrial[]): Promise<boolean> {
-    return this.saveAfter(lock, experiment, () => Promise.resolve(trials));
+    return this.saveIf(goesOn, lock, experiment, () => Promise.resolve(trials));
   }
 
-  /** Like `save`, with the trials that `work` returns. It does what belongs to the same transaction. */
-  saveAfter(
+  /**
+   * Like `save`, for an experiment that was cancelled, with the trials that `work` returns. It does what belongs to the
+   * same transaction.
+   */
+  abandon(
+    lock: SchedulerLock,
+    experiment: Experiment,
+    work: (tx: Transaction) => Promise<readonly SavedTrial[]>,
+  ): Promise<boolean> {
+    return this.saveIf(({ state }) => state !== 'running', lock, experiment, work);
+  }
+
+  private saveIf(
+    mayChange: (experiment: Experiment) => boolean,
     lock: SchedulerLock,
     { seq }: Experiment,
     work: (tx: Transaction) => Promise<readonly SavedTrial[]>,
@@ -57,7 +69,8 @@ export class TrialStore {
     return this.unitOfWork.run(async (tx) => {
       // Correlations are locked before experiments.
       const trials = await work(tx);
-      if (!(await this.held(tx, lock, seq))) return false;
+      const held = await this.held(tx, lock, seq);
+      if (!held || !mayChange(held)) return false;
       const ended: Ended = { trials: 0, failed: 0, inputTokens: 0, outputTokens: 0, cost: null };
       for (const trial of trials) await this.saveOne(tx, seq, trial, ended);
       if (ended.trials > 0) await this.experiments.countEnded(tx, seq, ended);
