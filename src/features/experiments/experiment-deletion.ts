@@ -2,17 +2,20 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 
 import { AT_ONCE, type Cleanup, type Deletion } from '../../blackboard/retention/cleanup.js';
 import { Retention } from '../../blackboard/retention/retention.js';
+import { SettledCorrelations } from '../../blackboard/retention/settled-correlations.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { ExperimentRemoval } from './experiment-removal.js';
 import { ExperimentsRepository } from './experiments.repository.js';
+import { hasOpenTrial } from './trials.repository.js';
 
 /** An import of at most some thousand rows takes seconds. One that is older was left by a process that has ended. */
 const LONGEST_IMPORT_MS = 3_600_000;
 
 /**
  * Deletes experiments that ended longer than `retain_batches` ago. The correlations of their trials are deleted by
- * themselves, as other correlations are.
+ * themselves, as other correlations are, but not before they are scored: a trial whose correlation is gone would begin
+ * again.
  */
 @Injectable()
 export class ExperimentDeletion implements Deletion, OnModuleInit {
@@ -22,12 +25,14 @@ export class ExperimentDeletion implements Deletion, OnModuleInit {
     private readonly settings: Settings,
     private readonly unitOfWork: UnitOfWork,
     private readonly retention: Retention,
+    private readonly correlations: SettledCorrelations,
     private readonly experiments: ExperimentsRepository,
     private readonly removal: ExperimentRemoval,
   ) {}
 
   onModuleInit(): void {
     this.retention.add(this);
+    this.correlations.add({ readsContent: hasOpenTrial, names: hasOpenTrial });
   }
 
   async run(cleanup: Cleanup): Promise<number> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Selectable, sql } from 'kysely';
 
 import { AT_ONCE } from '../../blackboard/retention/cleanup.js';
+import type { CorrelationCondition } from '../../blackboard/retention/settled-correlations.js';
 import { amongFound } from '../../database/dialects/dialect.js';
 import { preparedInsert } from '../../database/prepared.js';
 import type { CorrelationState, ExperimentTrialsTable } from '../../database/schema.js';
@@ -169,6 +170,23 @@ export class TrialsRepository {
     return Number(numDeletedRows);
   }
 }
+
+/**
+ * Whether the correlation is that of a trial that has not ended, or that of one of its judges. The index on open trials is
+ * small.
+ */
+export const hasOpenTrial: CorrelationCondition = ({ exists, selectFrom }) =>
+  exists(
+    selectFrom('experiment_trials')
+      .select('experiment_trials.position')
+      .where('experiment_trials.state', '<>', sql.lit('ended' as const))
+      .where(({ eb, or }) =>
+        or([
+          eb('experiment_trials.correlation_id', '=', eb.ref('correlations.id')),
+          eb('experiment_trials.correlation_id', '=', eb.ref('correlations.origin')),
+        ]),
+      ),
+  );
 
 /** A trial without an output differs from one with an output. */
 const DIFFER = sql<boolean>`min(state) = 'ended' and max(state) = 'ended' and min(coalesce(output_digest, '')) <> max(coalesce(output_digest, ''))`;
