@@ -548,6 +548,12 @@ describe('an experiment', () => {
         400,
         'data: has more than 10000 rows',
       ],
+      [
+        'a correlation that is named twice',
+        { data: { correlations: ['order-1', 'order-2', 'order-1'] }, expected: { recorded: true } },
+        400,
+        'data.correlations[2]: order-1 is also data.correlations[0]; name each correlation once',
+      ],
       ['an unknown batch', { data: { batch: 'nope' }, expected: { recorded: true } }, 404, 'Batch not found: nope'],
     ])('with %s is refused, and stores nothing', async (_what, more, status, detail) => {
       const variants = 'data' in more && 'batch' in more.data ? { variants: [{ name: 'a' }, { name: 'b' }] } : {};

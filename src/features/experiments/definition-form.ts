@@ -2,7 +2,7 @@ import { validateSchema } from '../../catalog/configuration-file/schema-validati
 import { Diagnostics } from '../../catalog/diagnostics.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject, JsonValue } from '../../common/json.js';
-import { isShortText, SHORT_TEXT_RULE } from '../../common/short-text.js';
+import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
 import type { ArtifactSelection, Expected, Scorer, Variant } from './definition.js';
 import { DATA_FIELDS, EXPECTED_SCHEMA, MOST_ROWS, SCORER_SCHEMA, VARIANT_SCHEMA } from './dto/definition-schemas.js';
 import type { ExperimentRequest } from './dto/experiment-request.js';
@@ -84,6 +84,21 @@ function checkCorrelations(given: JsonValue): void {
     throw new DomainError('invalid', `data.correlations: must be a list of 1 to ${MOST_ROWS} ids`);
   const wrong = given.findIndex((id) => !isShortText(id));
   if (wrong >= 0) throw new DomainError('invalid', `data.correlations[${wrong}]: must be ${SHORT_TEXT_RULE}`);
+  refuseRepeated(given as string[]);
+}
+
+/** One that counts twice would make differences look more certain than they are. */
+function refuseRepeated(ids: readonly string[]): void {
+  const places = new Map<string, number>();
+  for (const [index, id] of ids.entries()) {
+    const first = places.get(id);
+    if (first !== undefined)
+      throw new DomainError(
+        'invalid',
+        `data.correlations[${index}]: ${shown(id)} is also data.correlations[${first}]; name each correlation once`,
+      );
+    places.set(id, index);
+  }
 }
 
 /** Returns how many values there may still be. DomainError `invalid` if there are more. */

@@ -54,7 +54,7 @@ export const DATA_FIELDS = {
       minItems: 1,
       maxItems: MOST_ROWS,
       items: SHORT_TEXT_SCHEMA,
-      description: 'Ids of correlations that have ended. Each is replayed',
+      description: 'Ids of correlations that have ended, each of them once. They are replayed',
     },
     limit: { type: 'integer', minimum: 1, maximum: MOST_ROWS, description: 'Only the first rows' },
   },
