@@ -23,6 +23,8 @@ export interface ReplayRequest {
   overrides: Overrides | null;
   /** The id of the new correlation, a UUID. */
   correlationId: string;
+  /** Runs at the end of the same transaction. If it throws, nothing is stored. */
+  inTransaction?: (tx: Transaction) => Promise<void>;
 }
 
 export interface BegunReplay {
@@ -81,7 +83,7 @@ export class Replays {
   }
 
   private storeNow(
-    { original, mode, overrides, correlationId }: ReplayRequest,
+    { original, mode, overrides, correlationId, inTransaction }: ReplayRequest,
     { lockKeys, store }: PreparedReplay,
   ): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
@@ -93,6 +95,7 @@ export class Replays {
       await store(tx, changes, correlation);
       this.arrivals.refuseExcess(tx);
       await changes.save();
+      await inTransaction?.(tx);
     });
   }
 

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Processes } from '../../blackboard/processes/processes.js';
+import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import type { JsonValue } from '../../common/json.js';
@@ -19,6 +20,13 @@ const SCORE = '/score';
 const REASON = '/reason';
 
 export type JudgesUsage = Pick<Ended, 'inputTokens' | 'outputTokens' | 'cost'>;
+
+interface JudgedTrial {
+  definition: Definition;
+  row: DataRow;
+  trial: OpenTrial;
+  lock: SchedulerLock;
+}
 
 /** The scores of a trial when its judges were looked at. */
 export interface Judged {
@@ -44,7 +52,7 @@ export class Judges {
   ) {}
 
   /** Begins the judges of a trial that have not begun, and reads the answers of those that have ended. */
-  async of(definition: Definition, row: DataRow, trial: OpenTrial): Promise<Judged> {
+  async of(definition: Definition, row: DataRow, trial: OpenTrial, lock: SchedulerLock): Promise<Judged> {
     const scores = JSON.parse(trial.scores!) as Score[];
     const found = await this.artifacts.begun(this.unitOfWork.reader, judgesIn(trial.scores));
     const judged: Judged = { scores, hasMoved: false, usage: usageOf(found) };
@@ -52,7 +60,7 @@ export class Judges {
       if (!isOpen(score)) continue;
       const scorer = definition.scorers[index]!;
       const correlation = found.find(({ id }) => id === score.judged_in);
-      if (!correlation) await this.begin(judged, index, { definition, scorer, row, trial });
+      if (!correlation) await this.begin(judged, index, { definition, scorer, row, trial, lock });
       else if (correlation.state !== 'active') {
         judged.scores[index] = await this.answer(scorer, correlation);
         judged.hasMoved = true;
@@ -64,7 +72,7 @@ export class Judges {
   private async begin(
     judged: Judged,
     index: number,
-    { definition, scorer, row, trial }: { definition: Definition; scorer: Scorer; row: DataRow; trial: OpenTrial },
+    { scorer, ...work }: JudgedTrial & { scorer: Scorer },
   ): Promise<void> {
     const agent = this.catalog.agent(scorer.agent!);
     // While a new configuration is rolled out, another process may have the judge. It begins it when it has the lock.
@@ -77,14 +85,14 @@ export class Judges {
       return;
     }
     const id = judged.scores[index]!.judged_in!;
-    const begun = await this.asked({ definition, row, trial }, { agent: scorer.agent!, type, id });
+    const begun = await this.asked(work, { agent: scorer.agent!, type, id });
     if (begun === 'later') return;
     judged.hasMoved = true;
     if (begun !== 'begun') judged.scores[index] = failedScore(begun.problem);
   }
 
   private async asked(
-    { definition, row, trial }: { definition: Definition; row: DataRow; trial: OpenTrial },
+    { definition, row, trial, lock }: JudgedTrial,
     judge: { agent: string; type: string; id: string },
   ) {
     const place = { definition, row, correlationId: trial.correlation_id };
@@ -93,7 +101,7 @@ export class Judges {
         this.starts.judge(
           judge.agent,
           { type: judge.type, payload: { input, output, expected } },
-          { origin: trial.correlation_id, id: judge.id, mode: definition.mode },
+          { origin: trial.correlation_id, id: judge.id, mode: definition.mode, lock },
         ),
       );
     } catch (error) {

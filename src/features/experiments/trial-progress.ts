@@ -99,14 +99,15 @@ export class TrialProgress {
   }
 
   private async begun(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
-    const { experiment, definition, rows } = work;
-    const begun = await this.starts.begin({
+    const { experiment, definition, rows, lock } = work;
+    const plan = {
       experimentId: experiment.id,
       definition,
       row: rows.get(trial.position)!,
       variant: definition.variants[trial.variant]!,
       correlationId: trial.correlation_id,
-    });
+    };
+    const begun = await this.starts.begin(plan, lock);
     if (begun === 'later') return null;
     return begun === 'begun' ? begun : { result: unfinished(trial, begun.problem) };
   }
@@ -115,8 +116,8 @@ export class TrialProgress {
     return this.endings.of(definition, rows.get(trial.position)!, trial, lock);
   }
 
-  private async judged({ definition, rows }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
-    const { scores, hasMoved, usage } = await this.judges.of(definition, rows.get(trial.position)!, trial);
+  private async judged({ definition, rows, lock }: Work, trial: OpenTrial): Promise<SavedTrial | null> {
+    const { scores, hasMoved, usage } = await this.judges.of(definition, rows.get(trial.position)!, trial, lock);
     if (!hasMoved) return null;
     const result = withScores(trial, scores);
     return { result, judges: usage };

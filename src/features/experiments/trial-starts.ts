@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { findState, type ReplayColumns } from '../../blackboard/correlations/correlation-rows.js';
 import { replayOptionsText } from '../../blackboard/correlations/replay-options.js';
+import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { Admission } from '../../blackboard/publishing/admission.js';
 import { type Invocation, Invocations } from '../../blackboard/publishing/invocations.js';
 import { Originals } from '../../blackboard/replays/originals.js';
@@ -11,7 +12,7 @@ import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import type { ReplayMode } from '../../database/schema.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Definition, Variant } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
 
@@ -40,23 +41,25 @@ export class TrialStarts {
   ) {}
 
   /** Does nothing if the trial has begun. */
-  begin(plan: TrialPlan): Promise<Begun> {
+  begin(plan: TrialPlan, lock: SchedulerLock): Promise<Begun> {
     const { row, correlationId } = plan;
     if (row.problem !== null) return Promise.resolve({ problem: row.problem });
-    return this.once(correlationId, () => (row.inputs === null ? this.replay(plan) : this.run(plan, row.inputs)));
+    return this.once(correlationId, () =>
+      row.inputs === null ? this.replay(plan, lock) : this.run(plan, row.inputs, lock),
+    );
   }
 
   /** Begins the correlation `id`, in which an agent judges. `origin`: the correlation of the trial. */
   judge(
     agent: string,
     judged: { type: string; payload: JsonObject },
-    { origin, id, mode }: { origin: string; id: string; mode: ReplayMode },
+    { origin, id, mode, lock }: { origin: string; id: string; mode: ReplayMode; lock: SchedulerLock },
   ): Promise<Begun> {
     // With `full`, webhooks would be sent.
     const replay_mode = mode === 'shadow' ? mode : 'recorded';
     const replay: ReplayColumns = { origin, replay_mode, replay_options: null };
     return this.once(id, async () => {
-      await this.invoke(this.invocations.prepareDirect(agent, [judged], id, { background: true, replay }));
+      await this.invoke(this.invocations.prepareDirect(agent, [judged], id, { background: true, replay }), lock);
     });
   }
 
@@ -74,19 +77,29 @@ export class TrialStarts {
     }
   }
 
-  private async replay({ definition: { mode }, row, variant, correlationId }: TrialPlan): Promise<void> {
+  private async replay(
+    { definition: { mode }, row, variant, correlationId }: TrialPlan,
+    lock: SchedulerLock,
+  ): Promise<void> {
     const origin = row.origin!;
     const original =
       row.origin_kind === 'artifact'
         ? await this.originals.ofArtifact(origin)
         : await this.originals.ofCorrelation(origin);
-    await this.replays.begin({ original, mode, overrides: variant.overrides ?? null, correlationId });
+    await this.replays.begin({
+      original,
+      mode,
+      overrides: variant.overrides ?? null,
+      correlationId,
+      inTransaction: (tx) => holding(tx, lock),
+    });
   }
 
   /** Nothing is recorded for a row of a CSV, so all its agents run. */
   private async run(
     { experimentId, definition: { data, mode }, variant, correlationId }: TrialPlan,
     inputs: string,
+    lock: SchedulerLock,
   ): Promise<void> {
     const agent = variant.agent ?? (data.kind === 'csv' ? data.agent : '');
     const replay: ReplayColumns = {
@@ -95,16 +108,27 @@ export class TrialStarts {
       replay_options: replayOptionsText(variant.overrides ?? null),
     };
     const how = { firstId: newId(), background: true, replay };
-    await this.invoke(this.invocations.prepareRun(agent, JSON.parse(inputs) as JsonObject, correlationId, how));
+    await this.invoke(this.invocations.prepareRun(agent, JSON.parse(inputs) as JsonObject, correlationId, how), lock);
   }
 
-  private async invoke(invocation: Invocation): Promise<void> {
+  private async invoke(invocation: Invocation, lock: SchedulerLock): Promise<void> {
     await this.memory.during(invocation.grownBytes, () =>
-      this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation)),
+      this.unitOfWork.run(async (tx) => {
+        await this.invocations.begin(tx, invocation);
+        await holding(tx, lock);
+      }),
     );
   }
 
   private async exists(correlationId: string): Promise<boolean> {
     return (await findState(this.unitOfWork.reader, { correlationId })).length > 0;
   }
+}
+
+/**
+ * The process that has the lock ends the trials of a cancelled experiment. It would not see what another one begins
+ * meanwhile, which then would run for nothing. DomainError `unavailable` if another process has the lock.
+ */
+async function holding(tx: Transaction, lock: SchedulerLock): Promise<void> {
+  if (!(await lock.renew(tx))) throw new DomainError('unavailable', 'Another process continues the experiments');
 }
