@@ -27,6 +27,7 @@ import { Summaries } from './summaries.js';
 import { TrialArtifactsRepository } from './trial-artifacts.repository.js';
 import { TrialContents } from './trial-contents.js';
 import { TrialEndings } from './trial-endings.js';
+import { TrialFailures } from './trial-failures.js';
 import { TrialProgress } from './trial-progress.js';
 import { TrialStarts } from './trial-starts.js';
 import { TrialStore } from './trial-store.js';
@@ -58,6 +59,7 @@ import { TrialsRepository } from './trials.repository.js';
     TrialArtifactsRepository,
     TrialContents,
     TrialEndings,
+    TrialFailures,
     TrialProgress,
     TrialStarts,
     TrialStore,

@@ -1,10 +1,9 @@
-import { Inject, Injectable } from '@nestjs/common';
+import { Injectable } from '@nestjs/common';
 
 import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
-import { LOGGER, type Logger } from '../../common/logger.js';
 import type { Definition } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
 import type { Experiment } from './experiments.repository.js';
@@ -13,11 +12,10 @@ import { failedScore, isOpen, type Score } from './score.js';
 import { StoredDefinitions } from './stored-definitions.js';
 import { TrialArtifactsRepository, type UsedCorrelation } from './trial-artifacts.repository.js';
 import { TrialEndings, unfinished } from './trial-endings.js';
+import { TrialFailures } from './trial-failures.js';
 import { TrialStarts } from './trial-starts.js';
 import { type SavedTrial, type TrialChange, TrialStore } from './trial-store.js';
 import type { OpenTrial } from './trials.repository.js';
-
-const MOST_FAILURES = 10;
 
 /** Some open trials of one experiment. */
 export interface OpenTrials {
@@ -31,9 +29,6 @@ type Work = OpenTrials & { definition: Definition; lock: SchedulerLock };
 /** Continues trials: begins them, scores them when they have ended, and lets judges judge them. */
 @Injectable()
 export class TrialProgress {
-  /** Number of successive failures of trials, by their correlations. */
-  private readonly failures = new Map<string, number>();
-
   constructor(
     private readonly starts: TrialStarts,
     private readonly endings: TrialEndings,
@@ -42,7 +37,7 @@ export class TrialProgress {
     private readonly cancellation: Cancellation,
     private readonly artifacts: TrialArtifactsRepository,
     private readonly definitions: StoredDefinitions,
-    @Inject(LOGGER) private readonly logger: Logger,
+    private readonly failures: TrialFailures,
   ) {}
 
   /** Returns false if nothing could be done. */
@@ -75,20 +70,16 @@ export class TrialProgress {
     });
   }
 
-  /** Without a limit, a trial that always fails would be tried and logged forever. */
   private async tryNext(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
     const { correlation_id: id } = trial;
+    if (this.failures.pauses(id)) return null;
     try {
       const next = await this.next(work, trial);
-      this.failures.delete(id);
+      this.failures.forget(id);
       return next;
     } catch (error) {
       if (isUnavailable(error)) return null;
-      this.logger.error({ err: error, experiment: work.experiment.id, correlation_id: id }, 'a step of a trial failed');
-      const failures = (this.failures.get(id) ?? 0) + 1;
-      this.failures.set(id, failures);
-      if (failures < MOST_FAILURES) return null;
-      this.failures.delete(id);
+      if (!this.failures.add(error, { experiment: work.experiment.id, id })) return null;
       return { result: unfinished(trial, "an internal error stopped the trial; see the service's log") };
     }
   }
