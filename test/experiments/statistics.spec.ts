@@ -91,14 +91,13 @@ describe('the comparison of two variants', () => {
   });
 
   it('of equal variants finds no difference', () => {
-    expect(compared([[0.5, 0.5]])).toMatchObject({
-      difference: 0,
-      low: 0,
-      high: 0,
-      test: 'permutation_exact',
-      pValue: 1,
-    });
+    const same: Pair[] = Array(2).fill([0.5, 0.5]);
+    expect(compared(same)).toMatchObject({ difference: 0, low: 0, high: 0, test: 'permutation_exact', pValue: 1 });
     expect(compared([[1, 1]])).toMatchObject({ difference: 0, test: 'mcnemar_exact', pValue: 1 });
+  });
+
+  it('of one row has no interval', () => {
+    expect(compared([[0, 3]])).toMatchObject({ pairs: 1, difference: 3, low: null, high: null, wins: 1, pValue: 1 });
   });
 
   it('tries all sign changes where there are few', () => {

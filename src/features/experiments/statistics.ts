@@ -13,7 +13,7 @@ export interface Comparison {
   pairs: number;
   /** Mean of the variant minus mean of the baseline. Null without pairs. */
   difference: number | null;
-  /** 95 % bootstrap interval of the difference. */
+  /** 95 % bootstrap interval of the difference. Null with fewer than two pairs, which do not show how rows differ. */
   low: number | null;
   high: number | null;
   /** Rows in which the variant is better. */
@@ -37,6 +37,8 @@ const PERMUTATIONS = 5_000;
 /** With so few differences, all 2^n sign changes are tried. */
 const MOST_EXACT = 14;
 const DRAWS_IN_A_SLICE = 50_000;
+/** One pair, drawn again and again, would give an interval without a width. */
+const FEWEST_FOR_INTERVAL = 2;
 const INTERVAL = [0.025, 0.975] as const;
 
 /** Compares a variant with the baseline, row by row. `lowerIsBetter`: for durations and costs. */
@@ -54,7 +56,7 @@ export function* comparison(
     ties: pairs.length - higher - lower,
   };
   if (pairs.length === 0) return { ...counts, difference: null, low: null, high: null, test: null, pValue: null };
-  const [low, high] = yield* bootstrapInterval(differences, seed);
+  const [low, high] = pairs.length < FEWEST_FOR_INTERVAL ? [null, null] : yield* bootstrapInterval(differences, seed);
   const { test, pValue } = isBinary(pairs)
     ? { test: 'mcnemar_exact' as const, pValue: mcNemar(lower, higher) }
     : yield* permutationTest(differences, seed);

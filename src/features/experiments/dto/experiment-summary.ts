@@ -77,7 +77,7 @@ export class VariantComparisonBody {
     nullable: true,
     minItems: 2,
     maxItems: 2,
-    description: 'The 95 % bootstrap interval of the difference',
+    description: 'The 95 % bootstrap interval of the difference; null if there are fewer than two such rows',
   })
   interval!: [number, number] | null;
 
