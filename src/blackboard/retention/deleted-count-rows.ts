@@ -136,7 +136,10 @@ const removeEmptyCounts = memoize((table: CountsTable) =>
   ),
 );
 
-/** The time of the first or the last artifact left of a kind. */
+/**
+ * The time of the first or the last artifact left of a kind. If none is left, it reads nothing: to find that, it would
+ * read all artifacts of the kind that the other table counts.
+ */
 const timeOf = (
   db: Reader,
   place: Place<ArtifactKind & { count: number }>,
@@ -150,5 +153,6 @@ const timeOf = (
     .where('produced_by', '=', place('produced_by'))
     .where('visibility_kind', '=', place('visibility_kind'))
     .where('replay', '=', sql.lit(COUNTS_TABLES.indexOf(table)))
+    .where(sql.ref<number>(`${table}.count`), '>', place('count'))
     .orderBy('created_at', order)
     .limit(1);
