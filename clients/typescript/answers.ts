@@ -88,6 +88,8 @@ export interface Entry {
   correlation_id: string;
   visibility: Visibility;
   timestamp: string;
+  /** True if its correlation is a replay; otherwise absent. */
+  replay?: boolean;
 }
 
 export interface StreamOptions {

@@ -13,6 +13,7 @@ export interface Entry {
   produced_by: string;
   correlation_id: string;
   to_seq?: number;
+  replay?: boolean;
 }
 
 export interface ReadParts {

@@ -2755,6 +2755,7 @@ export interface components {
             visibility: components["schemas"]["Visibility"];
             /** Format: date-time */
             timestamp: string;
+            replay?: boolean;
         };
         ChangelogGapBody: {
             seq: number;

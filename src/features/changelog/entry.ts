@@ -12,6 +12,8 @@ export interface PublishedEntry {
   correlation_id: string;
   visibility: Visibility;
   timestamp: string;
+  /** True if its correlation is a replay; otherwise absent. */
+  replay?: boolean;
 }
 
 /** Reports that artifacts after `seq`, up to `to_seq`, were deleted. Some of them may match the reader's filter. */
@@ -33,9 +35,10 @@ export const entryText = ({
   correlation_id,
   visibility,
   created_at,
+  replay,
 }: ChangelogRow): string =>
   `{"seq":${seq},"event_type":"artifact_published","artifact_id":"${id}","artifact_type":${JSON.stringify(type)},"produced_by":${JSON.stringify(produced_by)},` +
-  `"correlation_id":${JSON.stringify(correlation_id)},"visibility":${visibility},"timestamp":"${toTimestamp(created_at)}"}`;
+  `"correlation_id":${JSON.stringify(correlation_id)},"visibility":${visibility},"timestamp":"${toTimestamp(created_at)}"${replay === 1 ? ',"replay":true' : ''}}`;
 
 /** An entry with its JSON, which all readers share. */
 export interface SerialisedEntry {

@@ -28,6 +28,9 @@ export class ChangelogEntryBody implements PublishedEntry {
 
   @ApiProperty({ format: 'date-time' })
   timestamp!: string;
+
+  @ApiProperty({ type: Boolean, required: false, description: 'True if its correlation is a replay; otherwise absent' })
+  replay?: boolean;
 }
 
 export class ChangelogGapBody implements GapEntry {
