@@ -4,6 +4,7 @@ import { cpus, totalmem } from 'node:os';
 
 import { LoadGenerator } from './children.ts';
 import { dashboardRows } from './dashboard.ts';
+import { experimentRows } from './experiments.ts';
 import { postgresHistoryRows, sqliteHistoryRows } from './history-queries.ts';
 import { installRows } from './installs.ts';
 import { limitRows, postgresLimitRows } from './limits.ts';
@@ -20,6 +21,7 @@ const PARTS = {
   'postgres-history': { title: 'A long history, on Postgres', rowsOf: postgresHistoryRows },
   limits: { title: 'Limits and fairness, on SQLite', rowsOf: limitRows },
   'postgres-limits': { title: 'Limits and fairness, on Postgres', rowsOf: postgresLimitRows },
+  experiments: { title: 'Beside a running experiment', rowsOf: experimentRows },
   dashboard: { title: 'The dashboard, on SQLite', rowsOf: dashboardRows },
   install: { title: 'Installations and starts', rowsOf: (_: LoadGenerator, folder: string) => installRows(folder) },
 };
