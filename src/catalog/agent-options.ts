@@ -39,6 +39,24 @@ export interface AgentOptions {
   breaker?: { failures: string; of: number; open: string; key?: string };
 }
 
+/** How an agent of the file tries other options of its engine. */
+export interface RampOptions {
+  /** Other options of the engine, by the name of the variant, each for a share of the correlations. */
+  variants?: Record<string, VariantOptions>;
+  /** A variant is used no more when `failures`, such as `5%`, of its last `of` attempts have failed. Default: never. */
+  rollback?: { failures: string; of: number };
+}
+
+/** At least one option besides `share`, such as `10%`. */
+export interface VariantOptions {
+  share: string;
+  expression?: string;
+  instructions?: string;
+  temperature?: number;
+  max_output_tokens?: number;
+  model?: string;
+}
+
 /** `key` is CEL over the inputs: executions with equal keys share the limit. Default: the limit's own `key`. */
 export interface LimitUseOptions {
   name: string;
@@ -108,7 +126,7 @@ export interface ConfigurationOptions {
     string,
     { version?: number; description?: string; schema?: JsonObject; defaults?: boolean; retain?: string }
   >;
-  agents?: Record<string, AgentOptions & { engine: { kind: string } & Record<string, unknown> }>;
+  agents?: Record<string, AgentOptions & RampOptions & { engine: { kind: string } & Record<string, unknown> }>;
   limits?: Record<string, LimitOptions>;
   schedules?: Record<string, ScheduleOptions>;
 }

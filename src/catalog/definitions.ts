@@ -2,6 +2,7 @@ import type { JsonObject } from '../common/json.js';
 import type { Budget } from './costs.js';
 import type { GrowthLimit } from './growth-limit.js';
 import type { LimitUse } from './limits.js';
+import type { Variants } from './variants.js';
 import type { Visibility } from './visibility.js';
 
 /** An artifact type: a name, a version and a JSON Schema for payloads. */
@@ -93,6 +94,7 @@ export interface AgentDefinition {
   cache: CacheRule | null;
   singleton: SingletonRule | null;
   breaker: BreakerRule | null;
+  variants: Variants | null;
 }
 
 /** When failed attempts keep further executions of an agent waiting. */

@@ -1,9 +1,5 @@
 import type { AgentDefinition } from './definitions.js';
-
-/** The options of an engine that a replay may override. They are data alone, and decide on no code, address or key. */
-export const OVERRIDABLE = ['expression', 'instructions', 'temperature', 'max_output_tokens', 'model'] as const;
-
-export type AgentOverride = { readonly [Option in (typeof OVERRIDABLE)[number]]?: string | number };
+import type { AgentOverride } from './override-options.js';
 
 /** By the names of the agents. */
 export type Overrides = Readonly<Record<string, AgentOverride>>;

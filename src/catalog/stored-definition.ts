@@ -1,4 +1,4 @@
-import type { AgentOverride } from './overrides.js';
+import type { AgentOverride } from './override-options.js';
 
 /** The stored form of an agent: its options, the schemas that its answers must fit, and the code that it runs. */
 export interface StoredDefinition {
@@ -13,6 +13,8 @@ export interface StoredDefinition {
 export interface ConfiguredDefinition extends StoredDefinition {
   /** The definition with other options of the engine. */
   overriddenBy(override: AgentOverride): StoredDefinition;
+  /** The definition with the options of each variant, by its name. */
+  variants: ReadonlyMap<string, StoredDefinition>;
 }
 
 /** The code of an agent. */

@@ -1,4 +1,5 @@
 import type { Catalog } from '../catalog/catalog.js';
+import { overriddenAgent } from '../catalog/overrides.js';
 import { type Engine, type PreparedEngine, PreparedEngines } from './engine.js';
 import type { EngineKinds } from './engine-kinds.js';
 import { ExpressionEngine } from './expression/expression.engine.js';
@@ -30,6 +31,13 @@ export const ENGINE_KINDS: string[] = ALL_ENGINES.map(({ kind }) => kind);
  */
 export async function prepareEngines({ agents }: Catalog, kinds: EngineKinds): Promise<PreparedEngines> {
   const prepared = new Map<string, PreparedEngine>();
-  for (const agent of agents) prepared.set(agent.name, await kinds.prepare(agent));
-  return new PreparedEngines(prepared);
+  const ofVariants = new Map<string, Map<string, PreparedEngine>>();
+  for (const agent of agents) {
+    prepared.set(agent.name, await kinds.prepare(agent));
+    const own = new Map<string, PreparedEngine>();
+    for (const { name, override } of agent.variants?.all ?? [])
+      own.set(name, await kinds.prepare(overriddenAgent(agent, override)));
+    ofVariants.set(agent.name, own);
+  }
+  return new PreparedEngines(prepared, ofVariants);
 }

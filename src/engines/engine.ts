@@ -187,9 +187,17 @@ export type AgentClass = new (...dependencies: never[]) => RunnableAgent;
 
 /** Prepared engines by agent name, complete after the start. */
 export class PreparedEngines {
-  constructor(private readonly byAgent: ReadonlyMap<string, PreparedEngine>) {}
+  constructor(
+    private readonly byAgent: ReadonlyMap<string, PreparedEngine>,
+    /** Those of variants, by the name of the agent and then of the variant. */
+    private readonly ofVariants: ReadonlyMap<string, ReadonlyMap<string, PreparedEngine>> = new Map(),
+  ) {}
 
   for(agent: string): PreparedEngine | undefined {
     return this.byAgent.get(agent);
+  }
+
+  forVariant(agent: string, variant: string): PreparedEngine | undefined {
+    return this.ofVariants.get(agent)?.get(variant);
   }
 }

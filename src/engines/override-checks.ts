@@ -5,13 +5,14 @@ import type { EngineFinding } from '../catalog/configuration-file/engine-kind.js
 import { validateSchema } from '../catalog/configuration-file/schema-validation.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
 import { Diagnostics, type Path } from '../catalog/diagnostics.js';
-import { type AgentOverride, OVERRIDABLE, overriddenAgent } from '../catalog/overrides.js';
+import { modelProblem } from '../catalog/model-choice.js';
+import { type AgentOverride, OVERRIDABLE } from '../catalog/override-options.js';
+import { overriddenAgent } from '../catalog/overrides.js';
 import { isJsonObject } from '../common/json.js';
 import { listed, nearestName } from '../common/names-in-messages.js';
 import { shown } from '../common/short-text.js';
 import { withinTime } from '../common/time-limit.js';
 import { EngineKinds } from './engine-kinds.js';
-import { modelOf, optionsOf } from './llm/llm-options.js';
 
 /** All checks of one request. Expressions of clients may be made to take long; others take a few milliseconds. */
 export const LONGEST_CHECKS_MS = 5_000;
@@ -62,20 +63,7 @@ export class OverrideChecks {
     if (error) return error.message;
     if (VARIABLE.test(String(value)))
       return 'must not have variables such as ${NAME}, which only the configuration has';
-    return option === 'model' ? this.modelProblem(agent, value as string) : null;
-  }
-
-  /** The key of one provider must not be sent to the server of another one. */
-  private modelProblem(agent: AgentDefinition, model: string): string | null {
-    const known = new Set([
-      ...this.catalog.models.keys(),
-      ...this.catalog.agents.flatMap((each) => modelOf(each) ?? []),
-    ]);
-    if (!known.has(model)) return `must be a model that the configuration names: ${listed([...known], 'or')}`;
-    const { model: configured, base_url } = optionsOf(agent);
-    return base_url === undefined || providerOf(model) === providerOf(configured)
-      ? null
-      : `must be a model of ${providerOf(configured)}, because ${agent.name} has a base_url`;
+    return option === 'model' ? modelProblem(agent, value as string, this.catalog) : null;
   }
 
   private async engineProblem(agent: AgentDefinition, limitMs: number): Promise<OverrideProblem | null> {
@@ -98,5 +86,3 @@ function fixed(option: string): string {
 
 const placed = ({ message, offset }: EngineFinding): string =>
   offset === undefined ? message : `${message} (at character ${offset + 1})`;
-
-const providerOf = (model: string): string => model.slice(0, model.indexOf('/'));

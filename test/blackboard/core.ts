@@ -81,6 +81,7 @@ export const agent = (
   cache: null,
   singleton: null,
   breaker: null,
+  variants: null,
   ...parts,
 });
 

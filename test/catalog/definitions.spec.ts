@@ -97,6 +97,7 @@ describe('the catalog of a configuration', () => {
       cancelOn: null,
       singleton: null,
       breaker: null,
+      variants: null,
       cache: null,
     });
   });

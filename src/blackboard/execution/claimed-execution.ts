@@ -1,5 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.js';
-import type { AgentOverride } from '../../catalog/overrides.js';
+import type { AgentOverride } from '../../catalog/override-options.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import type { ExecutionRow } from './leased-executions.js';
 

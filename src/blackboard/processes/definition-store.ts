@@ -17,7 +17,9 @@ export class DefinitionStore {
 
   /** Stores those that are not stored yet. Call this before the process runs an agent. */
   async store(): Promise<void> {
-    await this.add([...this.catalog.definitions.values()]);
+    await this.add(
+      [...this.catalog.definitions.values()].flatMap((definition) => [definition, ...definition.variants.values()]),
+    );
   }
 
   /** Stores those of these that are not stored yet. */

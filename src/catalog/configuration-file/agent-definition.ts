@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../common/json.js';
 import { parseDuration } from '../../common/units.js';
-import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
+import type { AgentOptions, OutputOptions, RampOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
 import { defineBudget } from '../costs.js';
 import {
   type AgentDefinition,
@@ -15,7 +15,9 @@ import {
   type Subscription,
 } from '../definitions.js';
 import { defineLimitUses } from '../limits.js';
+import { overrideIn } from '../override-options.js';
 import { findVisibilityProblem, toVisibility } from '../parse-visibility.js';
+import { digestOfVariants, partsOf, type RollbackRule, type Variants } from '../variants.js';
 import { PUBLIC } from '../visibility.js';
 
 const DEFAULT_TIMEOUT_MS = 60_000;
@@ -26,7 +28,7 @@ const DEFAULT_RETRY: RetryPolicy = { attempts: 3, delayMs: 1_000, maxDelayMs: 60
 /** Makes the agent definition with every default filled in (docs/agents.md, "The configuration file"). */
 export function defineAgent(
   name: string,
-  options: Remaining<AgentOptions>,
+  options: Remaining<AgentOptions & RampOptions>,
   engine: AgentDefinition['engine'],
   limitKeys: ReadonlyMap<string, string | null>,
 ): AgentDefinition {
@@ -53,6 +55,7 @@ export function defineAgent(
     cache: defineCacheRule(options.cache),
     singleton: defineSingletonRule(options.singleton),
     breaker: defineBreakerRule(options.breaker),
+    variants: defineVariants(options),
   };
 }
 
@@ -78,7 +81,22 @@ function defineBreakerRule(options: Remaining<AgentOptions['breaker']>): Breaker
   const { failures, of, open, key } = options ?? {};
   const openMs = milliseconds(open);
   if (failures === undefined || of === undefined || openMs === null) return null;
-  return { failures: Math.ceil((Number.parseInt(failures, 10) * of) / 100), of, openMs, key: key ?? null };
+  return { failures: countOf(failures, of), of, openMs, key: key ?? null };
+}
+
+/** How many attempts a share such as `50%` of `of` attempts is. */
+const countOf = (share: string, of: number): number => Math.ceil((Number.parseInt(share, 10) * of) / 100);
+
+function defineVariants({ variants, rollback }: Remaining<RampOptions>): Variants | null {
+  const all = Object.entries(variants ?? {}).flatMap(([name, options = {}]) =>
+    options.share === undefined ? [] : [{ name, share: partsOf(options.share), override: overrideIn({ ...options }) }],
+  );
+  return all.length === 0 ? null : { all, rollback: defineRollback(rollback), digest: digestOfVariants(all) };
+}
+
+function defineRollback(options: Remaining<RampOptions['rollback']>): RollbackRule | null {
+  const { failures, of } = options ?? {};
+  return failures === undefined || of === undefined ? null : { failures: countOf(failures, of), of };
 }
 
 function defineSubscription(agent: string, index: number, options: Remaining<SubscriptionOptions>): Subscription {

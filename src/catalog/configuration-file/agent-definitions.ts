@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 
 import { isJsonObject, type JsonValue } from '../../common/json.js';
 import type { AgentDefinition } from '../definitions.js';
+import { overrideIn } from '../override-options.js';
 import type { AgentCode, ConfiguredDefinition, StoredDefinition } from '../stored-definition.js';
 import { sorted } from './configuration-digest.js';
 
@@ -18,13 +19,27 @@ export function configuredDefinition(
   spelled: Spelled,
   code: AgentCode,
 ): ConfiguredDefinition {
+  // Another share changes no agent. Executions of a variant have its definition, which is that of the agent with its options.
+  const own: AsWritten = { ...(options as AsWritten | undefined) };
+  const { variants } = own;
+  delete own.variants;
+  delete own.rollback;
+  const overriddenBy = (override: object): StoredDefinition =>
+    storedDefinition(agent, { ...own, engine: { ...own.engine, ...override } }, spelled, code);
   return {
-    ...storedDefinition(agent, options, spelled, code),
-    overriddenBy: (override) => {
-      const { engine, ...others } = (options ?? {}) as { engine?: object };
-      return storedDefinition(agent, { ...others, engine: { ...engine, ...override } }, spelled, code);
-    },
+    ...storedDefinition(agent, own, spelled, code),
+    overriddenBy,
+    variants: new Map(
+      Object.entries(variants ?? {}).map(([name, written]) => [name, overriddenBy(overrideIn(written))]),
+    ),
   };
+}
+
+/** The parts of an agent that are read here. */
+interface AsWritten {
+  engine?: object;
+  variants?: Record<string, Record<string, unknown>>;
+  rollback?: unknown;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { JsonObject } from '../../common/json.js';
 import { budgetSchema, modelsSchema } from '../costs.js';
 import { MAX_BATCH_SIZE, MOST_ATTEMPTS_OF_BREAKER, MOST_PRIORITY, ON_CONFLICT } from '../definitions.js';
+import { OVERRIDABLE } from '../override-options.js';
 import { durationSchema } from './duration-keys.js';
 import type { EngineKind } from './engine-kind.js';
 import { limitSchema, limitUsesSchema } from './limit-schema.js';
@@ -168,6 +169,21 @@ const singletonSchema: JsonObject = {
   },
 };
 
+const failedAttempts: JsonObject = {
+  failures: {
+    description: 'The share of the last attempts that must have failed',
+    type: 'string',
+    pattern: '^([1-9]\\d?|100)%$',
+    errorMessage: 'must be a share such as 50%, from 1% to 100%',
+  },
+  of: {
+    description: 'How many of the last attempts count',
+    type: 'integer',
+    minimum: 1,
+    maximum: MOST_ATTEMPTS_OF_BREAKER,
+  },
+};
+
 const breakerSchema: JsonObject = {
   description: 'Executions wait for a time when too many of the last attempts have failed; then one attempt decides',
   type: 'object',
@@ -175,18 +191,7 @@ const breakerSchema: JsonObject = {
   required: ['failures', 'of', 'open'],
   objectMessage: 'must be an object such as { failures: 50%, of: 20, open: 30s }',
   properties: {
-    failures: {
-      description: 'The share of the last attempts that must have failed',
-      type: 'string',
-      pattern: '^([1-9]\\d?|100)%$',
-      errorMessage: 'must be a share such as 50%, from 1% to 100%',
-    },
-    of: {
-      description: 'How many of the last attempts count',
-      type: 'integer',
-      minimum: 1,
-      maximum: MOST_ATTEMPTS_OF_BREAKER,
-    },
+    ...failedAttempts,
     open: durationSchema('How long no execution starts'),
     key: expressionSchema(
       'CEL expression over payload, artifact and inputs; each key has its own breaker; default: all executions share one',
@@ -195,9 +200,10 @@ const breakerSchema: JsonObject = {
 };
 
 /**
- * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required.
+ * The schema of an agent in the file or in `@Agent({...})`. `own` has the keys that only one of them has, all required, and
+ * `more` those that it may have.
  */
-function agentSchema(own: JsonObject): JsonObject {
+function agentSchema(own: JsonObject, more: JsonObject = {}): JsonObject {
   return {
     description: 'An agent: what triggers it, what it publishes, how it works',
     type: 'object',
@@ -256,6 +262,7 @@ function agentSchema(own: JsonObject): JsonObject {
       budget: budgetSchema(
         'Maximum model usage of the agent in one correlation; exceeding it ends the correlation with a WorkflowError',
       ),
+      ...more,
     },
   };
 }
@@ -315,7 +322,7 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
         description: 'Agents by name',
         type: 'object',
         propertyNames: nameSchema,
-        additionalProperties: agentSchema({ engine: engineSchema(engines) }),
+        additionalProperties: agentSchema({ engine: engineSchema(engines) }, rampSchema(engines)),
       },
       limits: {
         description: 'Limits by name, which agents share',
@@ -335,6 +342,48 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
 
 /** The schema of the options of `@Agent({...})`: an agent with a name, whose class is the engine. */
 export const classAgentSchema: JsonObject = agentSchema({ name: nameSchema });
+
+/** Options of an engine that a share of the correlations tries, and when that ends. */
+function rampSchema(engines: readonly EngineKind[]): JsonObject {
+  const options = engines.map(({ optionsSchema }) => (optionsSchema.properties ?? {}) as JsonObject);
+  const overridable = OVERRIDABLE.flatMap((option) => {
+    const schema = options.find((each) => Object.hasOwn(each, option))?.[option];
+    return schema === undefined ? [] : [[option, schema]];
+  });
+  return {
+    variants: {
+      description:
+        'Other options of the engine by name, each for a share of the correlations; the others use those of the engine',
+      type: 'object',
+      propertyNames: nameSchema,
+      objectMessage: 'must be an object such as { short: { share: 10%, instructions: Answer in one sentence. } }',
+      additionalProperties: {
+        description: 'Options that replace those of the engine, for a share of the correlations',
+        type: 'object',
+        additionalProperties: false,
+        required: ['share'],
+        objectMessage: 'must be an object such as { share: 10%, instructions: Answer in one sentence. }',
+        properties: {
+          share: {
+            description: 'Its share of the correlations',
+            type: 'string',
+            pattern: '^(\\d{1,2}(\\.\\d{1,2})?|100)%$',
+            errorMessage: 'must be a share such as 10% or 2.5%, from 0% to 100%',
+          },
+          ...(Object.fromEntries(overridable) as JsonObject),
+        },
+      },
+    },
+    rollback: {
+      description: 'A variant is used no more when too many of its last attempts have failed, until variants changes',
+      type: 'object',
+      additionalProperties: false,
+      required: ['failures', 'of'],
+      objectMessage: 'must be an object such as { failures: 5%, of: 200 }',
+      properties: failedAttempts,
+    },
+  };
+}
 
 function engineSchema(engines: readonly EngineKind[]): JsonObject {
   return {

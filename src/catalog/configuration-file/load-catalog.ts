@@ -27,6 +27,7 @@ import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type Pars
 import { checkSchedules, schedulesInFile } from './parse-schedules.js';
 import { validateSchema } from './schema-validation.js';
 import { cycleWarnings, triggerWarnings } from './trigger-warnings.js';
+import { checkVariants } from './variant-checks.js';
 import { parseYamlSource } from './yaml-source.js';
 
 export interface CatalogSources {
@@ -93,6 +94,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   checkCaches(checked, parsed, errors);
   await checkSchedules(checked, settings?.bodyLimitBytes ?? null, errors);
   await checkEngines(sources.engines, checks, parsed, report);
+  await checkVariants(sources.engines, checks, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
 
   const definitions = definitionsOf(sources, checks, (source.spelled ?? {}) as Spelled);

@@ -1,4 +1,4 @@
-import type { AgentOptions, ConfigurationOptions, Remaining } from '../agent-options.js';
+import type { AgentOptions, ConfigurationOptions, RampOptions, Remaining } from '../agent-options.js';
 import type { AgentDefinition } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import type { AgentCode } from '../stored-definition.js';
@@ -7,6 +7,7 @@ import { defineAgent } from './agent-definition.js';
 import { classAgentSchema } from './configuration-schema.js';
 import { checkLimitUses } from './limit-checks.js';
 import { validateSchema } from './schema-validation.js';
+import { checkShares } from './share-checks.js';
 
 /** An agent that is a class. `engine` is an opaque object that refers to the class. */
 export interface ClassAgent {
@@ -22,7 +23,7 @@ export interface ParsedAgent {
   path: Path;
   namePath: Path;
   name: string;
-  options: Remaining<AgentOptions>;
+  options: Remaining<AgentOptions & RampOptions>;
   engine: AgentDefinition['engine'];
 }
 
@@ -58,6 +59,7 @@ export function defineAgents(
     checkAgentName(name, taken, namePath, report.errors);
     checkAgent(options, maxTtlMs, path, report);
     checkLimitUses(options.limits, limitKeys, [...path, 'limits'], report);
+    checkShares(options, path, report.errors);
     taken.add(name);
     return defineAgent(name, options, engine, limitKeys);
   });
