@@ -5,8 +5,8 @@ import { Settings } from '../config/settings.js';
 import { Executor } from './execution/executor.js';
 import { LeaseWatch } from './execution/lease-watch.js';
 import { Leases } from './execution/leases.js';
-import { ChangedLimits } from './limits/changed-limits.js';
 import { LimitReleases } from './limits/limit-releases.js';
+import { LimitReports } from './limits/limit-reports.js';
 import { TimerLoop } from './timers/timer-loop.js';
 
 /** The loops of a process with the worker role: executions, timers, and leases that expire. */
@@ -17,7 +17,7 @@ export class WorkerLoops {
     private readonly leases: Leases,
     private readonly executor: Executor,
     private readonly limitReleases: LimitReleases,
-    private readonly changedLimits: ChangedLimits,
+    private readonly limitReports: LimitReports,
     private readonly timers: TimerLoop,
     private readonly leaseWatch: LeaseWatch,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -31,7 +31,7 @@ export class WorkerLoops {
   }
 
   async start(): Promise<void> {
-    await this.changedLimits.report();
+    await this.limitReports.report();
     await this.executor.start();
     this.limitReleases.start();
     this.timers.start();

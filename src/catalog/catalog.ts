@@ -78,6 +78,17 @@ export class Catalog {
     return singletonAgent(name) === null ? this.limits.get(name) : defineLimit(name, { concurrency: 1 });
   }
 
+  /** Returns the digests of the agent's definition and of those with the options of its variants; none if it has no definition. */
+  digestsOf(agent: string): string[] {
+    const own = this.definitions.get(agent);
+    return own ? digestsOf(own) : [];
+  }
+
+  /** Whether it is the digest of the agent's definition, or of the agent with the options of one of its variants. */
+  hasDefinition(agent: string, digest: string | null): boolean {
+    return digest !== null && this.digestsOf(agent).includes(digest);
+  }
+
   /** Returns the subscriptions in the order of the configuration. */
   subscriptionsTo(type: string): readonly Subscription[] {
     return this.subscriptionsByType.get(type) ?? [];
@@ -88,6 +99,12 @@ export class Catalog {
     return this.cancelledByType.get(type) ?? [];
   }
 }
+
+/** Those of an agent and of its variants. */
+export const digestsOf = (own: ConfiguredDefinition): string[] => [
+  own.digest,
+  ...[...own.variants.values()].map(({ digest }) => digest),
+];
 
 function byType(agents: readonly AgentDefinition[]): Map<string, AgentDefinition[]> {
   const pairs = agents.flatMap((agent) => (agent.cancelOn?.types ?? []).map((type) => ({ type, agent })));

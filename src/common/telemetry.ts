@@ -9,6 +9,14 @@ export type WorkOrigin = 'live' | 'replay';
 
 export const workOrigin = (isReplay: boolean): WorkOrigin => (isReplay ? 'replay' : 'live');
 
+/** Whose work it is. */
+export interface AgentWork {
+  agent: string;
+  origin: WorkOrigin;
+  /** The variant of the agent, or `base`. Null if the agent has none, or if that is not known. */
+  variant: string | null;
+}
+
 /** How a try of a delivery ended. `dead`: it was the last try. */
 export type TryOutcome = 'delivered' | 'retried' | 'dead' | 'discarded';
 
@@ -20,7 +28,7 @@ export type DeliveryOutcome = TryOutcome | 'held';
  * milliseconds.
  */
 export abstract class Telemetry {
-  abstract executionEnded(agent: string, origin: WorkOrigin, outcome: AttemptOutcome, durationMs: number): void;
+  abstract executionEnded(work: AgentWork, outcome: AttemptOutcome, durationMs: number): void;
   abstract executionClaimed(agent: string, origin: WorkOrigin, waitedMs: number): void;
   abstract deliveryTried(outcome: TryOutcome, durationMs: number): void;
   /** Deliveries that are abandoned without a last try. */
@@ -32,8 +40,7 @@ export abstract class Telemetry {
   abstract streamsOpen(count: number): void;
   /** An attempt used a model. `cost` is null if the model has no price. */
   abstract modelUsed(
-    agent: string,
-    origin: WorkOrigin,
+    work: AgentWork,
     usage: { model: string; inputTokens: number; outputTokens: number; cost: number | null; latencyMs: number },
   ): void;
 }

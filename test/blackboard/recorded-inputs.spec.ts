@@ -59,7 +59,7 @@ describe('the inputs of an original', () => {
   };
 
   it('are each read once for all lookups of a replay, and the oldest execution is found', async () => {
-    const answered = { replay: 'replay-1', origin: 'boxes', agent: 'packer', definition };
+    const answered = { replay: 'replay-1', origin: 'boxes', agent: 'packer', definitions: [definition] };
     const counted = counting();
     // The newest first, so that most are found in what earlier lookups have read.
     const found = await Promise.all(
@@ -75,19 +75,19 @@ describe('the inputs of an original', () => {
 
   it('are read only until one is equal', async () => {
     const counted = counting();
-    const answered = { replay: 'replay-2', origin: 'boxes', agent: 'packer', definition };
+    const answered = { replay: 'replay-2', origin: 'boxes', agent: 'packer', definitions: [definition] };
     const first = packed[0]!;
     expect((await inputs.find(answered, digestOf(0, [first.artifact]), counted.parsing)).seq).toBe(first.seq);
     expect(counted.parsed).toBeLessThan(bytesOf(packed.map(({ artifact }) => artifact)));
   });
 
   it.each([
-    ['of another definition', { definition: 'another' }],
-    ['of an agent without a known definition', { definition: null }],
+    ['of another definition', { definitions: ['another'] }],
+    ['of an agent without a known definition', { definitions: [] }],
     ['of another agent', { agent: 'other' }],
     ['of a correlation that is gone', { origin: 'gone' }],
   ])('are none %s', async (name, other) => {
-    const answered = { replay: name, origin: 'boxes', agent: 'packer', definition, ...other };
+    const answered = { replay: name, origin: 'boxes', agent: 'packer', definitions: [definition], ...other };
     const counted = counting();
     expect(await inputs.find(answered, digestOf(0, [packed[0]!.artifact]), counted.parsing)).toEqual({
       seq: undefined,

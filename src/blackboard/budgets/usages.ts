@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { Telemetry, workOrigin } from '../../common/telemetry.js';
+import { type AgentWork, Telemetry, workOrigin } from '../../common/telemetry.js';
 import { startOfHour } from '../../common/time-steps.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ToolCall, ToolCallEnd } from '../../engines/engine.js';
@@ -32,6 +32,8 @@ export interface Spender {
   correlationId: string;
   attempt: number;
   leaseToken: string;
+  /** The variant of its agent. Absent if it has none, or if another process ran the attempt. */
+  variant?: string | null;
   /** Null if the attempt used no model. */
   usage?: AttemptUsage | null;
   toolCalls?: readonly RecordedCall[];
@@ -69,8 +71,8 @@ export class Usages {
   /** Records usage without a check of the budgets. True if some of it was not stored before. */
   async record(tx: Transaction, changes: CorrelationChanges, execution: Spender): Promise<boolean> {
     await recordToolCalls(tx, execution);
-    const { agent, usage, correlationId } = execution;
-    if (usage) await this.report(tx, changes, correlationId, agent, usage);
+    const { agent, variant = null, usage, correlationId } = execution;
+    if (usage) await this.report(tx, changes, correlationId, { agent, variant }, usage);
     return this.recordUsage(tx, changes, execution);
   }
 
@@ -101,7 +103,7 @@ export class Usages {
     const lost = await this.reservations.takeLost(tx, correlationId, exceptLease);
     for (const call of lost) {
       const taken = await this.countReserved(tx, changes, correlationId, call);
-      await this.report(tx, changes, correlationId, call.agent, taken);
+      await this.report(tx, changes, correlationId, { agent: call.agent, variant: null }, taken);
     }
     return lost.length > 0;
   }
@@ -115,7 +117,8 @@ export class Usages {
   async close(tx: Transaction, changes: CorrelationChanges, correlationId: string, countedLease = ''): Promise<void> {
     for (const call of await this.reservations.takeAll(tx, correlationId, countedLease)) {
       const taken = await this.countReserved(tx, changes, correlationId, call);
-      if (call.currentLease !== call.leaseToken) await this.report(tx, changes, correlationId, call.agent, taken);
+      if (call.currentLease !== call.leaseToken)
+        await this.report(tx, changes, correlationId, { agent: call.agent, variant: null }, taken);
     }
   }
 
@@ -145,11 +148,11 @@ export class Usages {
     tx: Transaction,
     changes: CorrelationChanges,
     correlationId: string,
-    agent: string,
+    work: Pick<AgentWork, 'agent' | 'variant'>,
     usage: AttemptUsage,
   ): Promise<void> {
     const origin = workOrigin(isReplay(await changes.get(correlationId)));
-    tx.afterCommit(() => this.telemetry.modelUsed(agent, origin, usage));
+    tx.afterCommit(() => this.telemetry.modelUsed({ ...work, origin }, usage));
   }
 
   /** Counts a call as its whole reservation. */

@@ -1,7 +1,7 @@
 import type { Overrides } from '../../catalog/overrides.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import { overridesIn } from './replay-options.js';
+import { overridesIn, variantsFrom } from './replay-options.js';
 import type { CorrelationRow } from './tracked-correlation.js';
 
 /** The options that decide how the agents of a replay run. */
@@ -9,15 +9,21 @@ export interface RunningReplay {
   isShadow: boolean;
   /** Null: the agents run as in the configuration. */
   overrides: Overrides | null;
+  /** The correlation whose variants it uses. */
+  variantsFrom: string;
 }
 
 /** Returns the replays with these ids. */
 export async function findReplays(db: Reader, ids: readonly string[]): Promise<Map<string, RunningReplay>> {
   const rows = await findReplayOptions(db, {}, [...new Set(ids)]);
   return new Map(
-    rows.map(({ id, replay_mode, replay_options }) => [
-      id,
-      { isShadow: replay_mode === 'shadow', overrides: overridesIn(replay_options) },
+    rows.map((row) => [
+      row.id,
+      {
+        isShadow: row.replay_mode === 'shadow',
+        overrides: overridesIn(row.replay_options),
+        variantsFrom: variantsFrom(row),
+      },
     ]),
   );
 }
@@ -25,7 +31,7 @@ export async function findReplays(db: Reader, ids: readonly string[]): Promise<M
 const findReplayOptions = preparedWithList<
   object,
   string,
-  Pick<CorrelationRow, 'id' | 'replay_mode' | 'replay_options'>
+  Pick<CorrelationRow, 'id' | 'origin' | 'replay_mode' | 'replay_options'>
 >((db, _place, ids) =>
-  db.selectFrom('correlations').select(['id', 'replay_mode', 'replay_options']).where('id', 'in', ids),
+  db.selectFrom('correlations').select(['id', 'origin', 'replay_mode', 'replay_options']).where('id', 'in', ids),
 );

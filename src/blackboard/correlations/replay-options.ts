@@ -1,12 +1,34 @@
 import type { Overrides } from '../../catalog/overrides.js';
+import type { CorrelationRow } from './tracked-correlation.js';
 
-/** The form of `correlations.replay_options`. Null if a replay overrides nothing. */
+/** The form of `correlations.replay_options`. */
 interface ReplayOptions {
-  overrides: Overrides;
+  /** Absent if the replay overrides nothing. */
+  overrides?: Overrides;
+  /** The correlation whose variants the replay uses. Absent if it is the one that it repeats. */
+  variants_from?: string;
 }
 
-export const replayOptionsText = (overrides: Overrides | null): string | null =>
-  overrides === null ? null : JSON.stringify({ overrides } satisfies ReplayOptions);
+/** Null if there are none. */
+export const replayOptionsText = (overrides: Overrides | null, variantsFrom: string | null = null): string | null =>
+  overrides === null && variantsFrom === null
+    ? null
+    : JSON.stringify({
+        ...(overrides && { overrides }),
+        ...(variantsFrom !== null && { variants_from: variantsFrom }),
+      } satisfies ReplayOptions);
 
-export const overridesIn = (text: string | null): Overrides | null =>
-  text === null ? null : (JSON.parse(text) as ReplayOptions).overrides;
+const optionsIn = (text: string | null): ReplayOptions => (text === null ? {} : (JSON.parse(text) as ReplayOptions));
+
+export const overridesIn = (text: string | null): Overrides | null => optionsIn(text).overrides ?? null;
+
+/**
+ * The id of the correlation whose variants of agents a correlation uses: a replay those of the correlation that was there
+ * first, so that nothing differs but what the replay changes.
+ */
+export const variantsFrom = ({
+  id,
+  origin,
+  replay_options,
+}: Pick<CorrelationRow, 'id' | 'origin' | 'replay_options'>): string =>
+  optionsIn(replay_options).variants_from ?? origin ?? id;

@@ -10,7 +10,10 @@ import type { ExecutionFailure } from './ending-execution.js';
 import { executionEvent } from './execution-events.js';
 
 /** The execution and its attempt. */
-type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId' | 'replay'>;
+type Attempted = Pick<ClaimedExecution, 'id' | 'agent' | 'attempt' | 'correlationId' | 'replay'> & {
+  /** Absent if it has no variant. */
+  variant?: string | null;
+};
 
 /** Reports attempts to the log, the metrics, the traces and the streams. */
 @Injectable()
@@ -56,10 +59,15 @@ export class AttemptReports {
     { outcome, failure }: { outcome: ExecutionOutcome; failure?: ExecutionFailure },
     ms: number,
   ): void {
-    const { agent, replay } = execution;
-    if (outcome !== 'waiting') this.telemetry.executionEnded(agent, workOrigin(replay), outcome, ms);
+    const { agent, replay, variant = null } = execution;
+    const work = { agent, origin: workOrigin(replay), variant };
+    if (outcome !== 'waiting') this.telemetry.executionEnded(work, outcome, ms);
     execution.span.end({
-      attributes: { 'starling.execution.outcome': outcome, 'error.type': failure?.type },
+      attributes: {
+        'starling.execution.outcome': outcome,
+        'starling.variant': variant ?? undefined,
+        'error.type': failure?.type,
+      },
       failed: failure !== undefined,
     });
     const fields = {
@@ -67,6 +75,7 @@ export class AttemptReports {
       execution_id: execution.id,
       correlation_id: execution.correlationId,
       attempt: execution.attempt,
+      ...(variant !== null && { variant }),
       ...traceOf(execution),
       outcome,
       duration_ms: Math.round(ms),

@@ -1,5 +1,6 @@
 import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentOverride } from '../../catalog/override-options.js';
+import { BASE } from '../../catalog/variants.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import type { ExecutionRow } from './leased-executions.js';
 
@@ -29,6 +30,8 @@ export interface ClaimedExecution {
   definition: string | null;
   /** The options of its agent that its replay overrides; null for none. */
   override: AgentOverride | null;
+  /** The variant of its agent with which it runs, or `base`. Null if its agent has none, or if its replay overrides options of it. */
+  variant: string | null;
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
 }
@@ -51,7 +54,7 @@ type Row = Pick<
 /** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
 export const claimedExecution = (
   row: Row,
-  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override'> & { now: number },
+  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override' | 'variant'> & { now: number },
 ): ClaimedExecution => ({
   id: row.id,
   agent: row.agent,
@@ -68,9 +71,12 @@ export const claimedExecution = (
   inputs: held.inputs,
   definition: held.definition,
   override: held.override,
+  variant: held.variant,
   waitedMs: held.now - row.created_at,
 });
 
-/** Returns the digest of an agent's definition in this process; null if that is not known. */
-export const definitionOf = ({ definitions }: Catalog, agent: string): string | null =>
-  definitions.get(agent)?.digest ?? null;
+/** Returns the digest of an agent's definition in this process, with this variant; null if that is not known. */
+export function definitionOf({ definitions }: Catalog, agent: string, variant: string | null = null): string | null {
+  const own = definitions.get(agent);
+  return (variant === null || variant === BASE ? own : own?.variants.get(variant))?.digest ?? null;
+}

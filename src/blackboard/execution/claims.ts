@@ -14,6 +14,7 @@ import { findReplays, type RunningReplay } from '../correlations/replay-option-r
 import { NOT_REPLAYED } from '../correlations/replay-values.js';
 import { FairRows } from '../fairness/fair-rows.js';
 import { ClaimLimits } from '../limits/claim-limits.js';
+import { ExecutedVariants } from '../limits/executed-variants.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { countStarts } from './activity-event-rows.js';
@@ -38,6 +39,7 @@ export class Claims {
     private readonly timers: TimerQueue,
     limits: AgentLimits,
     private readonly sharedLimits: ClaimLimits,
+    private readonly variants: ExecutedVariants,
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
@@ -100,18 +102,28 @@ export class Claims {
     this.backlog.changed(tx, -starting.length);
     await countStarts(tx, starting, now);
     const inputsByExecution = Map.groupBy(inputs, ({ input_of }) => input_of);
-    return starting.map((row) =>
-      claimedExecution(
+    const names = await this.variants.names(
+      tx.db,
+      starting.map(({ queue: agent, correlation_id }) => ({
+        agent,
+        correlation: running.get(correlation_id)?.variantsFrom ?? correlation_id,
+      })),
+    );
+    return starting.map((row, index) => {
+      const override = overrideOf(running.get(row.correlation_id)?.overrides ?? null, row.queue);
+      const variant = override === null ? names[index]! : null;
+      return claimedExecution(
         { ...row, agent: row.queue },
         {
           leaseToken,
           inputs: inputsByExecution.get(row.id) ?? [],
-          definition: definitionOf(this.catalog, row.queue),
-          override: overrideOf(running.get(row.correlation_id)?.overrides ?? null, row.queue),
+          definition: definitionOf(this.catalog, row.queue, variant),
+          override,
+          variant,
           now,
         },
-      ),
-    );
+      );
+    });
   }
 
   /**

@@ -5,6 +5,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { Breakers } from '../limits/breakers.js';
+import { ExecutedVariants } from '../limits/executed-variants.js';
 import { LimitReleases } from '../limits/limit-releases.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { WorkflowErrors } from '../scheduling/workflow-errors.js';
@@ -17,7 +18,7 @@ import type { ReleasedExecution } from './lease-rows.js';
 
 /**
  * Records the end of an execution: its consumptions, its agent's activity, live events, an answer for
- * later executions, whose turn is next, what its breaker counts, and the WorkflowError and the failure group of a failure.
+ * later executions, whose turn is next, what its breaker and its variant count, and the WorkflowError and the failure group of a failure.
  */
 @Injectable()
 export class EndedExecutions {
@@ -28,6 +29,7 @@ export class EndedExecutions {
     private readonly cached: CachedAnswers,
     private readonly releases: LimitReleases,
     private readonly breakers: Breakers,
+    private readonly variants: ExecutedVariants,
   ) {}
 
   /** `outputs`: how many artifacts it published. */
@@ -73,19 +75,20 @@ export class EndedExecutions {
   }
 
   /**
-   * Counts the last attempt for its breaker, which it locks. Call it when the transaction locks no more correlations and
-   * executions, because those that wait for the breaker have locked theirs.
+   * Counts an attempt for its breaker and its variant, which it locks. Call it when the transaction locks no more correlations
+   * and executions, because those that wait for the breaker have locked theirs.
    */
   async countAttempt(
     tx: Transaction,
     now: number,
-    { agent, limitKeys, cache }: EndingExecution,
+    { agent, limitKeys, variant = null, replay, cache }: EndingExecution,
     { started_at: startedAt }: ReleasedExecution,
     failed: boolean,
   ): Promise<void> {
     // An answer from the cache says nothing about the engine, which was not invoked.
     if (!failed && cache && 'from' in cache) return;
     await this.breakers.record(tx, { agent, limitKeys, startedAt, failed, now });
+    await this.variants.record(tx, { agent, variant, replay, startedAt, failed, now });
   }
 
   private async ended(

@@ -45,6 +45,8 @@ export type EndingExecution = Pick<
     fromOutside?: boolean;
     /** The digest of its agent's definition. Absent if this process did not run the attempt. */
     definition?: string | null;
+    /** See ClaimedExecution. Absent if this process did not run the attempt. */
+    variant?: string | null;
     /** Absent if this process did not run the attempt, or if its agent has no `cache`. */
     cache?: CacheUse | null;
   };

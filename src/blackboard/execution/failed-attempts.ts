@@ -8,7 +8,6 @@ import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
-import { Breakers } from '../limits/breakers.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { countRetry } from './activity-event-rows.js';
 import { EndedExecutions } from './ended-executions.js';
@@ -31,7 +30,6 @@ export class FailedAttempts {
     private readonly tracker: CorrelationTracker,
     private readonly usages: Usages,
     private readonly endedExecutions: EndedExecutions,
-    private readonly breakers: Breakers,
     private readonly backlog: Backlog,
     private readonly signals: Signals,
     private readonly liveEvents: LiveEvents,
@@ -70,8 +68,7 @@ export class FailedAttempts {
       error_cause: failure.details?.cause ?? null,
       error_stack: failure.details?.stack ?? null,
     });
-    const { agent, limitKeys } = execution;
-    await this.breakers.record(tx, { agent, limitKeys, startedAt: released.started_at, failed: true, now });
+    await this.endedExecutions.countAttempt(tx, now, execution, released, true);
     await countRetry(tx, execution, now);
     this.backlog.changed(tx, 1);
     tx.afterCommit(() => this.signals.retryScheduled.publish(availableAt));

@@ -28,6 +28,7 @@ const CHANGED = [
   'failure_group',
   'ended_lease',
   'definition',
+  'variant',
 ] as const;
 
 type Change = Pick<Selectable<ExecutionsTable>, (typeof CHANGED)[number]> & Pick<NextState, 'state'>;
@@ -42,7 +43,7 @@ export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round'
  */
 export async function releaseLease(
   tx: Transaction,
-  { id, agent, leaseToken, attempt, replay, fromOutside = false, definition = null }: EndingExecution,
+  { id, agent, leaseToken, attempt, replay, fromOutside = false, definition = null, variant = null }: EndingExecution,
   next: NextState,
 ): Promise<ReleasedExecution | undefined> {
   const failure = next.state === 'failed' ? next.failure : null;
@@ -61,6 +62,7 @@ export async function releaseLease(
     failure_group: failure && !replay ? failureGroupOf(agent, failure.type, failure.message).id : null,
     ended_lease: fromOutside ? leaseToken : null,
     definition: next.state === 'pending' ? null : definition,
+    variant: next.state === 'pending' ? null : variant,
   });
   return released;
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { BASE } from '../../catalog/variants.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
@@ -138,11 +139,12 @@ export class Outcomes {
 
 /**
  * Whether the outcome shares its transaction with others: its usage, its answer, or many outputs, would make the others wait,
- * and executions with the same breaker change the same row.
+ * and executions with the same breaker or variant change the same row.
  */
 const isSmall = (execution: EndingExecution, outputs: readonly MatchedArtifact[]): boolean =>
   !hasSpent(execution) &&
   !execution.cache &&
   !hasBreaker(execution.limitKeys) &&
+  (execution.variant ?? BASE) === BASE &&
   outputs.length <= MOST_IN_GROUP &&
   outputs.every(({ draft, releaseAt }) => releaseAt === null && isShort(draft));

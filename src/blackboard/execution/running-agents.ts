@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
+import { overriddenAgent } from '../../catalog/overrides.js';
 import { type PreparedEngine, PreparedEngines } from '../../engines/engine.js';
 import { OverriddenAgents } from '../../engines/overridden-agents.js';
 import { DefinitionStore } from '../processes/definition-store.js';
@@ -30,9 +31,13 @@ export class RunningAgents {
     private readonly cached: CachedAnswers,
   ) {}
 
-  /** The agent of the configuration. */
-  configured({ agent, definition }: ClaimedExecution): RunningAgent {
-    return { agent: this.catalog.agent(agent)!, engine: this.engines.for(agent)!, definition };
+  /** The agent of the configuration, with the variant of the execution. */
+  configured({ agent: name, definition, variant }: ClaimedExecution): RunningAgent {
+    const agent = this.catalog.agent(name)!;
+    const other = agent.variants?.all.find((each) => each.name === variant);
+    if (!other) return { agent, engine: this.engines.for(name)!, definition };
+    const engine = this.engines.forVariant(name, other.name)!;
+    return { agent: overriddenAgent(agent, other.override), engine, definition };
   }
 
   /** The engine of one attempt, which takes an earlier answer if the agent has `cache`. */

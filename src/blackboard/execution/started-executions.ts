@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { BASE } from '../../catalog/variants.js';
 import { random } from '../../common/random.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { ImmediateStarts, type KeptSlot } from '../scheduling/immediate-starts.js';
@@ -35,7 +36,9 @@ export class StartedExecutions {
       },
       start: (row, inputs) => {
         const definition = definitionOf(this.catalog, agent);
-        const held = { leaseToken, inputs, definition, override: null, now: row.created_at };
+        // An execution with a variant needs a claim.
+        const variant = this.catalog.agent(agent)?.variants ? BASE : null;
+        const held = { leaseToken, inputs, definition, override: null, variant, now: row.created_at };
         loop.startKept(claimedExecution(row, held));
       },
     };

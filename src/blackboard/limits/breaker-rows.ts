@@ -8,13 +8,14 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 export interface OpenBreakerRow {
   breaker_key: string;
   open_until: number;
+  opened_at: number | null;
 }
 
 /** Finds those of the keys whose breaker is open or half-open. */
 export const findOpenAmong = preparedWithList<object, string, OpenBreakerRow>((db, _place, keys) =>
   db
     .selectFrom('breakers')
-    .select(['breaker_key', 'open_until'])
+    .select(['breaker_key', 'open_until', 'opened_at'])
     .where('breaker_key', 'in', keys)
     .where('open_until', 'is not', null)
     .$narrowType<{ open_until: number }>(),
@@ -26,6 +27,7 @@ export const countOpen = (db: Reader): Promise<{ agent: string; count: number }[
     .selectFrom('breakers')
     .select(['agent', ({ fn }) => fn.countAll<number>().as('count')])
     .where('open_until', 'is not', null)
+    .where('variant', 'is', null)
     .groupBy('agent')
     .execute();
 
@@ -33,7 +35,7 @@ export const countOpen = (db: Reader): Promise<{ agent: string; count: number }[
 export const holdOrMake = prepared<BreakersTable, BreakersTable>((db, place) =>
   db
     .insertInto('breakers')
-    .values(places(place, ['breaker_key', 'agent', 'outcomes', 'open_until', 'forget_at']))
+    .values(places(place, ['breaker_key', 'agent', 'variant', 'outcomes', 'open_until', 'opened_at', 'forget_at']))
     // Changes nothing, but locks the row until the transaction ends and returns it.
     .onConflict((conflict) =>
       conflict.column('breaker_key').doUpdateSet({ breaker_key: (eb) => eb.ref('excluded.breaker_key') }),
@@ -50,10 +52,10 @@ export const holdIfMade = prepared<Pick<BreakersTable, 'breaker_key'>, BreakersT
     .returningAll(),
 );
 
-export const saveBreaker = prepared<Omit<BreakersTable, 'agent'>, unknown>((db, place) =>
+export const saveBreaker = prepared<Omit<BreakersTable, 'agent' | 'variant'>, unknown>((db, place) =>
   db
     .updateTable('breakers')
-    .set(places(place, ['outcomes', 'open_until', 'forget_at']))
+    .set(places(place, ['outcomes', 'open_until', 'opened_at', 'forget_at']))
     .where('breaker_key', '=', place('breaker_key')),
 );
 

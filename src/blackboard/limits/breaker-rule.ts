@@ -6,6 +6,9 @@ import type { BreakerRule } from '../../catalog/definitions.js';
 const FAILED = '1';
 const WORKED = '0';
 
+/** When a breaker opens, and for how long. */
+export type AttemptRule = Pick<BreakerRule, 'failures' | 'of' | 'openMs'>;
+
 export interface BreakerState {
   /** A letter for each of the last attempts, the oldest first. Empty unless the breaker is closed. */
   outcomes: string;
@@ -22,7 +25,7 @@ export interface EndedAttempt {
 
 /** The breaker after an attempt. Null: it is closed, and no failure counts. */
 export function afterAttempt(
-  { failures, of, openMs }: BreakerRule,
+  { failures, of, openMs }: AttemptRule,
   state: BreakerState | null,
   { startedAt, failed, now }: EndedAttempt,
 ): BreakerState | null {

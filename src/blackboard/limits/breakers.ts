@@ -3,8 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { breakerAgent, breakerName } from '../../catalog/limits.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import { countOpen, deleteBreaker, holdIfMade, holdOrMake, saveBreaker } from './breaker-rows.js';
-import { afterAttempt, type EndedAttempt } from './breaker-rule.js';
+import { countAttempt } from './attempt-counts.js';
+import { countOpen, deleteBreaker } from './breaker-rows.js';
+import type { EndedAttempt } from './breaker-rule.js';
 import { keyText, parseKeys } from './limit-usage.js';
 
 /** The breaker of a key that no attempt has used for so long starts again. */
@@ -31,8 +32,8 @@ export class Breakers {
   ) {}
 
   /**
-   * Records the outcome of an attempt in the transaction that stores it. The breaker is locked after all correlations and
-   * executions of the transaction, and each such transaction locks one. For agents without a breaker, it asks the database nothing.
+   * Records the outcome of an attempt in the transaction that stores it. For agents without a breaker, it asks the database
+   * nothing.
    */
   async record(tx: Transaction, { agent, limitKeys, startedAt, ...ended }: EndedExecutionAttempt): Promise<void> {
     const rule = this.catalog.agent(agent)?.breaker;
@@ -43,20 +44,8 @@ export class Breakers {
     const breaker_key = keyText(key);
     // The configuration no longer has it. Processes without the agent go by the row, and would let one start at a time.
     if (rule === null) return void (await deleteBreaker(tx.db, { breaker_key }));
-    const forget_at = ended.now + FORGOTTEN_AFTER_MS;
-    const made = { breaker_key, agent, outcomes: '', open_until: null, forget_at };
-    const [known] = await (ended.failed ? holdOrMake(tx.db, made) : holdIfMade(tx.db, { breaker_key }));
-    if (!known) return;
-    const state = { outcomes: known.outcomes, openUntil: known.open_until };
-    const next = afterAttempt(rule, state, { ...ended, startedAt });
-    if (next === null) await deleteBreaker(tx.db, { breaker_key });
-    else if (next !== state)
-      await saveBreaker(tx.db, {
-        breaker_key,
-        outcomes: next.outcomes,
-        open_until: next.openUntil,
-        forget_at: Math.max(forget_at, (next.openUntil ?? 0) + FORGOTTEN_AFTER_MS),
-      });
+    const counter = { key: breaker_key, agent, variant: null, forgottenAfterMs: FORGOTTEN_AFTER_MS };
+    await countAttempt(tx, counter, rule, { ...ended, startedAt });
   }
 
   /** Agent with a breaker → how many of its breakers are open or half-open. */

@@ -6,8 +6,10 @@ import { BlockedExecutions } from './blocked-executions.js';
 import { Breakers } from './breakers.js';
 import { ChangedLimits } from './changed-limits.js';
 import { ClaimLimits } from './claim-limits.js';
+import { ExecutedVariants } from './executed-variants.js';
 import { LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
+import { LimitReports } from './limit-reports.js';
 import { LimitWaits } from './limit-waits.js';
 import { SharedLimits } from './shared-limits.js';
 
@@ -18,11 +20,23 @@ import { SharedLimits } from './shared-limits.js';
     Breakers,
     ChangedLimits,
     ClaimLimits,
+    ExecutedVariants,
     LimitQueues,
     LimitReleases,
+    LimitReports,
     LimitWaits,
     SharedLimits,
   ],
-  exports: [Breakers, ChangedLimits, ClaimLimits, LimitQueues, LimitReleases, LimitWaits, SharedLimits],
+  exports: [
+    Breakers,
+    ChangedLimits,
+    ClaimLimits,
+    ExecutedVariants,
+    LimitQueues,
+    LimitReleases,
+    LimitReports,
+    LimitWaits,
+    SharedLimits,
+  ],
 })
 export class LimitsModule {}

@@ -18,8 +18,9 @@ export interface CorrelationRecord {
 /** The agents now. */
 export interface CurrentAgents {
   agents: readonly AgentDefinition[];
-  digestOf(agent: string): string | null;
-  /** Whether the agent's definition was in use before the correlation ended. */
+  /** Whether the agent has this definition, itself or with one of its variants. Never for an agent that must run again. */
+  isCurrent(agent: string, digest: string | null): boolean;
+  /** Whether such a definition of the agent was in use before the correlation ended. */
   isAsOld(agent: string): boolean;
 }
 
@@ -85,7 +86,7 @@ export class AnsweredWork {
 
   private isStillValid({ state, agent, definition }: RecordedExecution): boolean {
     const hasResult = state === 'completed' || state === 'failed';
-    return hasResult && definition !== null && definition === this.current.digestOf(agent);
+    return hasResult && this.current.isCurrent(agent, definition);
   }
 
   /** A changed agent that reacts to single artifacts decides again, because its conditions may have changed too. */
@@ -163,11 +164,11 @@ export class AnsweredWork {
   private isChanged(agent: string): boolean {
     const known = this.changed.get(agent);
     if (known !== undefined) return known;
-    const digests = this.startedBy(agent);
-    const now = this.current.digestOf(agent);
+    const own = this.startedBy(agent);
     const isChanged =
-      now === null ||
-      (digests.length > 0 ? digests.every(({ definition }) => definition !== now) : !this.current.isAsOld(agent));
+      own.length > 0
+        ? own.every(({ definition }) => !this.current.isCurrent(agent, definition))
+        : !this.current.isAsOld(agent);
     this.changed.set(agent, isChanged);
     return isChanged;
   }

@@ -6,6 +6,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { findCorrelation, HAS_RUN } from '../correlations/correlation-rows.js';
+import { variantsFrom } from '../correlations/replay-options.js';
 import type { CorrelationRow } from '../correlations/tracked-correlation.js';
 import { fittingSubscription } from '../publishing/input-fit.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
@@ -29,6 +30,8 @@ export interface Original {
   invoked: InvokedExecution | null;
   /** The positions of its inputs. They triggered no agent. */
   invokedInputs: readonly number[];
+  /** The correlation whose variants it used. */
+  variantsFrom: string;
 }
 
 /** Reads what a replay repeats. */
@@ -52,7 +55,7 @@ export class Originals {
       );
     if (artifacts.length === 0)
       throw new DomainError('conflict', `Correlation ${id} has no artifact of a client, so there is nothing to replay`);
-    return { id, artifacts, ...(await invokedIn(reader, correlation)) };
+    return { id, artifacts, ...(await invokedIn(reader, correlation)), variantsFrom: variantsFrom(correlation) };
   }
 
   /** Only this artifact of its correlation. DomainError as in `ofCorrelation`. */
@@ -65,7 +68,8 @@ export class Originals {
         'conflict',
         `Artifact ${artifactId} was published by ${row.produced_by}; replay its correlation ${row.correlation_id}, or an artifact of a client`,
       );
-    const invoked = await invokedIn(reader, await findUsable(reader, row.correlation_id));
+    const correlation = await findUsable(reader, row.correlation_id);
+    const invoked = await invokedIn(reader, correlation);
     if (invoked.invokedInputs.includes(row.seq)) {
       if (invoked.invokedInputs.length > 1)
         throw new DomainError(
@@ -74,7 +78,7 @@ export class Originals {
         );
     } else Object.assign(invoked, { invoked: null, invokedInputs: [] });
     const artifact = { seq: row.seq, id: row.id, type: row.type, payload_bytes: row.payload_bytes };
-    return { id: row.correlation_id, artifacts: [artifact], ...invoked };
+    return { id: row.correlation_id, artifacts: [artifact], ...invoked, variantsFrom: variantsFrom(correlation) };
   }
 
   /** Reads its artifacts. DomainError `conflict` if retention has deleted some meanwhile. */

@@ -122,6 +122,7 @@ export const insertRecordedExecutions = preparedInsert('executions', [
   'error_cause',
   'error_stack',
   'definition',
+  'variant',
 ]);
 
 export const insertRecordedInputs = preparedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);

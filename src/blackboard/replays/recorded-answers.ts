@@ -7,7 +7,6 @@ import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { effectOf } from '../../engines/effects.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
 import { Answers } from '../execution/answers.js';
-import { definitionOf } from '../execution/claimed-execution.js';
 import { type ExecutionFailure, notInShadow } from '../execution/ending-execution.js';
 import { findInputArtifacts } from '../limits/keyless-rows.js';
 import type { MatchedArtifact } from '../publishing/matched-artifacts.js';
@@ -47,7 +46,7 @@ export class RecordedAnswers {
     // The attempts of the record would be mixed with its own.
     if (execution.attempt > 1 || execution.round > 0)
       return notRun(agent, 'its definition has changed since the replay ran it');
-    const answered = { replay, origin, agent: agent.name, definition: definitionOf(this.catalog, agent.name) };
+    const answered = { replay, origin, agent: agent.name, definitions: this.catalog.digestsOf(agent.name) };
     const digest = await parsing(execution.input_bytes, async () =>
       digestOf(batch, await findInputArtifacts(reader, id)),
     );

@@ -101,6 +101,7 @@ const copyOf = (execution: RecordedExecution, id: string, correlation: TrackedCo
   error_cause: execution.error_cause,
   error_stack: execution.error_stack,
   definition: execution.definition,
+  variant: execution.variant,
 });
 
 interface NewIds {

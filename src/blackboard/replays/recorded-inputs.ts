@@ -25,8 +25,8 @@ export interface Answered {
   replay: string;
   origin: string;
   agent: string;
-  /** The digest of the definition that they had. Null if it is not known; then there are none. */
-  definition: string | null;
+  /** The digests of the definitions that they may have had. Without one, there are none. */
+  definitions: readonly string[];
 }
 
 interface InputRecord {

@@ -1,8 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
-import { Catalog } from '../../catalog/catalog.js';
+import { Catalog, digestsOf } from '../../catalog/catalog.js';
 import { type AgentDefinition, OUTSIDE } from '../../catalog/definitions.js';
 import { overrideOf, type Overrides } from '../../catalog/overrides.js';
+import type { ConfiguredDefinition } from '../../catalog/stored-definition.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -61,19 +62,24 @@ export class Records {
 
   /**
    * Agents of which something is overridden count as changed, and in a shadow replay so do those whose model it asks
-   * again.
+   * again. An agent that has several variants is unchanged with each of them.
    */
   async currentAgents(original: Original, mode: ReplayMode, overrides: Overrides | null): Promise<CurrentAgents> {
     const { reader } = this.unitOfWork;
     const { definitions } = this.catalog;
     const settledAt = (await findCorrelation(reader, original.id))?.settled_at ?? 0;
-    const digests = [...definitions.values()].map(({ digest }) => digest);
+    const digests = [...definitions.values()].flatMap(digestsOf);
     const uses = digests.length > 0 ? await findFirstUses(reader, {}, digests) : [];
     const old = new Set(uses.filter(({ first_used_at }) => first_used_at <= settledAt).map(({ digest }) => digest));
     const asked = new Set(mode === 'shadow' ? this.catalog.agents.filter(isAsked).map(({ name }) => name) : []);
-    const digestOf = (agent: string): string | null =>
-      asked.has(agent) || overrideOf(overrides, agent) ? null : (definitions.get(agent)?.digest ?? null);
-    return { agents: this.catalog.agents, digestOf, isAsOld: (agent) => old.has(digestOf(agent) ?? '') };
+    const isTaken = (agent: string): boolean => !asked.has(agent) && !overrideOf(overrides, agent);
+    const isOld = (own: ConfiguredDefinition | undefined): boolean =>
+      own !== undefined && digestsOf(own).some((digest) => old.has(digest));
+    return {
+      agents: this.catalog.agents,
+      isCurrent: (agent, digest) => isTaken(agent) && this.catalog.hasDefinition(agent, digest),
+      isAsOld: (agent) => isTaken(agent) && isOld(definitions.get(agent)),
+    };
   }
 }
 

@@ -90,7 +90,8 @@ export class Replays {
       await tx.lock(lockKeys);
       const changes = this.tracker.begin(tx);
       const beginning = original.invoked ? 'invoked' : 'published';
-      const replay = { origin: original.id, replay_mode: mode, replay_options: replayOptionsText(overrides) };
+      const from = original.variantsFrom === original.id ? null : original.variantsFrom;
+      const replay = { origin: original.id, replay_mode: mode, replay_options: replayOptionsText(overrides, from) };
       const correlation = await changes.create(correlationId, { background: true, beginning, replay });
       await store(tx, changes, correlation);
       this.arrivals.refuseExcess(tx);

@@ -60,20 +60,20 @@ export type RecordedAnswer = NonNullable<Awaited<ReturnType<typeof findRecordedA
 export const findRecordedAnswer = (db: Reader, seq: number) =>
   db
     .selectFrom('executions')
-    .select(['id', 'state', 'attempt', 'round', 'definition'])
+    .select(['id', 'state', 'attempt', 'round', 'definition', 'variant'])
     .select(['error_type', 'error_message', 'error_cause', 'error_stack'])
     .where('seq', '=', seq)
     .where(isInState('completed', 'failed'))
     .executeTakeFirst();
 
-/** Finds the executions of an agent in a correlation that have ended with an answer and had this definition. */
+/** Finds the executions of an agent in a correlation that have ended with an answer and had one of these definitions. */
 export async function findAnsweredSeqs(
   db: Reader,
-  { origin, agent, definition }: { origin: string; agent: string; definition: string | null },
+  { origin, agent, definitions }: { origin: string; agent: string; definitions: readonly string[] },
 ): Promise<number[]> {
-  if (definition === null) return [];
+  if (definitions.length === 0) return [];
   // Without order and limit, for which Postgres would read the executions of all correlations.
-  const rows = await answered(db, origin, agent).select('seq').where('definition', '=', definition).execute();
+  const rows = await answered(db, origin, agent).select('seq').where('definition', 'in', definitions).execute();
   return rows.map(({ seq }) => seq).sort((one, other) => one - other);
 }
 

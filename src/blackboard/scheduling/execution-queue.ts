@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
+import { variantFor } from '../../catalog/variants.js';
 import { newId } from '../../common/ids.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { mayHaveEffects } from '../../engines/effects.js';
@@ -11,6 +12,7 @@ import { NEVER } from '../../queue/queue.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { variantsFrom } from '../correlations/replay-options.js';
 import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlockedAmong } from '../limits/limit-rows.js';
@@ -125,8 +127,12 @@ export class ExecutionQueue {
     row: NewExecutionRow,
   ): Promise<void> {
     const isPlaced = row.available_at === null || row.blocked_on !== null;
-    // A claim holds the locks of limits, and reads what a replay overrides.
-    const needsClaim = row.available_at !== null || row.limit_keys !== null || correlation.replay_options !== null;
+    // A claim holds the locks of limits, and reads what a replay overrides and which variants are rolled back.
+    const needsClaim =
+      row.available_at !== null ||
+      row.limit_keys !== null ||
+      correlation.replay_options !== null ||
+      this.hasVariant(row.agent, correlation);
     const slot = known && !needsClaim ? this.starts.keepSlot(tx, row.agent, row.id) : null;
     if (slot) await this.insertRunning(tx, row, slot, known!);
     else await this.insertPending(tx, row);
@@ -159,6 +165,11 @@ export class ExecutionQueue {
       }
     });
     await slot.countStart(row);
+  }
+
+  private hasVariant(agent: string, correlation: TrackedCorrelation): boolean {
+    const variants = this.catalog.agent(agent)?.variants;
+    return Boolean(variants && variantFor(agent, variants, variantsFrom(correlation)));
   }
 
   /** An execution keeps the limits and the keys that it is queued with. */

@@ -30,6 +30,7 @@ import { breakers } from './0021-breakers.js';
 import { debounce } from './0022-debounce.js';
 import { heldLimits } from './0023-held-limits.js';
 import { experiments } from './0024-experiments.js';
+import { variants } from './0025-variants.js';
 import { forgottenBreakers } from './0026-forgotten-breakers.js';
 import type { NumberedMigration } from './migration.js';
 
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   debounce,
   heldLimits,
   experiments,
+  variants,
   forgottenBreakers,
 ];
 

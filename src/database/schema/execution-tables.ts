@@ -86,6 +86,11 @@ export interface ExecutionsTable {
   /** The digest of the agent's definition that its last attempt had. Null before its end, and if it is not known. */
   definition: Generated<string | null>;
   /**
+   * The variant of the agent that its last attempt had, or `base` for the agent's own options. Null before its end, and if
+   * the agent has no variants.
+   */
+  variant: Generated<string | null>;
+  /**
    * JSON: `[limit, key, units]` of each limit that it takes part in, with the keys that its inputs gave when it was
    * queued. Null if there is none, or if they are not computed yet.
    */
@@ -173,15 +178,22 @@ export interface LimitRatesTable {
   used_until: number;
 }
 
-/** Breakers of agents. A key of whose last attempts none failed has no row. */
+/**
+ * Breakers of agents, and variants of agents with `rollback`, which are breakers that never close. A key of whose last
+ * attempts none failed has no row.
+ */
 export interface BreakersTable {
-  /** The form of `executions.blocked_on`. */
+  /** The form of `executions.blocked_on`, or the key of a variant (src/catalog/variants.ts). */
   breaker_key: string;
   agent: string;
+  /** Null for a breaker. */
+  variant: string | null;
   /** Which of the last attempts failed (src/blackboard/limits/breaker-rule.ts). */
   outcomes: string;
   /** Until then nothing starts (epoch ms), and after it one attempt at a time. Null if the breaker is closed. */
   open_until: number | null;
+  /** When it opened last (epoch ms). Null if it is closed. */
+  opened_at: number | null;
   /** The row is deleted after this time (epoch ms), unless an attempt ends before. */
   forget_at: number;
 }

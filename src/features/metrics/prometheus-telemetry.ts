@@ -1,7 +1,13 @@
 import { Injectable } from '@nestjs/common';
 import { Counter, Gauge, Histogram } from 'prom-client';
 
-import { type AttemptOutcome, Telemetry, type TryOutcome, type WorkOrigin } from '../../common/telemetry.js';
+import {
+  type AgentWork,
+  type AttemptOutcome,
+  Telemetry,
+  type TryOutcome,
+  type WorkOrigin,
+} from '../../common/telemetry.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -10,7 +16,7 @@ const LONG_SECONDS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 300,
 /** Records the core's telemetry as Prometheus metrics of this process. */
 @Injectable()
 export class PrometheusTelemetry extends Telemetry {
-  private readonly executions: Histogram<'agent' | 'origin' | 'outcome'>;
+  private readonly executions: Histogram<'agent' | 'origin' | 'variant' | 'outcome'>;
   private readonly waits: Histogram<'agent' | 'origin'>;
   private readonly deliveries: Histogram<'outcome'>;
   private readonly deadDeliveries: Counter;
@@ -18,17 +24,17 @@ export class PrometheusTelemetry extends Telemetry {
   private readonly predicateFailures: Counter<'agent'>;
   private readonly timerFailures: Counter<'kind'>;
   private readonly streams: Gauge;
-  private readonly tokens: Counter<'agent' | 'origin' | 'model' | 'direction'>;
-  private readonly costs: Counter<'agent' | 'origin' | 'model'>;
-  private readonly modelLatencies: Histogram<'agent' | 'origin' | 'model'>;
+  private readonly tokens: Counter<'agent' | 'origin' | 'variant' | 'model' | 'direction'>;
+  private readonly costs: Counter<'agent' | 'origin' | 'variant' | 'model'>;
+  private readonly modelLatencies: Histogram<'agent' | 'origin' | 'variant' | 'model'>;
 
   constructor(registry: MetricsRegistry) {
     super();
     const registers = [registry];
     this.executions = new Histogram({
       name: 'starling_execution_duration_seconds',
-      help: 'Duration of an attempt of an execution, by agent, origin (live or replay) and outcome',
-      labelNames: ['agent', 'origin', 'outcome'],
+      help: 'Duration of an attempt of an execution, by agent, origin (live or replay), variant and outcome',
+      labelNames: ['agent', 'origin', 'variant', 'outcome'],
       buckets: LONG_SECONDS,
       registers,
     });
@@ -74,26 +80,26 @@ export class PrometheusTelemetry extends Telemetry {
     this.tokens = new Counter({
       name: 'starling_model_tokens_total',
       help: 'Tokens that models read (input) and wrote (output) for agents',
-      labelNames: ['agent', 'origin', 'model', 'direction'],
+      labelNames: ['agent', 'origin', 'variant', 'model', 'direction'],
       registers,
     });
     this.costs = new Counter({
       name: 'starling_model_cost_total',
       help: 'Cost of these tokens, in the currency of the configured prices',
-      labelNames: ['agent', 'origin', 'model'],
+      labelNames: ['agent', 'origin', 'variant', 'model'],
       registers,
     });
     this.modelLatencies = new Histogram({
       name: 'starling_model_latency_seconds',
       help: 'Duration of all calls of a model in one attempt of an execution',
-      labelNames: ['agent', 'origin', 'model'],
+      labelNames: ['agent', 'origin', 'variant', 'model'],
       buckets: LONG_SECONDS,
       registers,
     });
   }
 
-  executionEnded(agent: string, origin: WorkOrigin, outcome: AttemptOutcome, durationMs: number): void {
-    this.executions.observe({ agent, origin, outcome }, durationMs / 1_000);
+  executionEnded(work: AgentWork, outcome: AttemptOutcome, durationMs: number): void {
+    this.executions.observe({ ...labelsOf(work), outcome }, durationMs / 1_000);
   }
 
   executionClaimed(agent: string, origin: WorkOrigin, waitedMs: number): void {
@@ -126,13 +132,16 @@ export class PrometheusTelemetry extends Telemetry {
   }
 
   modelUsed(
-    agent: string,
-    origin: WorkOrigin,
-    { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[2],
+    work: AgentWork,
+    { model, inputTokens, outputTokens, cost, latencyMs }: Parameters<Telemetry['modelUsed']>[1],
   ): void {
-    this.tokens.inc({ agent, origin, model, direction: 'input' }, inputTokens);
-    this.tokens.inc({ agent, origin, model, direction: 'output' }, outputTokens);
-    if (cost !== null) this.costs.inc({ agent, origin, model }, cost);
-    this.modelLatencies.observe({ agent, origin, model }, latencyMs / 1_000);
+    const labels = { ...labelsOf(work), model };
+    this.tokens.inc({ ...labels, direction: 'input' }, inputTokens);
+    this.tokens.inc({ ...labels, direction: 'output' }, outputTokens);
+    if (cost !== null) this.costs.inc(labels, cost);
+    this.modelLatencies.observe(labels, latencyMs / 1_000);
   }
 }
+
+/** Agents without variants have no such label. */
+const labelsOf = ({ agent, origin, variant }: AgentWork) => ({ agent, origin, ...(variant !== null && { variant }) });

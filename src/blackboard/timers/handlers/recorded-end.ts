@@ -82,7 +82,9 @@ export class RecordedEnd implements TimerHandler {
     held: EndingExecution,
     { recorded, outputs, failure }: End,
   ): Promise<void> {
-    const ending = recorded ? { ...held, attempt: recorded.attempt, definition: recorded.definition } : held;
+    const ending = recorded
+      ? { ...held, attempt: recorded.attempt, definition: recorded.definition, variant: recorded.variant }
+      : held;
     if (failure) await this.failedAttempts.failWith(tx, changes, ending, failure);
     else await this.outcomes.completeWith(tx, changes, ending, outputs);
     if (!recorded) return;
