@@ -1605,6 +1605,7 @@ export interface components {
             skipped_for?: string;
             /** Format: uuid */
             superseded_by?: string;
+            variant?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -1923,6 +1924,20 @@ export interface components {
             labels: string[];
             tenant_id: string | null;
         };
+        VariantBody: {
+            name: string;
+            share: number;
+            /** Format: date-time */
+            rolled_back_at: string | null;
+        };
+        RollbackBody: {
+            failures: number;
+            of: number;
+        };
+        VariantsBody: {
+            items: components["schemas"]["VariantBody"][];
+            rollback: components["schemas"]["RollbackBody"] | null;
+        };
         AgentBody: {
             name: string;
             description: string;
@@ -1931,6 +1946,7 @@ export interface components {
             paused: boolean;
             waiting: number;
             breaker?: components["schemas"]["BreakerBody"];
+            variants?: components["schemas"]["VariantsBody"];
             engine: components["schemas"]["AgentEngineBody"];
             options: components["schemas"]["AgentOptionsBody"];
         };
@@ -1959,6 +1975,14 @@ export interface components {
             artifacts_consumed: number;
             artifacts_produced: number;
         };
+        VariantHistoryBody: {
+            name: string;
+            executions: number;
+            failures: number;
+            p50_ms: number | null;
+            p95_ms: number | null;
+            usage?: components["schemas"]["UsageBody"];
+        };
         HistoryContent: {
             total_executions: number;
             total_artifacts_consumed: number;
@@ -1967,6 +1991,7 @@ export interface components {
                 [key: string]: components["schemas"]["HourBody"];
             };
             usage?: components["schemas"]["UsageBody"];
+            variants?: components["schemas"]["VariantHistoryBody"][];
         };
         HistoryBody: {
             agent_id: string;
@@ -2083,6 +2108,7 @@ export interface components {
             superseded_by?: string;
             failure_group: string | null;
             definition: string | null;
+            variant?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */
@@ -2181,6 +2207,7 @@ export interface components {
             superseded_by?: string;
             failure_group: string | null;
             definition: string | null;
+            variant?: string;
             assignee: string | null;
             claimed_by: string | null;
             /** Format: date-time */

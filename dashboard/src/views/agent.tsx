@@ -17,6 +17,7 @@ import { Executions } from './agent/executions';
 import { History } from './agent/history';
 import { Options } from './agent/options';
 import { RunSection } from './agent/run-section';
+import { Variants } from './agent/variants';
 
 type Agent = Schemas['AgentBody'];
 
@@ -74,6 +75,7 @@ function Body({ agent }: { agent: Agent }): ReactNode {
       <div className="flex min-w-0 flex-col gap-4">
         <Flow agent={agent} />
         <Options agent={agent} />
+        {agent.variants && <Variants agent={agent.name} variants={agent.variants} />}
         <RunSection agent={agent} />
       </div>
       <div className="flex min-w-0 flex-col gap-4">

@@ -31,6 +31,7 @@ type ExecutionColumn =
   | 'cached_from'
   | 'skipped_for'
   | 'superseded_by'
+  | 'variant'
   | OutsideColumn;
 /** The columns that say who must do the work outside of Starling, and who is doing it. */
 type OutsideColumn = 'assignee' | 'claimed_by' | 'lease_owner' | 'lease_until';
@@ -160,6 +161,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.cached_from',
       'executions.skipped_for',
       'executions.superseded_by',
+      'executions.variant',
       'executions.assignee',
       'executions.claimed_by',
       'executions.lease_owner',

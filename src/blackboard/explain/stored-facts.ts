@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Subscription } from '../../catalog/definitions.js';
+import { BASE } from '../../catalog/variants.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { NEVER } from '../../queue/queue.js';
@@ -65,9 +66,10 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
 
 function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
   const { agent, state, replay, attempt, available_at, ended_at } = execution;
-  const { error_message, cancelled_by, cached_from, skipped_for, superseded_by } = execution;
+  const { error_message, cancelled_by, cached_from, skipped_for, superseded_by, variant } = execution;
   const { paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
+  const how = variant === null || variant === BASE ? '' : `, with the variant ${variant}`;
   switch (state) {
     case 'pending':
       if (!known.hasAgent(agent)) return `waits, since no process has the agent ${agent}`;
@@ -85,9 +87,9 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
         ? `is running attempt ${attempt}`
         : `is held by ${claimed_by ?? 'an external worker'} until ${toTimestamp(until)}, in attempt ${attempt}`;
     case 'completed':
-      return `completed at ${toTimestamp(ended_at!)}${cached_from === null ? '' : ` with the answer of the execution ${cached_from}, by cache`}`;
+      return `completed at ${toTimestamp(ended_at!)}${cached_from === null ? '' : ` with the answer of the execution ${cached_from}, by cache`}${how}`;
     case 'failed':
-      return `failed permanently at ${toTimestamp(ended_at!)}, in attempt ${attempt}: ${error_message}`;
+      return `failed permanently at ${toTimestamp(ended_at!)}, in attempt ${attempt}${how}: ${error_message}`;
     case 'cancelled':
       if (skipped_for !== null)
         return `was skipped at ${toTimestamp(ended_at!)}, because the execution ${skipped_for}, whose key of singleton is the same, had not ended`;

@@ -77,6 +77,7 @@ const OF_EXECUTION = [
   'cached_from',
   'skipped_for',
   'superseded_by',
+  'variant',
 ] as const;
 
 export type ExecutionOfTrace = Pick<Selectable<ExecutionsTable>, (typeof OF_EXECUTION)[number]> & {

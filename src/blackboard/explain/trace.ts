@@ -64,6 +64,8 @@ export interface TracedExecution {
   skipped_for?: string;
   /** The artifact that took the place of its input by `debounce`, so that it did not run. Absent for all others. */
   superseded_by?: string;
+  /** The variant of its agent that its last attempt had. Absent before its end, and if the agent has none. */
+  variant?: string;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: string | null;
   /** The name that the last claimant gave. */

@@ -189,6 +189,7 @@ const executionOf = (
   ...(row.cached_from !== null && { cached_from: row.cached_from }),
   ...(row.skipped_for !== null && { skipped_for: row.skipped_for }),
   ...(row.superseded_by !== null && { superseded_by: row.superseded_by }),
+  ...(row.variant !== null && { variant: row.variant }),
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOrNull(heldUntil(row)),

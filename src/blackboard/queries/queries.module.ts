@@ -16,6 +16,7 @@ import { FailureRollup } from './failure-rollup.js';
 import { Rollups } from './rollups.js';
 import { StoredTexts } from './stored-texts.js';
 import { ArtifactTermRollup, ExecutionTermRollup } from './term-rollups.js';
+import { VariantHistory } from './variant-history.js';
 
 @Module({
   imports: [DatabaseModule],
@@ -36,6 +37,7 @@ import { ArtifactTermRollup, ExecutionTermRollup } from './term-rollups.js';
     FailureRollup,
     Rollups,
     StoredTexts,
+    VariantHistory,
   ],
   exports: [
     ActivityCounts,
@@ -48,6 +50,7 @@ import { ArtifactTermRollup, ExecutionTermRollup } from './term-rollups.js';
     ChangelogStore,
     FailureGroups,
     StoredTexts,
+    VariantHistory,
   ],
 })
 export class QueriesModule {}

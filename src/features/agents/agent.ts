@@ -1,12 +1,25 @@
+import type { HistoryOfVariant } from '../../blackboard/queries/variant-history.js';
 import type { AgentDefinition, BreakerRule, Subscription } from '../../catalog/definitions.js';
+import { type Variants, WHOLE } from '../../catalog/variants.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import { modelOf } from '../../engines/llm/llm-options.js';
+import { usageField } from '../../http/dto/usage-body.js';
 import type { AgentOptionsBody } from './dto/agent-options-body.js';
-import type { AgentBody, BreakerBody, SubscriptionBody } from './dto/agents-body.js';
+import type { AgentBody, BreakerBody, SubscriptionBody, VariantsBody } from './dto/agents-body.js';
+import type { VariantHistoryBody } from './dto/history-body.js';
 
 /** It leaves out URLs, commands, headers and instructions, because they may contain secrets. */
 export const agentBody = (
   agent: AgentDefinition,
-  { openBreakers, ...now }: Pick<AgentBody, 'paused' | 'waiting'> & { openBreakers: number },
+  {
+    openBreakers,
+    rolledBack,
+    ...now
+  }: Pick<AgentBody, 'paused' | 'waiting'> & {
+    openBreakers: number;
+    /** Variant → since when it is rolled back (epoch ms). */
+    rolledBack: ReadonlyMap<string, number>;
+  },
 ): AgentBody => ({
   name: agent.name,
   description: agent.description,
@@ -14,6 +27,7 @@ export const agentBody = (
   outputs: [...new Set(agent.outputs.map(({ type }) => type))],
   ...now,
   ...(agent.breaker && { breaker: breakerBody(agent.breaker, openBreakers) }),
+  ...(agent.variants && { variants: variantsBody(agent.variants, rolledBack) }),
   engine: { kind: agent.engine.kind, model: modelOf(agent) },
   options: optionsBody(agent),
 });
@@ -32,6 +46,20 @@ const breakerBody = ({ failures, of, openMs, key }: BreakerRule, open: number): 
   open_ms: openMs,
   key,
   open,
+});
+
+const variantsBody = ({ all, rollback }: Variants, rolledBack: ReadonlyMap<string, number>): VariantsBody => ({
+  items: all.map(({ name, share }) => ({
+    name,
+    share: share / WHOLE,
+    rolled_back_at: rolledBack.has(name) ? toTimestamp(rolledBack.get(name)!) : null,
+  })),
+  rollback,
+});
+
+export const variantHistoryBody = ({ usage, ...history }: HistoryOfVariant): VariantHistoryBody => ({
+  ...history,
+  ...usageField(usage),
 });
 
 const optionsBody = (agent: AgentDefinition): AgentOptionsBody => ({

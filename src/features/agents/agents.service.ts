@@ -1,12 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
-import { Breakers } from '../../blackboard/limits/breakers.js';
 import { DirectRuns } from '../../blackboard/publishing/direct-runs.js';
 import type { HourOfActivity } from '../../blackboard/queries/activity-totals.repository.js';
 import { AgentHistory } from '../../blackboard/queries/agent-history.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { VariantHistory } from '../../blackboard/queries/variant-history.js';
 import { AgentPauses } from '../../blackboard/scheduling/agent-pauses.js';
-import { WaitingCounts } from '../../blackboard/scheduling/waiting-counts.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
 import type { HeldRequest } from '../../common/held-request.js';
@@ -16,7 +15,8 @@ import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { type ArtifactFilterQuery, toArtifactFilter } from '../../http/dto/artifact-filter-query.js';
 import { usageField } from '../../http/dto/usage-body.js';
-import { agentBody } from './agent.js';
+import { variantHistoryBody } from './agent.js';
+import { AgentStates } from './agent-states.js';
 import type { RunAgentRequest } from './dto/agent-run.js';
 import type { AgentNamesBody, AgentsBody } from './dto/agents-body.js';
 import type { HistoryBody, HourBody } from './dto/history-body.js';
@@ -29,9 +29,9 @@ export class AgentsService {
     private readonly catalog: Catalog,
     private readonly directRuns: DirectRuns,
     private readonly pauses: AgentPauses,
-    private readonly waiting: WaitingCounts,
-    private readonly breakers: Breakers,
+    private readonly states: AgentStates,
     private readonly history: AgentHistory,
+    private readonly variants: VariantHistory,
     private readonly texts: StoredTexts,
     private readonly unitOfWork: UnitOfWork,
   ) {}
@@ -41,19 +41,7 @@ export class AgentsService {
   }
 
   async list(): Promise<AgentsBody> {
-    const [paused, waiting, open] = await Promise.all([
-      this.pauses.all(this.unitOfWork.reader),
-      this.waiting.counts(),
-      this.breakers.open(),
-    ]);
-    const agents = this.catalog.agents.map((agent) =>
-      agentBody(agent, {
-        paused: paused.has(agent.name),
-        waiting: waiting.get(agent.name) ?? 0,
-        openBreakers: open.get(agent.name) ?? 0,
-      }),
-    );
-    return { agents };
+    return { agents: await this.states.all() };
   }
 
   /** Returns a RunAgentBody as JSON. Throws DomainError `not_found`. */
@@ -79,10 +67,12 @@ export class AgentsService {
   }
 
   async summarizeHistory(name: string, query: ArtifactFilterQuery): Promise<HistoryBody> {
-    if (!this.catalog.agent(name)) throw unknownAgent(name, this.catalog.agents);
-    const [hours, used] = await Promise.all([
+    const agent = this.catalog.agent(name);
+    if (!agent) throw unknownAgent(name, this.catalog.agents);
+    const [hours, used, variants] = await Promise.all([
       this.history.hoursOf(name, toArtifactFilter(query)),
       this.history.usageOf(name),
+      this.variants.of(agent),
     ]);
     const sum = (column: keyof HourBody): number => hours.reduce((total, hour) => total + hour[column], 0);
     return {
@@ -93,6 +83,7 @@ export class AgentsService {
         total_artifacts_produced: sum('artifacts_produced'),
         execution_timeline: Object.fromEntries(hours.map(timelineEntry)),
         ...usageField(used),
+        ...(variants.length > 0 && { variants: variants.map(variantHistoryBody) }),
       },
     };
   }

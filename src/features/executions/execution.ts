@@ -42,6 +42,7 @@ export const listedExecutionBody = (
   ...(row.superseded_by !== null && { superseded_by: row.superseded_by }),
   failure_group: row.failure_group,
   definition: row.definition,
+  ...(row.variant !== null && { variant: row.variant }),
   assignee: row.assignee,
   claimed_by: row.claimed_by,
   lease_until: timestampOf(heldUntil(row)),

@@ -2,7 +2,9 @@ import { Injectable, type OnModuleInit } from '@nestjs/common';
 import { Gauge } from 'prom-client';
 
 import { Breakers } from '../../blackboard/limits/breakers.js';
+import { ExecutedVariants } from '../../blackboard/limits/executed-variants.js';
 import { WaitingWork } from '../../blackboard/waits/waiting-work.js';
+import { Catalog } from '../../catalog/catalog.js';
 import { Settings } from '../../config/settings.js';
 import { MetricsRegistry } from './metrics-registry.js';
 
@@ -13,6 +15,8 @@ export class WaitingReasonMetrics implements OnModuleInit {
     private readonly registry: MetricsRegistry,
     private readonly waitingWork: WaitingWork,
     private readonly breakers: Breakers,
+    private readonly variants: ExecutedVariants,
+    private readonly catalog: Catalog,
     private readonly settings: Settings,
   ) {}
 
@@ -26,6 +30,7 @@ export class WaitingReasonMetrics implements OnModuleInit {
       () => this.waitingWork.artifacts(),
     );
     this.gaugeBreakers();
+    this.gaugeRollbacks();
     this.gaugeLimits();
   }
 
@@ -46,6 +51,23 @@ export class WaitingReasonMetrics implements OnModuleInit {
       name: 'starling_open_breakers',
       help: 'Breakers that are open or half-open, by agent',
       labelNames: ['agent'],
+      registers: [this.registry],
+      collect,
+    });
+  }
+
+  private gaugeRollbacks(): void {
+    const counted = this.catalog.agents.flatMap(({ name: agent, variants }) =>
+      variants?.rollback ? variants.all.map(({ name: variant }) => ({ agent, variant })) : [],
+    );
+    const collect = async (): Promise<void> => {
+      const rolledBack = await this.variants.rolledBack();
+      for (const labels of counted) gauge.set(labels, rolledBack.get(labels.agent)?.has(labels.variant) ? 1 : 0);
+    };
+    const gauge: Gauge<'agent' | 'variant'> = new Gauge({
+      name: 'starling_variant_rolled_back',
+      help: 'Whether too many attempts of a variant have failed, so that it is used no more (1) or not (0)',
+      labelNames: ['agent', 'variant'],
       registers: [this.registry],
       collect,
     });

@@ -99,7 +99,7 @@ function Retry({ id }: { id: string }): ReactNode {
 
 function Facts({ execution }: { execution: Execution }): ReactNode {
   const { created_at, started_at, ended_at, next_attempt_at, assignee, claimed_by, lease_until, due_at } = execution;
-  const { cancelled_by, cached_from, skipped_for, superseded_by } = execution;
+  const { cancelled_by, cached_from, skipped_for, superseded_by, variant } = execution;
   const facts: [name: string, value: ReactNode][] = [['Created', <Time key="created" at={created_at} />]];
   if (started_at !== null)
     facts.push(
@@ -118,6 +118,7 @@ function Facts({ execution }: { execution: Execution }): ReactNode {
   if (superseded_by !== undefined)
     facts.push(['Superseded by', <CancellingArtifact key="superseded" id={superseded_by} />]);
   if (skipped_for !== undefined) facts.push(['Skipped for', <OtherExecution key="skipped" id={skipped_for} />]);
+  if (variant !== undefined) facts.push(['Variant', variant]);
   return (
     <>
       {execution.error_message !== null && (

@@ -18,13 +18,26 @@ export function inputsOf({ inputs }: TracedExecutionBody, { artifacts }: TraceBo
   return ` with ${named.join(' and ')}`;
 }
 
-/** The artifact that cancelled an execution or took the place of its input, or the execution whose answer it took or for which it did not run. */
-export function originsOf({ cancelled_by, cached_from, skipped_for, superseded_by }: TracedExecutionBody): string[] {
+/** The API names the own options of an agent so. */
+const BASE = 'base';
+
+/**
+ * The artifact that cancelled an execution or took the place of its input, the execution whose answer it took or for which
+ * it did not run, and the variant of its agent.
+ */
+export function originsOf({
+  cancelled_by,
+  cached_from,
+  skipped_for,
+  superseded_by,
+  variant = BASE,
+}: TracedExecutionBody): string[] {
   return [
     ...(cancelled_by === undefined ? [] : [`cancelled by the artifact ${cancelled_by}`]),
     ...(cached_from === undefined ? [] : [`with the answer of the execution ${cached_from}`]),
     ...(skipped_for === undefined ? [] : [`skipped for the execution ${skipped_for}`]),
     ...(superseded_by === undefined ? [] : [`superseded by the artifact ${superseded_by}`]),
+    ...(variant === BASE ? [] : [`with the variant ${variant}`]),
   ];
 }
 

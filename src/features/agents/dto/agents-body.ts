@@ -97,6 +97,44 @@ export class BreakerBody {
   open!: number;
 }
 
+export class VariantBody {
+  @ApiProperty()
+  name!: string;
+
+  @ApiProperty({ minimum: 0, maximum: 1, description: 'Its share of the correlations' })
+  share!: number;
+
+  @ApiProperty({
+    type: String,
+    format: 'date-time',
+    nullable: true,
+    description:
+      "When too many of its attempts had failed: since then the agent's own options are used instead. Null if it is used",
+  })
+  rolled_back_at!: string | null;
+}
+
+export class RollbackBody {
+  @ApiProperty({
+    type: 'integer',
+    minimum: 1,
+    description: 'A variant is rolled back when this many of its last `of` attempts have failed',
+  })
+  failures!: number;
+
+  @ApiProperty({ type: 'integer', minimum: 1, description: 'How many of its last attempts count' })
+  of!: number;
+}
+
+/** The options `variants` and `rollback` of an agent, and their state. */
+export class VariantsBody {
+  @ApiProperty({ type: [VariantBody], description: "The variants; all other correlations use the agent's own options" })
+  items!: VariantBody[];
+
+  @ApiProperty({ type: RollbackBody, nullable: true, description: 'Null if no variant is rolled back' })
+  rollback!: RollbackBody | null;
+}
+
 export class AgentBody {
   @ApiProperty()
   name!: string;
@@ -123,6 +161,12 @@ export class AgentBody {
 
   @ApiPropertyOptional({ type: BreakerBody, description: 'Present if the agent has a breaker' })
   breaker?: BreakerBody;
+
+  @ApiPropertyOptional({
+    type: VariantsBody,
+    description: 'Present if the agent has variants: other options of its engine for shares of the correlations',
+  })
+  variants?: VariantsBody;
 
   @ApiProperty({ description: 'How the agent works, without addresses, programs and secrets' })
   engine!: AgentEngineBody;

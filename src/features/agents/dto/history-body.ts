@@ -1,3 +1,4 @@
+import { MOST_EXECUTIONS } from '../../../blackboard/queries/variant-history.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
 
@@ -13,6 +14,35 @@ export class HourBody {
 
   @ApiProperty({ type: 'integer' })
   artifacts_produced!: number;
+}
+
+/** The last executions of a variant. */
+export class VariantHistoryBody {
+  @ApiProperty({ description: "Name of the variant, or `base` for the agent's own options" })
+  name!: string;
+
+  @ApiProperty({ type: 'integer', maximum: MOST_EXECUTIONS, description: 'How many executions it counts' })
+  executions!: number;
+
+  @ApiProperty({ type: 'integer', description: 'Those of them that failed after their last attempt' })
+  failures!: number;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: 'Half of their last attempts took at most so many milliseconds; null without executions',
+  })
+  p50_ms!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
+    nullable: true,
+    description: '95 % of their last attempts took at most so many milliseconds; null without executions',
+  })
+  p95_ms!: number | null;
+
+  @ApiProperty({ type: UsageBody, required: false, description: 'Their model usage. Absent if they used no model' })
+  usage?: UsageBody;
 }
 
 export class HistoryContent {
@@ -39,6 +69,13 @@ export class HistoryContent {
     description: 'Model usage of the agent since the beginning; filters do not apply. Absent if it used no model',
   })
   usage?: UsageBody;
+
+  @ApiProperty({
+    type: [VariantHistoryBody],
+    required: false,
+    description: `The last ${MOST_EXECUTIONS} ended executions of each variant, and of the agent's own options, without replays; filters do not apply. Absent if the agent has no variants`,
+  })
+  variants?: VariantHistoryBody[];
 }
 
 export class HistoryBody {

@@ -170,6 +170,13 @@ export class TracedExecutionBody implements TracedExecution {
   superseded_by?: string;
 
   @ApiProperty({
+    required: false,
+    description:
+      "Variant of its agent with which its last attempt ran, `base` for the agent's own options; absent before its end, if the agent has no variants, and if not known",
+  })
+  variant?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Assignee of an execution of an external agent; null if it is not assigned',

@@ -136,6 +136,13 @@ export class ListedExecutionBody {
   definition!: string | null;
 
   @ApiProperty({
+    required: false,
+    description:
+      "Variant of its agent with which its last attempt ran, `base` for the agent's own options; absent before its end, if the agent has no variants, and if not known",
+  })
+  variant?: string;
+
+  @ApiProperty({
     type: String,
     nullable: true,
     description: 'Assignee of an execution of an external agent; null if it is not assigned, and for other agents',
