@@ -1,32 +1,25 @@
 import type { ReactNode } from 'react';
 
-import { useApi } from '../../api/queries';
 import type { Schemas } from '../../api/requests';
 import { CurlButton } from '../../components/copy';
 import { Section } from '../../components/section';
 import { Failure, LoadingRows } from '../../components/states';
 import { Time } from '../../components/time';
 import { costText, countText, numberText, shareText } from '../../formats';
-
-const PATH = '/api/v1/agents/{agent_id}/history-summary';
+import { HISTORY_PATH, historyParams, useHistory } from './use-history';
 
 const HOURS_SHOWN = 24;
 
 /** Shows what an agent has done, in total and by the hour. */
 export function History({ agent }: { agent: string }): ReactNode {
-  const params = { path: { agent_id: agent } };
-  const { data, error, refetch } = useApi(PATH, params, {
-    live: (event) =>
-      (event.event_type === 'execution_succeeded' || event.event_type === 'execution_failed') && event.agent === agent,
-    everyMs: 5_000,
-  });
+  const { data, error, refetch } = useHistory(agent);
   const body = (): ReactNode => {
     if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
     if (!data) return <LoadingRows count={3} />;
     return <Summary summary={data.summary} />;
   };
   return (
-    <Section title="History" actions={<CurlButton request={{ path: PATH, params }} />}>
+    <Section title="History" actions={<CurlButton request={{ path: HISTORY_PATH, params: historyParams(agent) }} />}>
       {body()}
     </Section>
   );

@@ -1,38 +1,35 @@
 import type { ReactNode } from 'react';
 
-import { useApi } from '../../api/queries';
 import type { Schemas } from '../../api/requests';
 import { CurlButton } from '../../components/copy';
 import { Section } from '../../components/section';
 import { Failure, LoadingRows } from '../../components/states';
 import { Ago } from '../../components/time';
 import { costText, countText, durationText, numberText, shareText } from '../../formats';
-
-const PATH = '/api/v1/agents/{agent_id}/history-summary';
+import { HISTORY_PATH, historyParams, useHistory } from './use-history';
 
 const TITLES = ['Variant', 'Share', 'Executions', 'Failed', 'Half took', '95 % took', 'Cost each'];
 
-type Variants = Schemas['VariantsBody'];
+type Configured = Schemas['VariantsBody'];
 type History = Schemas['VariantHistoryBody'];
 
 /** Compares the last executions of the variants of an agent with those of its own options. */
-export function Variants({ agent, variants }: { agent: string; variants: Variants }): ReactNode {
-  const params = { path: { agent_id: agent } };
-  const { data, error, refetch } = useApi(PATH, params, { everyMs: 5_000 });
+export function Variants({ agent, variants }: { agent: string; variants: Configured }): ReactNode {
+  const { data, error, refetch } = useHistory(agent);
   const body = (): ReactNode => {
     if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
     if (!data) return <LoadingRows count={3} />;
     return <Table variants={variants} histories={data.summary.variants ?? []} />;
   };
   return (
-    <Section title="Variants" actions={<CurlButton request={{ path: PATH, params }} />}>
+    <Section title="Variants" actions={<CurlButton request={{ path: HISTORY_PATH, params: historyParams(agent) }} />}>
       <p className="p-3 text-table text-muted">{ruleText(variants)}</p>
       {body()}
     </Section>
   );
 }
 
-function Table({ variants, histories }: { variants: Variants; histories: readonly History[] }): ReactNode {
+function Table({ variants, histories }: { variants: Configured; histories: readonly History[] }): ReactNode {
   const rest = 1 - variants.items.reduce((sum, { share }) => sum + share, 0);
   return (
     <table className="w-full border-t border-line text-table">
@@ -63,7 +60,7 @@ function Table({ variants, histories }: { variants: Variants; histories: readonl
 interface RowProps {
   history: History;
   /** Undefined for the agent's own options. */
-  variant: Variants['items'][number] | undefined;
+  variant: Configured['items'][number] | undefined;
   /** The share of the agent's own options. */
   rest: number;
 }
@@ -97,7 +94,7 @@ function Row({ history, variant, rest }: RowProps): ReactNode {
   );
 }
 
-function ruleText({ rollback }: Variants): string {
+function ruleText({ rollback }: Configured): string {
   if (rollback === null) return 'No variant is rolled back by failures.';
   const { failures, of } = rollback;
   return `A variant is rolled back when ${numberText(failures)} of its last ${countText(of, 'attempt')} have failed.`;
