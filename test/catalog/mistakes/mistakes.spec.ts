@@ -9,6 +9,7 @@ import { LIMITS_MISTAKES } from './limits-mistakes.js';
 import { SCHEDULES_MISTAKES } from './schedules-mistakes.js';
 import { SETTINGS_MISTAKES } from './settings-mistakes.js';
 import { TYPES_MISTAKES } from './types-mistakes.js';
+import { VARIANTS_MISTAKES } from './variants-mistakes.js';
 import { YAML_MISTAKES } from './yaml-mistakes.js';
 
 let folder: ConfigurationFolder;
@@ -30,6 +31,7 @@ describe.each([
   ['expressions', EXPRESSIONS_MISTAKES],
   ['engines', ENGINES_MISTAKES],
   ['limits', LIMITS_MISTAKES],
+  ['variants', VARIANTS_MISTAKES],
   ['schedules', SCHEDULES_MISTAKES],
   ['settings', SETTINGS_MISTAKES],
 ])('one mistake in %s is one line, with its place', (_, mistakes) => {
