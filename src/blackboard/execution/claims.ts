@@ -111,7 +111,7 @@ export class Claims {
     );
     return starting.map((row, index) => {
       const override = overrideOf(running.get(row.correlation_id)?.overrides ?? null, row.queue);
-      const variant = override === null ? names[index]! : null;
+      const variant = override === null ? (names[index] ?? null) : null;
       return claimedExecution(
         { ...row, agent: row.queue },
         {

@@ -8,12 +8,14 @@ const newest = (db: Reader, agent: string, variant: string, limit: number) =>
     .where('variant', '=', variant)
     .where('replay', '=', 0)
     .where('ended_at', 'is not', null)
-    .$narrowType<{ ended_at: number }>()
     .orderBy('seq', 'desc')
     .limit(limit);
 
 export const findLastOf = (db: Reader, agent: string, variant: string, limit: number) =>
-  newest(db, agent, variant, limit).select(['state', 'attempt_started_at', 'ended_at']).execute();
+  newest(db, agent, variant, limit)
+    .select(['state', 'attempt_started_at', 'ended_at'])
+    .$narrowType<{ ended_at: number }>()
+    .execute();
 
 /** Sums up the model usage of the same executions, in all their attempts. */
 export const sumUsageOf = (db: Reader, agent: string, variant: string, limit: number) =>
