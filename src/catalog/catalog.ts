@@ -100,7 +100,7 @@ export class Catalog {
   }
 }
 
-/** Those of an agent and of its variants. */
+/** Returns the digest of an agent, and then those of its variants. */
 export const digestsOf = (own: ConfiguredDefinition): string[] => [
   own.digest,
   ...[...own.variants.values()].map(({ digest }) => digest),

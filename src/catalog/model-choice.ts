@@ -2,7 +2,7 @@ import { listed } from '../common/names-in-messages.js';
 import type { Catalog } from './catalog.js';
 import type { AgentDefinition } from './definitions.js';
 
-/** Why an agent must not use this model instead of its own. Null if it may. */
+/** Returns why an agent must not use this model instead of the one that it has. Null if it may. */
 export function modelProblem(agent: AgentDefinition, model: string, { models, agents }: Catalog): string | null {
   const known = new Set([...models.keys(), ...agents.flatMap((each) => modelOf(each) ?? [])]);
   if (!known.has(model)) return `must be a model that the configuration names: ${listed([...known], 'or')}`;

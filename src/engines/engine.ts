@@ -189,7 +189,7 @@ export type AgentClass = new (...dependencies: never[]) => RunnableAgent;
 export class PreparedEngines {
   constructor(
     private readonly byAgent: ReadonlyMap<string, PreparedEngine>,
-    /** Those of variants, by the name of the agent and then of the variant. */
+    /** By the name of the agent, and then by that of the variant. */
     private readonly ofVariants: ReadonlyMap<string, ReadonlyMap<string, PreparedEngine>> = new Map(),
   ) {}
 

@@ -165,7 +165,7 @@ describe('variants', () => {
       { name: 'base', executions: 1, failures: 0 },
       { name: 'named', executions: 3, failures: 2 },
     ]);
-    // A variant is no breaker.
+    // It does not count as a breaker.
     expect(await ramp.metrics('starling_open_breakers{')).toEqual([]);
   });
 
@@ -258,7 +258,7 @@ describe('a variant that was rolled back', () => {
     expect(await variantsUsed(config(ALWAYS, ', description: Other'), 1)).toEqual(['base', true]);
     const changed = ALWAYS.replace('payload.name', 'payload.other');
     expect(await variantsUsed(config(changed), 2)).toEqual(['named', 'named', true]);
-    // What failed before is remembered.
+    // The file has these variants again, and their failures were not forgotten.
     expect(await variantsUsed(config(ALWAYS), 1)).toEqual(['base', true]);
   });
 });

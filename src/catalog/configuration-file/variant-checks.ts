@@ -60,7 +60,7 @@ const hasOption = ({ optionsSchema }: EngineKind, option: string): boolean =>
 const isSame = (one: EngineFinding, other: EngineFinding): boolean =>
   one.message === other.message && one.path.join() === other.path.join();
 
-/** What the variant does not have is in the engine of the agent. The variant is the reason nevertheless. */
+/** A finding about an option that only the engine has is one about the variant, because without it there is none. */
 function add({ path, message, warning, offset }: EngineFinding, { override }: Variant, at: Path, report: Report): void {
   const isOwn = Object.hasOwn(override, path[0] ?? '');
   (warning ? report.warnings : report.errors).add(

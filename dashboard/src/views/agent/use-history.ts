@@ -4,7 +4,7 @@ export const HISTORY_PATH = '/api/v1/agents/{agent_id}/history-summary';
 
 export const historyParams = (agent: string) => ({ path: { agent_id: agent } });
 
-/** What the agent has done. It is read again when executions of the agent end. */
+/** Reads what the agent has done, and reads it again when executions of the agent end. */
 export const useHistory = (agent: string) =>
   useApi(HISTORY_PATH, historyParams(agent), {
     live: (event) =>

@@ -13,7 +13,7 @@ const TITLES = ['Variant', 'Share', 'Executions', 'Failed', 'Half took', '95 % t
 type Configured = Schemas['VariantsBody'];
 type History = Schemas['VariantHistoryBody'];
 
-/** Compares the last executions of the variants of an agent with those of its own options. */
+/** Compares the last executions of the variants of an agent, and of the options that the agent itself has. */
 export function Variants({ agent, variants }: { agent: string; variants: Configured }): ReactNode {
   const { data, error, refetch } = useHistory(agent);
   const body = (): ReactNode => {
