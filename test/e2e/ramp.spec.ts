@@ -63,9 +63,7 @@ class Ramp {
   /** Replays the correlation, and returns the executions of the replay. */
   async replay(correlation: string, body: object): Promise<ListedExecutionBody[]> {
     const path = `/api/v1/correlations/${correlation}/replay`;
-    const response = await this.board.http.post(path).send(body);
-    const { correlation_id } = response.body as ReplayBody;
-    expect([response.status, correlation_id]).toEqual([expect.any(Number), expect.any(String)]);
+    const { correlation_id } = (await this.board.http.post(path).send(body).expect(200)).body as ReplayBody;
     await this.board.ended(correlation_id);
     return this.executions(correlation_id);
   }
@@ -148,9 +146,10 @@ describe('variants', () => {
   it('are used until so many of the last attempts have failed, and then the own options of the agent', async () => {
     expect(await ramp.execution('Doomed', { name: 'x' })).toMatchObject({ state: 'completed', variant: 'named' });
     expect(await ramp.execution('Doomed', {})).toMatchObject({ state: 'failed', variant: 'named' });
-    expect([await ramp.rolledBackAt('doomed'), await ramp.metrics('starling_variant_rolled_back{agent="doomed"')]).toEqual(
-      [null, ['starling_variant_rolled_back{agent="doomed",variant="named"} 0']],
-    );
+    expect(await ramp.rolledBackAt('doomed')).toBeNull();
+    expect(await ramp.metrics('starling_variant_rolled_back{agent="doomed"')).toEqual([
+      'starling_variant_rolled_back{agent="doomed",variant="named"} 0',
+    ]);
     expect(await ramp.execution('Doomed', {})).toMatchObject({ state: 'failed', variant: 'named' });
 
     expect(await ramp.execution('Doomed', {})).toMatchObject({ state: 'completed', variant: 'base' });

@@ -20,6 +20,9 @@ agents:
     consumes: [{ types: [Item, Other], mode: all, join: { by: payload.k, within: 5s }, where: 'inputs[0].payload.n != 3' }]
     publishes: [{ type: Pair }]
     engine: { kind: expression, expression: '{"n": payload.Item.n, "other": payload.Other.n}' }
+    retry: { attempts: 2, delay: 0s }
+    variants: { failing: { share: 50%, expression: '{"n": payload.Item.missing}' } }
+    rollback: { failures: 50%, of: 6 }
   packer:
     consumes: [{ types: [Part], batch: { size: 2, timeout: 5s } }]
     publishes: [{ type: Pack }]
@@ -28,6 +31,7 @@ agents:
     consumes: [{ types: [WorkflowError, Pack, Pair], mode: any }]
     publishes: [{ type: Seen }]
     engine: { kind: expression, expression: '{"seen": artifact.type}' }
+    variants: { other: { share: 50%, expression: '{"other": artifact.type}' } }
 `;
 
 /** Fails always, or at first, or not; and counts its calls. */

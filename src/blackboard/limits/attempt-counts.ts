@@ -25,7 +25,8 @@ export async function countAttempt(
 ): Promise<boolean> {
   const { failed, now } = attempt;
   const forgetAt = (time: number): number => Math.min(time + forgottenAfterMs, NEVER);
-  const made = { breaker_key, agent, variant, outcomes: '', open_until: null, opened_at: null, forget_at: forgetAt(now) };
+  const closed = { outcomes: '', open_until: null, opened_at: null, forget_at: forgetAt(now) };
+  const made = { breaker_key, agent, variant, ...closed };
   const [known] = await (failed ? holdOrMake(tx.db, made) : holdIfMade(tx.db, { breaker_key }));
   if (!known) return false;
   const state = { outcomes: known.outcomes, openUntil: known.open_until };

@@ -60,7 +60,8 @@ export class ExecutedVariants {
     if (!variants?.rollback || variant === null || variant === BASE || replay || startedAt === null) return;
     const { rollback } = variants;
     const counter = { key: rollbackKey(agent, variants, variant), agent, variant, forgottenAfterMs: NEVER };
-    const isRolledBack = await countAttempt(tx, counter, { ...rollback, openMs: NEVER - now }, { startedAt, failed, now });
+    const rule = { ...rollback, openMs: NEVER - now };
+    const isRolledBack = await countAttempt(tx, counter, rule, { startedAt, failed, now });
     if (isRolledBack)
       tx.afterCommit(() =>
         this.logger.warn(

@@ -17,8 +17,12 @@ export function checkShares({ variants, rollback }: Remaining<RampOptions>, agen
   for (const [name, options = {}] of all) {
     if (name === BASE) errors.add([...path, name], `${BASE} means the agent's own options; choose another name`);
     if (!errors.touches([...path, name]) && OVERRIDABLE.every((option) => options[option] === undefined))
-      errors.add([...path, name], `must have one or more of ${OVERRIDABLE.join(', ')}, which replace those of the engine`);
+      errors.add(
+        [...path, name],
+        `must have one or more of ${OVERRIDABLE.join(', ')}, which replace those of the engine`,
+      );
   }
-  const sum = all.reduce((parts, [, options]) => parts + (options?.share === undefined ? 0 : partsOf(options.share)), 0);
+  const shares = all.flatMap(([, options]) => options?.share ?? []);
+  const sum = shares.reduce((parts, share) => parts + partsOf(share), 0);
   if (sum > WHOLE) errors.add(path, `the shares are ${shareText(sum)} together; they must be at most 100%`);
 }

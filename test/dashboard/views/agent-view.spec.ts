@@ -21,6 +21,13 @@ agents:
     labels: [pii, legal]
     tenant_id: acme
     engine: { kind: llm, model: local/llama3.2, base_url: "http://127.0.0.1:9/v1", instructions: Write. }
+  halver:
+    consumes: [{ types: [Half] }]
+    publishes: [{ type: Quotient }]
+    engine: { kind: expression, expression: "{'q': payload.n}" }
+    retry: { attempts: 1 }
+    variants: { named: { share: 100%, expression: "{'q': payload.name}" } }
+    rollback: { failures: 50%, of: 4 }
   person:
     consumes: [{ types: [Question] }]
     publishes: [{ type: Answer }]
@@ -49,6 +56,18 @@ describeDashboard('the view Agent', { config: CONFIG, files: FILES }, (dashboard
     await page.getByText('1 ended execution').waitFor();
     await page.getByLabel('Inputs').selectOption('Order and Rule');
     await page.getByRole('textbox', { name: 'Rule', exact: true }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('compares its variants, and says which are rolled back', async () => {
+    const { page, complaints } = await dashboard.open();
+    for (let n = 0; n < 2; n += 1)
+      await dashboard.app.http.post('/api/v1/artifacts/sync').send({ type: 'Half', payload: {} }).expect(200);
+    await page.goto(`${dashboard.app.url}/dashboard/agents/halver`);
+    const section = page.getByRole('region', { name: 'Variants' });
+    await section.getByText('A variant is rolled back when 2 of its last 4 attempts have failed.').waitFor();
+    await section.getByRole('row', { name: /^base 0 % 0 0/ }).waitFor();
+    await section.getByRole('row', { name: /^named rolled back .* 100 % 2 2 \(100 %\)/ }).waitFor();
     expect(complaints).toEqual([]);
   });
 

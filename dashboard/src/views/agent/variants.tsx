@@ -10,6 +10,9 @@ import { HISTORY_PATH, historyParams, useHistory } from './use-history';
 
 const TITLES = ['Variant', 'Share', 'Executions', 'Failed', 'Half took', '95 % took', 'Cost each'];
 
+/** A share is a number of hundredths of a percent. Sums of fractions have further digits. */
+const HUNDREDTHS = 10_000;
+
 type Configured = Schemas['VariantsBody'];
 type History = Schemas['VariantHistoryBody'];
 
@@ -30,7 +33,7 @@ export function Variants({ agent, variants }: { agent: string; variants: Configu
 }
 
 function Table({ variants, histories }: { variants: Configured; histories: readonly History[] }): ReactNode {
-  const rest = 1 - variants.items.reduce((sum, { share }) => sum + share, 0);
+  const rest = Math.round(HUNDREDTHS * (1 - variants.items.reduce((sum, { share }) => sum + share, 0))) / HUNDREDTHS;
   return (
     <table className="w-full border-t border-line text-table">
       <caption className="sr-only">The last executions of each variant</caption>
