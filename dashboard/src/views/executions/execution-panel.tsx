@@ -104,7 +104,7 @@ function factsOf(execution: Execution): Fact[] {
     ['Answer of', execution.cached_from && <OtherExecution id={execution.cached_from} />],
     ['Superseded by', execution.superseded_by && <CancellingArtifact id={execution.superseded_by} />],
     ['Skipped for', execution.skipped_for && <OtherExecution id={execution.skipped_for} />],
-    ['Variant', execution.variant],
+    ['Variant', execution.variant ?? null],
     ['Lost leases', execution.lost_leases > 0 ? execution.lost_leases : null],
     ['Cost', costOf(execution)],
     ['Tool calls', execution.tool_calls?.length ? countText(execution.tool_calls.length, 'call') : null],
