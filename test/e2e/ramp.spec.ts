@@ -4,6 +4,7 @@ import type { HistoryBody } from '../../src/features/agents/dto/history-body.js'
 import type { ListedExecutionBody } from '../../src/features/executions/dto/execution-body.js';
 import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
 import { Board } from './board.js';
 
 /** The agent's own options always work. A variant that names `payload.name` fails without it. */
@@ -81,6 +82,7 @@ describe('variants', () => {
   beforeAll(start);
   afterAll(async () => {
     await board?.close();
+    await board?.app.database.drop();
     folder.remove();
   });
 
@@ -164,6 +166,12 @@ describe('variants', () => {
       { name: 'base', executions: 1, failures: 0 },
       { name: 'named', executions: 3, failures: 2 },
     ]);
+    await eventually('the rollback is logged', () =>
+      board.app.logLines.some(
+        ({ msg, agent, variant }) =>
+          agent === 'doomed' && variant === 'named' && String(msg).startsWith('a variant is rolled back'),
+      ),
+    );
     // It does not count as a breaker.
     expect(await ramp.metrics('starling_open_breakers{')).toEqual([]);
   });
@@ -233,14 +241,18 @@ describe('variants', () => {
 
 describe('a variant that was rolled back', () => {
   const folder = new ConfigurationFolder();
-  afterAll(() => folder.remove());
+  let board: Board | undefined;
+  afterAll(async () => {
+    await board?.app.database.drop();
+    folder.remove();
+  });
 
   const config = (variants: string, own = ''): string =>
     `agents:\n  doomed: ${agent('Doomed', variants, `${own}${SECOND_FAILURE}`)}\n`;
 
   /** Starts the app with this file, publishes so often, and returns the variants and whether one is rolled back then. */
   const variantsUsed = async (text: string, count: number): Promise<unknown[]> => {
-    const board = await Board.start(text, { folder: folder.path });
+    board = await Board.start(text, { folder: folder.path });
     const ramp = new Ramp(board);
     try {
       const used: unknown[] = [];
