@@ -18,7 +18,8 @@ import type { ReleasedExecution } from './lease-rows.js';
 
 /**
  * Records the end of an execution: its consumptions, its agent's activity, live events, an answer for
- * later executions, whose turn is next, what its breaker and its variant count, and the WorkflowError and the failure group of a failure.
+ * later executions, whose turn is next, what its breaker and its variant count, and the WorkflowError and the failure
+ * group of a failure.
  */
 @Injectable()
 export class EndedExecutions {

@@ -28,7 +28,11 @@ export class VariantHistory {
   /** The agent's own options first. Empty, without a query, if the agent has no variants. */
   async of({ name: agent, variants }: AgentDefinition): Promise<HistoryOfVariant[]> {
     if (!variants) return [];
-    return Promise.all([BASE, ...variants.all.map(({ name }) => name)].map((name) => this.historyOf(agent, name)));
+    const histories: HistoryOfVariant[] = [];
+    // One after the other, so that a request does not take all connections to the database.
+    for (const name of [BASE, ...variants.all.map((variant) => variant.name)])
+      histories.push(await this.historyOf(agent, name));
+    return histories;
   }
 
   private async historyOf(agent: string, name: string): Promise<HistoryOfVariant> {

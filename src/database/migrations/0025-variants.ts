@@ -8,11 +8,11 @@ export const variants: NumberedMigration = {
   oldestProgram: '0.1.0',
   async up(db) {
     await db.schema.alterTable('executions').addColumn('variant', 'text').execute();
-    // The last executions of each variant. Agents without variants have none in it.
+    // The last executions of each variant, however many replays there are. Agents without variants have none in it.
     await db.schema
       .createIndex('executions_by_variant')
       .on('executions')
-      .columns(['agent', 'variant', 'seq'])
+      .columns(['agent', 'variant', 'replay', 'seq'])
       .where(sql<boolean>`variant is not null`)
       .execute();
     await db.schema.alterTable('breakers').addColumn('variant', 'text').execute();
