@@ -173,6 +173,8 @@ export async function beginRound(
     error_message: null,
     error_cause: null,
     error_stack: null,
+    definition: null,
+    variant: null,
   } as const;
   // An execution that an older version failed during an upgrade has no group.
   if (failure_group !== null) await insertRetried(tx.db, [{ failure_group, change: -1 }]);
