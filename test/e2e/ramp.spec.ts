@@ -52,9 +52,9 @@ class Ramp {
     return (await this.variantsOf(name))!.items[0]!.rolled_back_at;
   }
 
-  async history(name: string): Promise<HistoryBody['summary']['variants']> {
+  async history(name: string): Promise<HistoryBody['summary']['by_variant']> {
     const { body } = await this.board.http.get(`/api/v1/agents/${name}/history-summary`).expect(200);
-    return (body as HistoryBody).summary.variants;
+    return (body as HistoryBody).summary.by_variant;
   }
 
   async metrics(start: string): Promise<string[]> {

@@ -1991,7 +1991,7 @@ export interface components {
                 [key: string]: components["schemas"]["HourBody"];
             };
             usage?: components["schemas"]["UsageBody"];
-            variants?: components["schemas"]["VariantHistoryBody"][];
+            by_variant?: components["schemas"]["VariantHistoryBody"][];
         };
         HistoryBody: {
             agent_id: string;

@@ -83,7 +83,7 @@ export class AgentsService {
         total_artifacts_produced: sum('artifacts_produced'),
         execution_timeline: Object.fromEntries(hours.map(timelineEntry)),
         ...usageField(used),
-        ...(variants.length > 0 && { variants: variants.map(variantHistoryBody) }),
+        ...(variants.length > 0 && { by_variant: variants.map(variantHistoryBody) }),
       },
     };
   }

@@ -22,7 +22,7 @@ export function Variants({ agent, variants }: { agent: string; variants: Configu
   const body = (): ReactNode => {
     if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
     if (!data) return <LoadingRows count={3} />;
-    return <Table variants={variants} histories={data.summary.variants ?? []} />;
+    return <Table variants={variants} histories={data.summary.by_variant ?? []} />;
   };
   return (
     <Section title="Variants" actions={<CurlButton request={{ path: HISTORY_PATH, params: historyParams(agent) }} />}>

@@ -66,6 +66,16 @@ function engineOf({ engine: { kind, model } }: Agent): string {
 const textOf = ({ types, mode, window }: SubscriptionBody): string =>
   `${types.join(mode === 'all' ? ' + ' : ' | ')}${window ? ` ×${window.size}` : ''}`;
 
+/** A line for each variant, and first for the agent's own options. Empty if the agent has none. */
+function variantsText({ variants, by_variant = [] }: Agent & HistoryBody['summary']): string {
+  const lines = by_variant.map(({ name, executions, failures }) => {
+    const since = variants?.items.find((variant) => variant.name === name)?.rolled_back_at ?? null;
+    const rolledBack = since === null ? '' : `, rolled back at ${since}`;
+    return `${name}: ${countOf(executions, 'execution')}, ${count(failures)} failed${rolledBack}`;
+  });
+  return lines.join('\n');
+}
+
 function fieldsOf(agent: Agent & HistoryBody['summary']): Field[] {
   const { description, subscriptions, outputs, options } = agent;
   return [
@@ -78,6 +88,7 @@ function fieldsOf(agent: Agent & HistoryBody['summary']): Field[] {
     ['waiting', count(agent.waiting)],
     ['running', `${count(agent.running)} of at most ${count(options.concurrency)}`],
     ['ended', countOf(agent.total_executions, 'execution')],
+    ['variants', variantsText(agent)],
     ['timeout', `${options.timeout_ms / 1_000} s`],
     ['attempts', options.retry.attempts],
     ['labels', options.labels.join(', ')],

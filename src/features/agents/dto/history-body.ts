@@ -75,7 +75,7 @@ export class HistoryContent {
     required: false,
     description: `The last ${MOST_EXECUTIONS} ended executions of each variant, and of the agent's own options, without replays; filters do not apply. Absent if the agent has no variants`,
   })
-  variants?: VariantHistoryBody[];
+  by_variant?: VariantHistoryBody[];
 }
 
 export class HistoryBody {
