@@ -21,6 +21,7 @@ import type { AgentClass } from '../engines/engine.js';
 import { loadConfiguration } from '../engines/load-configuration.js';
 import { createLogger } from '../observability/logging/create-logger.js';
 import { type Answer, Answers } from './agent-answers.js';
+import { withChosenVariants } from './chosen-variants.js';
 import { ExternalWork } from './claimed-work.js';
 import { ManualClock } from './manual-clock.js';
 import { OpenWork } from './open-work.js';
@@ -32,6 +33,8 @@ import type { TestKit } from './test-kit.js';
 export interface TestKitOptions {
   /** The answers of agents that do not run, by their names. `TestKit.answer` adds more. */
   answers?: Record<string, Answer>;
+  /** The variants with which agents run, by the names of the agents. Default: the agents' own options. */
+  variants?: Record<string, string>;
   /**
    * File with the recorded answers of models. Models answer from it. With the environment variable `RECORD_MODELS=1`,
    * a request that is not in it goes to the model, and the answer is added to the file.
@@ -101,7 +104,7 @@ async function startIn(
 async function readConfiguration(
   folder: string,
   file: string,
-  { agents, logLevel = 'silent' }: TestKitOptions,
+  { agents, logLevel = 'silent', variants = {} }: TestKitOptions,
 ): Promise<{ catalog: Catalog; settings: Settings }> {
   const environment = withoutSettings(readEnvironment());
   const flags = {
@@ -115,7 +118,7 @@ async function readConfiguration(
   const { catalog, server } = await loadConfiguration(file, environment, agents, flags);
   const settings = resolveSettings({ flags, environment, file, server });
   // The receivers of real webhooks get none from tests.
-  return { catalog, settings: Object.assign(settings, { webhookUrl: null }) };
+  return { catalog: withChosenVariants(catalog, variants), settings: Object.assign(settings, { webhookUrl: null }) };
 }
 
 /** A test does not depend on the settings of the shell that runs it. */

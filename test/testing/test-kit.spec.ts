@@ -204,6 +204,30 @@ describe('the test kit', () => {
     expect(run.first('Digest').payload).toEqual({ notes: 1 });
   });
 
+  it('runs agents with their own options, or with the variants that the test chooses, whatever their shares', async () => {
+    const configuration = {
+      agents: {
+        router: {
+          consumes: [{ types: ['Ticket'] }],
+          publishes: [{ type: 'Route' }],
+          engine: { kind: 'expression', expression: "{'by': 'base'}" },
+          variants: {
+            one: { share: '50%', expression: "{'by': 'one'}" },
+            two: { share: '50%', expression: "{'by': 'two'}" },
+          },
+        },
+      },
+    };
+    const routesOf = async (options: TestKitOptions): Promise<unknown[]> => {
+      const kit = await start(configuration, options);
+      const routes: unknown[] = [];
+      for (let n = 0; n < 5; n += 1) routes.push((await kit.publish('Ticket', {})).first('Route').payload.by);
+      return routes;
+    };
+    expect(await routesOf({})).toEqual(Array(5).fill('base'));
+    expect(await routesOf({ variants: { router: 'two' } })).toEqual(Array(5).fill('two'));
+  });
+
   it('keeps two kits apart, and leaves nothing behind', async () => {
     process.env.STARLING_DATABASE_URL = 'sqlite:must-not-exist.db';
     try {
@@ -235,6 +259,10 @@ describe('the test kit', () => {
       await expect(startTestKit({ agents: { a: { engine: { kind: 'expresion' } } } })).rejects.toThrow('agents.a');
       await expect(startTestKit(folder.path + '/none.yaml')).rejects.toThrow('the file does not exist');
       await expect(startTestKit(file, { answers: { clark: null } })).rejects.toThrow('did you mean clerk?');
+      await expect(startTestKit(file, { variants: { clark: 'new' } })).rejects.toThrow('did you mean clerk?');
+      await expect(startTestKit(file, { variants: { clerk: 'new' } })).rejects.toThrow(
+        'clerk has no variant new; it has none',
+      );
       await expect(startTestKit(file, { now: 'noon' })).rejects.toThrow('now: must be a Date or a time');
     });
 
