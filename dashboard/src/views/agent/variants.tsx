@@ -10,8 +10,8 @@ import { HISTORY_PATH, historyParams, useHistory } from './use-history';
 
 const TITLES = ['Variant', 'Share', 'Executions', 'Failed', 'Half took', '95 % took', 'Cost each'];
 
-/** A share is a number of hundredths of a percent. Sums of fractions have further digits. */
-const HUNDREDTHS = 10_000;
+/** Shares of the configuration are hundredths of a percent. Their sums have further digits. */
+const exactText = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
 
 type Configured = Schemas['VariantsBody'];
 type History = Schemas['VariantHistoryBody'];
@@ -33,18 +33,14 @@ export function Variants({ agent, variants }: { agent: string; variants: Configu
 }
 
 function Table({ variants, histories }: { variants: Configured; histories: readonly History[] }): ReactNode {
-  const rest = Math.round(HUNDREDTHS * (1 - variants.items.reduce((sum, { share }) => sum + share, 0))) / HUNDREDTHS;
+  const rest = 1 - variants.items.reduce((sum, { share }) => sum + share, 0);
   return (
     <table className="w-full border-t border-line text-table">
       <caption className="sr-only">The last executions of each variant</caption>
       <thead className="text-label text-muted">
         <tr>
           {TITLES.map((title, index) => (
-            <th
-              key={title}
-              scope="col"
-              className={`px-3 py-2 font-normal ${index === 0 ? 'text-left' : 'text-right'}`}
-            >
+            <th key={title} scope="col" className={`px-3 py-2 font-normal ${index === 0 ? 'text-left' : 'text-right'}`}>
               {title}
             </th>
           ))}
@@ -71,7 +67,7 @@ interface RowProps {
 function Row({ history, variant, rest }: RowProps): ReactNode {
   const { name, executions, failures, p50_ms, p95_ms, usage } = history;
   const cells = [
-    shareText(variant?.share ?? rest),
+    exactText(variant?.share ?? rest),
     numberText(executions),
     failures === 0 ? '0' : `${numberText(failures)} (${shareText(failures / executions)})`,
     p50_ms === null ? '' : durationText(p50_ms),
@@ -81,9 +77,9 @@ function Row({ history, variant, rest }: RowProps): ReactNode {
   return (
     <tr className="border-t border-line">
       <th scope="row" className="px-3 py-1.5 text-left font-normal">
-        {name}
+        {name}{' '}
         {variant?.rolled_back_at && (
-          <span className="pl-2 text-label text-failed">
+          <span className="pl-1 text-label text-failed">
             rolled back <Ago at={variant.rolled_back_at} />
           </span>
         )}
