@@ -2,6 +2,13 @@ import { REPLAYED_AS, type ReplayedAs } from '../../../blackboard/correlations/r
 import type { Trace, TracedArtifact, TracedAttempt, TracedExecution } from '../../../blackboard/explain/trace.js';
 import type { CorrelationState, ExecutionState, ReplayMode } from '../../../database/schema.js';
 import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
+import {
+  ApiCachedFrom,
+  ApiCancelledBy,
+  ApiSkippedFor,
+  ApiSupersededBy,
+  ApiVariant,
+} from '../../../http/dto/api-execution-origins.js';
 import { ARTIFACT_EXAMPLE, PRODUCED_EXAMPLE } from '../../../http/dto/artifact-body.js';
 import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
@@ -138,42 +145,19 @@ export class TracedExecutionBody implements TracedExecution {
   @ApiStack()
   stack?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description:
-      "Artifact that cancelled it, by its agent's `cancel_on` or `singleton`; absent if it was not cancelled, or was cancelled with its correlation",
-  })
+  @ApiCancelledBy()
   cancelled_by?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description: "Execution whose answer it took, by its agent's `cache`; absent for all others",
-  })
+  @ApiCachedFrom()
   cached_from?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description:
-      "Execution with the same key for which it was cancelled and never ran, by its agent's `singleton`; absent for all others",
-  })
+  @ApiSkippedFor()
   skipped_for?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description:
-      'Artifact that took the place of its input, so that it was cancelled and never ran, by `debounce` of the subscription; absent for all others',
-  })
+  @ApiSupersededBy()
   superseded_by?: string;
 
-  @ApiProperty({
-    required: false,
-    description:
-      "Variant of its agent with which its last attempt ran, `base` for the agent's own options; absent before its end, if the agent has no variants, and if not known",
-  })
+  @ApiVariant()
   variant?: string;
 
   @ApiProperty({

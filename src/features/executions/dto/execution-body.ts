@@ -1,6 +1,13 @@
 import { REPLAYED_AS, type ReplayedAs } from '../../../blackboard/correlations/replay-values.js';
 import type { JsonObject } from '../../../common/json.js';
 import { ApiCause, ApiStack } from '../../../http/dto/api-error-details.js';
+import {
+  ApiCachedFrom,
+  ApiCancelledBy,
+  ApiSkippedFor,
+  ApiSupersededBy,
+  ApiVariant,
+} from '../../../http/dto/api-execution-origins.js';
 import { ARTIFACT_EXAMPLE, ArtifactBody } from '../../../http/dto/artifact-body.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
@@ -89,35 +96,16 @@ export class ListedExecutionBody {
   @ApiStack()
   stack?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description:
-      "Artifact that cancelled it, by its agent's `cancel_on` or `singleton`; absent if it was not cancelled, or was cancelled with its correlation",
-  })
+  @ApiCancelledBy()
   cancelled_by?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description: "Execution whose answer it took, by its agent's `cache`; absent for all others",
-  })
+  @ApiCachedFrom()
   cached_from?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description:
-      "Execution with the same key for which it was cancelled and never ran, by its agent's `singleton`; absent for all others",
-  })
+  @ApiSkippedFor()
   skipped_for?: string;
 
-  @ApiProperty({
-    format: 'uuid',
-    required: false,
-    description:
-      'Artifact that took the place of its input, so that it was cancelled and never ran, by `debounce` of the subscription; absent for all others',
-  })
+  @ApiSupersededBy()
   superseded_by?: string;
 
   @ApiProperty({
@@ -135,11 +123,7 @@ export class ListedExecutionBody {
   })
   definition!: string | null;
 
-  @ApiProperty({
-    required: false,
-    description:
-      "Variant of its agent with which its last attempt ran, `base` for the agent's own options; absent before its end, if the agent has no variants, and if not known",
-  })
+  @ApiVariant()
   variant?: string;
 
   @ApiProperty({
