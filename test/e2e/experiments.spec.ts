@@ -30,6 +30,11 @@ agents:
     publishes: [{ type: Intent }]
     retry: { attempts: 1 }
     engine: { kind: expression, expression: '{"intent": [""][size(payload.text)]}' }
+  ramped:
+    consumes: [{ types: [Message], where: 'false' }]
+    publishes: [{ type: Intent }]
+    engine: { kind: expression, expression: '{"intent": "base"}' }
+    variants: { other: { share: 50%, expression: '{"intent": "other"}' } }
   responder:
     consumes: [{ types: [Intent] }]
     publishes: [{ type: Reply }]
@@ -145,6 +150,19 @@ describe('an experiment', () => {
     });
     const { body } = await board.http.get('/api/v1/experiments').query({ state: 'completed' }).expect(200);
     expect(body).toMatchObject({ items: [{ experiment_id: done.experiment_id }] });
+  });
+
+  test('uses the variants of an agent by row, so that the trials of a row have the same one', async () => {
+    const csv = ['text', ...Array.from({ length: 16 }, (_, n) => `message ${n}`)].join('\n');
+    const variants = [{ name: 'one' }, { name: 'equal' }];
+    const data = { csv, agent: 'ramped' };
+    const { experiment_id } = await experiments.run(
+      ofCsv({ data, expected: undefined, variants, scorers: [{ name: 'latency', kind: 'latency' }] }),
+    );
+    const rows = await experiments.rows(experiment_id);
+    const outputs = rows.map(({ trials }) => trials.map(({ output }) => output));
+    expect(outputs.map(([one]) => [one, one])).toEqual(outputs);
+    expect(new Set(outputs.flat())).toEqual(new Set(['{"intent":"base"}', '{"intent":"other"}']));
   });
 
   test('replays originals, and does not run agents again that have not changed', async () => {

@@ -5,7 +5,10 @@ import type { CorrelationRow } from './tracked-correlation.js';
 interface ReplayOptions {
   /** Absent if the replay overrides nothing. */
   overrides?: Overrides;
-  /** The correlation whose variants the replay uses. Absent if it is the one that it repeats. */
+  /**
+   * The correlation whose variants the replay uses, or another text that decides on them as an id does. Absent if it is the
+   * correlation that it repeats.
+   */
   variants_from?: string;
 }
 

@@ -101,7 +101,7 @@ export class Judges {
         this.starts.judge(
           judge.agent,
           { type: judge.type, payload: { input, output, expected } },
-          { origin: trial.correlation_id, id: judge.id, mode: definition.mode, lock },
+          { origin: trial.correlation_id, id: judge.id, mode: definition.mode, row, lock },
         ),
       );
     } catch (error) {

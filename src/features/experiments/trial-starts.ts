@@ -49,15 +49,21 @@ export class TrialStarts {
     );
   }
 
-  /** Begins the correlation `id`, in which an agent judges. `origin`: the correlation of the trial. */
+  /** Begins the correlation `id`, in which an agent judges a trial of `row`. `origin`: the correlation of the trial. */
   judge(
     agent: string,
     judged: { type: string; payload: JsonObject },
-    { origin, id, mode, lock }: { origin: string; id: string; mode: ReplayMode; lock: SchedulerLock },
+    {
+      origin,
+      id,
+      mode,
+      row,
+      lock,
+    }: { origin: string; id: string; mode: ReplayMode; row: DataRow; lock: SchedulerLock },
   ): Promise<Begun> {
     // With `full`, webhooks would be sent.
     const replay_mode = mode === 'shadow' ? mode : 'recorded';
-    const replay: ReplayColumns = { origin, replay_mode, replay_options: null };
+    const replay: ReplayColumns = { origin, replay_mode, replay_options: replayOptionsText(null, variantsOf(row)) };
     return this.once(id, async () => {
       await this.invoke(this.invocations.prepareDirect(agent, [judged], id, { background: true, replay }), lock);
     });
@@ -97,7 +103,7 @@ export class TrialStarts {
 
   /** Nothing is recorded for a row of a CSV, so all its agents run. */
   private async run(
-    { experimentId, definition: { data, mode }, variant, correlationId }: TrialPlan,
+    { experimentId, definition: { data, mode }, row, variant, correlationId }: TrialPlan,
     inputs: string,
     lock: SchedulerLock,
   ): Promise<void> {
@@ -105,7 +111,7 @@ export class TrialStarts {
     const replay: ReplayColumns = {
       origin: experimentId,
       replay_mode: mode,
-      replay_options: replayOptionsText(variant.overrides ?? null),
+      replay_options: replayOptionsText(variant.overrides ?? null, variantsOf(row)),
     };
     const how = { firstId: newId(), background: true, replay };
     await this.invoke(this.invocations.prepareRun(agent, JSON.parse(inputs) as JsonObject, correlationId, how), lock);
@@ -132,3 +138,9 @@ export class TrialStarts {
 async function holding(tx: Transaction, lock: SchedulerLock): Promise<void> {
   if (!(await lock.renew(tx))) throw new DomainError('unavailable', 'Another process continues the experiments');
 }
+
+/**
+ * Decides on the variants of agents as the id of a correlation does. All trials of a row and their judges have the same
+ * ones, so that they differ only in what the experiment varies; other rows have others.
+ */
+const variantsOf = ({ experiment_seq, position }: DataRow): string => JSON.stringify([experiment_seq, position]);
