@@ -12,7 +12,7 @@ import { NEVER } from '../../queue/queue.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { variantsFrom } from '../correlations/replay-options.js';
+import { overridesIn, variantsFrom } from '../correlations/replay-options.js';
 import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlockedAmong } from '../limits/limit-rows.js';
@@ -131,7 +131,7 @@ export class ExecutionQueue {
     const needsClaim =
       row.available_at !== null ||
       row.limit_keys !== null ||
-      correlation.replay_options !== null ||
+      overridesIn(correlation.replay_options) !== null ||
       this.hasVariant(row.agent, correlation);
     const slot = known && !needsClaim ? this.starts.keepSlot(tx, row.agent, row.id) : null;
     if (slot) await this.insertRunning(tx, row, slot, known!);
