@@ -5,6 +5,7 @@ import type { ListedExecutionBody } from '../../src/features/executions/dto/exec
 import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
+import { ended, orders, send } from './batch-board.js';
 import { Board } from './board.js';
 
 /** The agent's own options always work. A variant that names `payload.name` fails without it. */
@@ -90,7 +91,7 @@ describe('variants', () => {
     (await board.artifacts(correlation)).filter(({ type }) => type === 'Answer').map(({ payload }) => payload.by);
 
   it('are those of the correlation, in all its executions and after a restart', async () => {
-    // Some of each, as the hash has it.
+    // The hash gives some of them to each variant.
     const names = Array.from({ length: 8 }, (_, n) => `ramp-${n}`);
     for (const name of names) await ramp.execution('Half', {}, name);
     await board.close();
@@ -132,7 +133,8 @@ describe('variants', () => {
       items: [{ name: 'other', share: 0.5, rolled_back_at: null }],
       rollback: null,
     });
-    const times = { p50_ms: expect.any(Number) as number, p95_ms: expect.any(Number) as number };
+    const ms = expect.any(Number) as number;
+    const times = { duration_ms: { p50: ms, p95: ms, p99: ms } };
     expect(await ramp.history('half')).toEqual([
       { name: 'base', executions: 6, failures: 0, ...times },
       { name: 'other', executions: 10, failures: 0, ...times },
@@ -143,6 +145,18 @@ describe('variants', () => {
       ['base', '3'],
       ['other', '5'],
     ]);
+  });
+
+  it('are those of each row of a batch', async () => {
+    const { results } = await ended(board, await send(board, 'half', orders(24)));
+    const seen = new Set<unknown>();
+    for (const { run_id } of results) {
+      const [execution, ...more] = await ramp.executions(run_id);
+      expect(more).toEqual([]);
+      expect(await answersIn(run_id)).toEqual([execution!.variant]);
+      seen.add(execution!.variant);
+    }
+    expect(seen).toEqual(new Set(['base', 'other']));
   });
 
   it('are used until so many of the last attempts have failed, and then the own options of the agent', async () => {
@@ -180,7 +194,7 @@ describe('variants', () => {
     expect(await ramp.execution('Lucky', {})).toMatchObject({ state: 'completed', attempt: 2, variant: 'base' });
   });
 
-  it('are left without a rollback never', async () => {
+  it('stay in use without a rollback, however many attempts fail', async () => {
     for (let n = 0; n < 5; n += 1)
       expect(await ramp.execution('Endless', {})).toMatchObject({ state: 'failed', variant: 'named' });
     expect(await board.app.database.rows("select * from breakers where agent = 'endless'")).toEqual([]);

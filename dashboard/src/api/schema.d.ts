@@ -1902,6 +1902,20 @@ export interface components {
             key: string | null;
             open: number;
         };
+        VariantBody: {
+            name: string;
+            share: number;
+            /** Format: date-time */
+            rolled_back_at: string | null;
+        };
+        RollbackBody: {
+            failures: number;
+            of: number;
+        };
+        VariantsBody: {
+            items: components["schemas"]["VariantBody"][];
+            rollback: components["schemas"]["RollbackBody"] | null;
+        };
         AgentEngineBody: {
             /** @enum {string} */
             kind: "expression" | "function" | "http" | "llm" | "external" | "provider";
@@ -1923,20 +1937,6 @@ export interface components {
             budget: components["schemas"]["AgentBudgetBody"];
             labels: string[];
             tenant_id: string | null;
-        };
-        VariantBody: {
-            name: string;
-            share: number;
-            /** Format: date-time */
-            rolled_back_at: string | null;
-        };
-        RollbackBody: {
-            failures: number;
-            of: number;
-        };
-        VariantsBody: {
-            items: components["schemas"]["VariantBody"][];
-            rollback: components["schemas"]["RollbackBody"] | null;
         };
         AgentBody: {
             name: string;
@@ -1979,8 +1979,11 @@ export interface components {
             name: string;
             executions: number;
             failures: number;
-            p50_ms: number | null;
-            p95_ms: number | null;
+            duration_ms: {
+                p50: number;
+                p95: number;
+                p99: number;
+            } | null;
             usage?: components["schemas"]["UsageBody"];
         };
         HistoryContent: {

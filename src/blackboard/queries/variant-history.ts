@@ -15,8 +15,7 @@ export interface HistoryOfVariant {
   executions: number;
   failures: number;
   /** Durations of their last attempts. Null without executions. */
-  p50_ms: number | null;
-  p95_ms: number | null;
+  duration_ms: { p50: number; p95: number; p99: number } | null;
   usage: Awaited<ReturnType<typeof sumUsageOf>>;
 }
 
@@ -45,13 +44,14 @@ export class VariantHistory {
       name,
       executions: last.length,
       failures: last.filter(({ state }) => state === 'failed').length,
-      p50_ms: quantile(durations, 0.5),
-      p95_ms: quantile(durations, 0.95),
+      duration_ms: quantilesOf(durations),
       usage: await sumUsageOf(reader, agent, name, MOST_EXECUTIONS),
     };
   }
 }
 
-/** The smallest value that is not below this share of them. `values` are sorted. */
-const quantile = (values: readonly number[], share: number): number | null =>
-  values.length === 0 ? null : values[Math.ceil(values.length * share) - 1]!;
+/** Each is the smallest value that is not below this share of them. */
+function quantilesOf(sorted: readonly number[]): HistoryOfVariant['duration_ms'] {
+  const at = (share: number): number => sorted[Math.ceil(sorted.length * share) - 1]!;
+  return sorted.length === 0 ? null : { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+}

@@ -1,5 +1,5 @@
 import { latencyIn, NO_LATENCY } from '../../blackboard/queries/latency-buckets.js';
-import type { QuantilesBody } from './dto/activity-body.js';
+import type { QuantilesBody } from '../../http/dto/quantiles-body.js';
 
 /** How often an event occurred, with the latencies of these events in buckets. */
 export class EventCounts {

@@ -1,7 +1,14 @@
-// Opens the web app of the application in a real browser.
+// Opens the web app of the application in a real browser. The model server is a stand-in.
+import { setKeys } from '../../engines/llm/llm-board.js';
+import type { TestAppOptions } from '../../support/app.js';
+import { ModelServer, USED } from '../../support/model-server.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
-const CONFIG = `
+/** An answer of the cheap model costs 1, and one of the other model 2. */
+const configFor = (models: ModelServer): string => `
+models:
+  local/large: { input_per_million: ${2e6 / USED.input}, output_per_million: 0 }
+  local/small: { input_per_million: ${1e6 / USED.input}, output_per_million: 0 }
 types:
   Order: { schema: { type: object, properties: { n: { type: integer } }, examples: [{ n: 4 }] } }
 agents:
@@ -28,6 +35,11 @@ agents:
     retry: { attempts: 1 }
     variants: { named: { share: 100%, expression: "{'q': payload.name}" } }
     rollback: { failures: 50%, of: 4 }
+  replier:
+    consumes: [{ types: [Mail] }]
+    publishes: [{ type: Reply }]
+    engine: { kind: llm, model: local/large, base_url: "${models.url}", instructions: Reply. }
+    variants: { cheap: { share: 100%, model: local/small } }
   person:
     consumes: [{ types: [Question] }]
     publishes: [{ type: Answer }]
@@ -43,7 +55,17 @@ const FILES = {
   };`,
 };
 
-describeDashboard('the view Agent', { config: CONFIG, files: FILES }, (dashboard) => {
+let models: ModelServer;
+
+async function prepare(): Promise<TestAppOptions> {
+  setKeys();
+  models = await ModelServer.start();
+  return { config: configFor(models), files: FILES };
+}
+
+describeDashboard('the view Agent', prepare, (dashboard) => {
+  afterAll(() => models.close());
+
   it('says what the agent consumes and publishes, and runs it on the example of its type', async () => {
     const { page, complaints } = await dashboard.open();
     await page.goto(`${dashboard.app.url}/dashboard/agents/divider`);
@@ -68,6 +90,18 @@ describeDashboard('the view Agent', { config: CONFIG, files: FILES }, (dashboard
     await section.getByText('A variant is rolled back when 2 of its last 4 attempts have failed.').waitFor();
     await section.getByRole('row', { name: /^base 0 % 0 0/ }).waitFor();
     await section.getByRole('row', { name: /^named rolled back .* 100 % 2 2 \(100 %\)/ }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows what an execution of a variant costs on average', async () => {
+    const { page, complaints } = await dashboard.open();
+    models.answers({ text: '{"text":"Here."}' });
+    for (let n = 0; n < 2; n += 1)
+      await dashboard.app.http.post('/api/v1/artifacts/sync').send({ type: 'Mail', payload: {} }).expect(200);
+    await page.goto(`${dashboard.app.url}/dashboard/agents/replier`);
+    const section = page.getByRole('region', { name: 'Variants' });
+    await section.getByText('No variant is rolled back by failures.').waitFor();
+    await section.getByRole('row', { name: /^cheap 100 % 2 0 .* 1$/ }).waitFor();
     expect(complaints).toEqual([]);
   });
 
@@ -166,6 +200,17 @@ describeDashboard('the view Agent', { config: CONFIG, files: FILES }, (dashboard
     await page.getByRole('button', { name: 'Run the agent' }).click();
     await page.getByRole('region', { name: 'payload of Quotient' }).waitFor();
     await page.getByText('ended execution').waitFor();
+    expect(await accessibilityFaults(page)).toEqual([]);
+    expect(await scrollsSideways(page)).toBe(false);
+  });
+
+  it.each(LOOKS)('is accessible with variants: $colorScheme, $width px', async (look) => {
+    const { page } = await dashboard.open(look);
+    await page.goto(`${dashboard.app.url}/dashboard/agents/halver`);
+    await page
+      .getByRole('region', { name: 'Variants' })
+      .getByRole('row', { name: /^named/ })
+      .waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
   });

@@ -4,11 +4,12 @@ import type { Schemas } from '../../api/requests';
 import { CurlButton } from '../../components/copy';
 import { Section } from '../../components/section';
 import { Failure, LoadingRows } from '../../components/states';
+import { CELL, ROW, Table } from '../../components/table';
 import { Ago } from '../../components/time';
 import { costText, countText, durationText, numberText, shareText } from '../../formats';
 import { HISTORY_PATH, historyParams, useHistory } from './use-history';
 
-const TITLES = ['Variant', 'Share', 'Executions', 'Failed', 'Half took', '95 % took', 'Cost each'];
+const COLUMNS = ['Variant', 'Share', 'Executions', 'Failed', 'p50', 'p95', 'Cost each'];
 
 /** Shares of the configuration are hundredths of a percent. Their sums have further digits. */
 const exactText = (share: number): string => `${Number((share * 100).toFixed(2))} %`;
@@ -22,37 +23,25 @@ export function Variants({ agent, variants }: { agent: string; variants: Configu
   const body = (): ReactNode => {
     if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
     if (!data) return <LoadingRows count={3} />;
-    return <Table variants={variants} histories={data.summary.by_variant ?? []} />;
+    return <Comparison variants={variants} histories={data.summary.by_variant ?? []} />;
   };
   return (
     <Section title="Variants" actions={<CurlButton request={{ path: HISTORY_PATH, params: historyParams(agent) }} />}>
-      <p className="p-3 text-table text-muted">{ruleText(variants)}</p>
+      <p className="border-b border-line p-3 text-table text-muted">{ruleText(variants)}</p>
       {body()}
     </Section>
   );
 }
 
-function Table({ variants, histories }: { variants: Configured; histories: readonly History[] }): ReactNode {
+function Comparison({ variants, histories }: { variants: Configured; histories: readonly History[] }): ReactNode {
   const rest = 1 - variants.items.reduce((sum, { share }) => sum + share, 0);
   return (
-    <table className="w-full border-t border-line text-table">
-      <caption className="sr-only">The last executions of each variant</caption>
-      <thead className="text-label text-muted">
-        <tr>
-          {TITLES.map((title, index) => (
-            <th key={title} scope="col" className={`px-3 py-2 font-normal ${index === 0 ? 'text-left' : 'text-right'}`}>
-              {title}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {histories.map((history) => {
-          const variant = variants.items.find(({ name }) => name === history.name);
-          return <Row key={history.name} history={history} variant={variant} rest={rest} />;
-        })}
-      </tbody>
-    </table>
+    <Table label="The last executions of each variant" columns={COLUMNS} numbers={COLUMNS.length - 1} width="min-w-140">
+      {histories.map((history) => {
+        const variant = variants.items.find(({ name }) => name === history.name);
+        return <Row key={history.name} history={history} variant={variant} rest={rest} />;
+      })}
+    </Table>
   );
 }
 
@@ -65,18 +54,18 @@ interface RowProps {
 }
 
 function Row({ history, variant, rest }: RowProps): ReactNode {
-  const { name, executions, failures, p50_ms, p95_ms, usage } = history;
+  const { name, executions, failures, duration_ms, usage } = history;
   const cells = [
     exactText(variant?.share ?? rest),
     numberText(executions),
     failures === 0 ? '0' : `${numberText(failures)} (${shareText(failures / executions)})`,
-    p50_ms === null ? '' : durationText(p50_ms),
-    p95_ms === null ? '' : durationText(p95_ms),
+    duration_ms === null ? '' : durationText(duration_ms.p50),
+    duration_ms === null ? '' : durationText(duration_ms.p95),
     usage?.cost === undefined || executions === 0 ? '' : costText(usage.cost / executions),
   ];
   return (
-    <tr className="border-t border-line">
-      <th scope="row" className="px-3 py-1.5 text-left font-normal">
+    <tr className={ROW}>
+      <th scope="row" className={`${CELL} text-left font-normal`}>
         {name}{' '}
         {variant?.rolled_back_at && (
           <span className="pl-1 text-label text-failed">
@@ -85,7 +74,7 @@ function Row({ history, variant, rest }: RowProps): ReactNode {
         )}
       </th>
       {cells.map((cell, index) => (
-        <td key={TITLES[index + 1]} className="px-3 py-1.5 text-right">
+        <td key={COLUMNS[index + 1]} className={`${CELL} text-right whitespace-nowrap tabular-nums`}>
           {cell}
         </td>
       ))}

@@ -1,4 +1,5 @@
 import { MOST_EXECUTIONS } from '../../../blackboard/queries/variant-history.js';
+import { ApiQuantiles, type QuantilesBody } from '../../../http/dto/quantiles-body.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiProperty, schemaPath } from '../../../http/openapi/documentation.js';
 
@@ -27,19 +28,8 @@ export class VariantHistoryBody {
   @ApiProperty({ type: 'integer', description: 'Those of them that failed after their last attempt' })
   failures!: number;
 
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: 'Half of their last attempts took at most so many milliseconds; null without executions',
-  })
-  p50_ms!: number | null;
-
-  @ApiProperty({
-    type: 'integer',
-    nullable: true,
-    description: '95 % of their last attempts took at most so many milliseconds; null without executions',
-  })
-  p95_ms!: number | null;
+  @ApiQuantiles('Durations of their last attempts, in milliseconds; null without executions')
+  duration_ms!: QuantilesBody | null;
 
   @ApiProperty({ type: UsageBody, required: false, description: 'Their model usage. Absent if they used no model' })
   usage?: UsageBody;
