@@ -24,7 +24,7 @@ agents:
     rollback: { failures: 100%, of: 2 }
 `;
 
-/** The correlations of either, as the hash has it. */
+/** The correlations that the hash gives to each. */
 const BASE = ['ramp-0', 'ramp-2'];
 const BRIEF = ['ramp-1', 'ramp-3', 'ramp-4'];
 

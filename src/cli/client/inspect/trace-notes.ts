@@ -18,7 +18,7 @@ export function inputsOf({ inputs }: TracedExecutionBody, { artifacts }: TraceBo
   return ` with ${named.join(' and ')}`;
 }
 
-/** The API names the own options of an agent so. */
+/** The name of an agent's own options in the API. */
 const BASE = 'base';
 
 /**
