@@ -18,6 +18,8 @@ export class Catalog {
   readonly schedules: readonly ConfiguredSchedule[];
   /** The definition of each agent, by its name. Empty if the catalog was not made from a configuration. */
   readonly definitions: ReadonlyMap<string, ConfiguredDefinition>;
+  /** The catalogs of the configurations that replays may name. Each has the agents that its file defines. */
+  readonly replayCatalogs: ReadonlyMap<string, Catalog>;
   private readonly agentsByName: Map<string, AgentDefinition>;
   private readonly typesByName: Map<string, ArtifactType>;
   private readonly subscriptionsByType = new Map<string, Subscription[]>();
@@ -35,6 +37,7 @@ export class Catalog {
       digest = '',
       schedules = [],
       definitions = new Map(),
+      replayCatalogs = new Map(),
     }: {
       models?: ReadonlyMap<string, ModelTerms>;
       budget?: Budget | null;
@@ -42,6 +45,7 @@ export class Catalog {
       digest?: string;
       schedules?: readonly ConfiguredSchedule[];
       definitions?: ReadonlyMap<string, ConfiguredDefinition>;
+      replayCatalogs?: ReadonlyMap<string, Catalog>;
     } = {},
   ) {
     this.models = models;
@@ -50,6 +54,7 @@ export class Catalog {
     this.digest = digest;
     this.schedules = schedules;
     this.definitions = definitions;
+    this.replayCatalogs = replayCatalogs;
     this.typesByName = new Map(types.map((type) => [type.name, type]));
     this.agentsByName = new Map(agents.map((agent) => [agent.name, agent]));
     this.cancelledByType = byType(agents);
@@ -64,6 +69,17 @@ export class Catalog {
 
   agent(name: string): AgentDefinition | undefined {
     return this.agentsByName.get(name);
+  }
+
+  /** Returns the catalog that an agent is taken from in a replay with this configuration. */
+  forReplay(agent: string, configuration: string | null): Catalog {
+    const named = configuration === null ? undefined : this.replayCatalogs.get(configuration);
+    return named?.agent(agent) ? named : this;
+  }
+
+  /** Returns the same catalog with these configurations for replays. */
+  withReplayCatalogs(replayCatalogs: ReadonlyMap<string, Catalog>): Catalog {
+    return new Catalog(this.types, this.agents, this.baseDirectory, { ...this, replayCatalogs });
   }
 
   type(name: string): ArtifactType | undefined {

@@ -11,3 +11,24 @@ export const overriddenAgent = (agent: AgentDefinition, override: AgentOverride)
 
 export const overrideOf = (overrides: Overrides | null, agent: string): AgentOverride | null =>
   overrides !== null && Object.hasOwn(overrides, agent) ? overrides[agent]! : null;
+
+/** What differs in a replay from the configuration of the service. */
+export interface ReplayChanges {
+  /** The name of the configuration that agents are taken from. Null for none. */
+  configuration: string | null;
+  overrides: Overrides | null;
+}
+
+export const NO_CHANGES: ReplayChanges = { configuration: null, overrides: null };
+
+/** What may differ in one agent. */
+export interface AgentChange {
+  configuration: string | null;
+  override: AgentOverride | null;
+}
+
+/** Null if the agent runs as in the configuration of the service. */
+export function changeOf({ configuration, overrides }: ReplayChanges, agent: string): AgentChange | null {
+  const override = overrideOf(overrides, agent);
+  return configuration === null && override === null ? null : { configuration, override };
+}

@@ -13,7 +13,7 @@ import {
 import type { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
 import type { AgentClass } from '../engines/engine.js';
-import { loadConfiguration } from '../engines/load-configuration.js';
+import { loadConfiguration, loadReplayCatalogs } from '../engines/load-configuration.js';
 
 const USUAL_FILE = 'starling.yaml';
 
@@ -31,8 +31,9 @@ export interface ConfigurationParts {
 }
 
 /**
- * Reads the configuration file, with the agents that are classes, and the settings from all sources. Throws an
- * AggregateError of a CatalogError and a SettingsError, so that all problems are reported together.
+ * Reads the configuration file, with the agents that are classes, the settings from all sources, and then the
+ * configurations that replays may name. Throws an AggregateError of CatalogErrors and a SettingsError, so that all
+ * problems of these steps are reported together.
  */
 export async function readConfiguration(
   file: string,
@@ -48,7 +49,8 @@ export async function readConfiguration(
   const settings = settingsOrError({ flags, environment, file, server: source?.server, defaults });
   if (loaded instanceof CatalogError || settings instanceof SettingsError)
     throw new AggregateError(problemsIn(file, loaded, settings, source));
-  return { ...loaded, settings };
+  const replayCatalogs = await loadReplayCatalogs(settings, { file, catalog: loaded.catalog }, environment);
+  return { ...loaded, catalog: loaded.catalog.withReplayCatalogs(replayCatalogs), settings };
 }
 
 function settingsOrError(sources: SettingsSources): Settings | SettingsError {

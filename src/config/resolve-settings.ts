@@ -76,7 +76,7 @@ export function resolveSettings(sources: SettingsSources): Settings {
   if (contradiction !== null) throw new SettingsError([contradiction]);
   return Object.assign(settings, {
     csvRoot: settings.csvRoot === null ? null : resolve(settings.csvRoot),
-    configurationFiles: files,
+    configurationFiles: [...files, ...settings.replayConfigs.map(({ file }) => resolve(file))],
   });
 }
 

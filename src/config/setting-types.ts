@@ -154,6 +154,44 @@ function splitList(raw: unknown): unknown[] | null {
 
 const isWithin = (value: number, { min, max }: { min: number; max: number }): boolean => value >= min && value <= max;
 
+/** A file that has a name. */
+export interface NamedFile {
+  name: string;
+  file: string;
+}
+
+export const LONGEST_CONFIGURATION_NAME = 64;
+const NAMED_FILE = `^[A-Za-z0-9][A-Za-z0-9_.-]{0,${LONGEST_CONFIGURATION_NAME - 1}}=.+$`;
+
+/** Files with names that differ. */
+export function namedFiles(): SettingType<NamedFile[]> {
+  const form = new RegExp(NAMED_FILE, 'u');
+  const item: SettingType<NamedFile> = {
+    placeholder: 'name=file',
+    expected: 'a name and a file, such as candidate=candidate.yaml',
+    schema: { type: 'string', pattern: NAMED_FILE },
+    parse: (raw) => fits(raw, typeof raw === 'string' && form.test(raw) ? namedFile(raw) : null),
+  };
+  const list = listOf(
+    item,
+    'a list of name=file with different names of letters, digits, dots, dashes and underscores, such as candidate=candidate.yaml',
+  );
+  return {
+    ...list,
+    parse: (raw) => {
+      const result = list.parse(raw);
+      return 'value' in result && new Set(result.value.map(({ name }) => name)).size < result.value.length
+        ? { wrong: raw }
+        : result;
+    },
+  };
+}
+
+function namedFile(text: string): NamedFile {
+  const end = text.indexOf('=');
+  return { name: text.slice(0, end), file: text.slice(end + 1) };
+}
+
 const MOST_RETRIES = 20;
 
 /** Times of the retries, in milliseconds after the first try. An empty list means a single try. */

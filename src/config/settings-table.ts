@@ -12,6 +12,7 @@ import {
   boolean,
   duration,
   integer,
+  namedFiles,
   oneOf,
   retryTimes,
   secretKey,
@@ -152,6 +153,13 @@ export const SETTINGS: { readonly [K in SettingKey]-?: Setting<Settings[K]> } = 
     default: null,
     description:
       'folder whose .csv, .tsv and .txt files a batch may name; without it a batch accepts only lists and uploads; a relative path starts at the working directory',
+  },
+  replayConfigs: {
+    name: 'replay_config',
+    type: namedFiles(),
+    default: '',
+    description:
+      'further configuration files by names that replays and experiments may ask for, such as `candidate=candidate.yaml`; agents of the file have their engines and timeouts from it there; a relative path starts at the working directory',
   },
   outboundAllow: {
     name: 'outbound_allow',

@@ -1,3 +1,5 @@
+import type { NamedFile } from './setting-types.js';
+
 /** Every setting of the service, checked once at the start. Durations are in milliseconds, sizes in bytes. */
 export class Settings {
   host!: string;
@@ -21,6 +23,8 @@ export class Settings {
   clientWebhookBytesPerMinute!: number;
   /** Key that encrypts clients' secrets: 32 bytes in hexadecimal. */
   secretKey!: string | null;
+  /** The configurations that replays may name. */
+  replayConfigs!: NamedFile[];
   /** Absolute path; null if requests may not name files of this machine. */
   csvRoot!: string | null;
   /** `sqlite:<path>` or `postgres://...`. */

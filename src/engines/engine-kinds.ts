@@ -1,3 +1,4 @@
+import type { Catalog } from '../catalog/catalog.js';
 import type { EngineFinding } from '../catalog/configuration-file/engine-kind.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
 import type { JsonObject } from '../common/json.js';
@@ -6,11 +7,22 @@ import type { Engine, EngineEnvironment, PreparedEngine } from './engine.js';
 /** The engines of this process, with what they depend on. */
 export class EngineKinds {
   private readonly schemas = new Map<string, JsonObject>();
+  private readonly others = new Map<Catalog, EngineKinds>();
 
   constructor(
     private readonly engines: readonly Engine[],
     private readonly environment: EngineEnvironment,
   ) {}
+
+  /** The engines for agents of this catalog, which may be one that replays name. */
+  in(catalog: Catalog): EngineKinds {
+    if (catalog === this.environment.catalog) return this;
+    const { baseDirectory } = catalog;
+    const kinds =
+      this.others.get(catalog) ?? new EngineKinds(this.engines, { ...this.environment, catalog, baseDirectory });
+    this.others.set(catalog, kinds);
+    return kinds;
+  }
 
   /** Throws if the kind is unknown. A start with such an agent fails, so no agent of the catalog has one. */
   of({ name, engine }: AgentDefinition): Engine {

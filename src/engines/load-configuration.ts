@@ -1,4 +1,7 @@
+import type { Catalog } from '../catalog/catalog.js';
 import { loadCatalog, type LoadedCatalog } from '../catalog/configuration-file/load-catalog.js';
+import { replayCatalog, type ServiceCatalog } from '../catalog/configuration-file/replay-catalog.js';
+import { CatalogError } from '../catalog/diagnostics.js';
 import type { Environment } from '../config/environment.js';
 import { resolveSettings, SettingsError, type SettingsSources } from '../config/resolve-settings.js';
 import type { Settings } from '../config/settings.js';
@@ -29,6 +32,36 @@ export function loadConfiguration(
     settings,
     classAgents,
   });
+}
+
+/**
+ * Loads the configurations that replays may name, with the settings of the service, and returns their catalogs by these
+ * names. Throws an AggregateError of a CatalogError for each file that has problems.
+ */
+export async function loadReplayCatalogs(
+  settings: Settings,
+  service: ServiceCatalog,
+  environment: Environment,
+): Promise<Map<string, Catalog>> {
+  const catalogs = new Map<string, Catalog>();
+  const problems: CatalogError[] = [];
+  for (const { name, file } of settings.replayConfigs) {
+    try {
+      const loaded = await loadCatalog({
+        file,
+        environment,
+        engines: FILE_ENGINES,
+        serverSchema: serverSettingsSchema,
+        settings: () => settings,
+      });
+      catalogs.set(name, await replayCatalog(file, loaded, service, FILE_ENGINES, environment));
+    } catch (error) {
+      if (!(error instanceof CatalogError)) throw error;
+      problems.push(error);
+    }
+  }
+  if (problems.length > 0) throw new AggregateError(problems);
+  return catalogs;
 }
 
 function settingsOf(sources: SettingsSources): Settings | null {

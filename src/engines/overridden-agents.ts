@@ -3,15 +3,14 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../catalog/catalog.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
 import { formatPath } from '../catalog/diagnostics.js';
-import type { AgentOverride } from '../catalog/override-options.js';
-import { overriddenAgent } from '../catalog/overrides.js';
+import { type AgentChange, overriddenAgent } from '../catalog/overrides.js';
 import type { StoredDefinition } from '../catalog/stored-definition.js';
 import { canonicalJson } from '../common/json.js';
 import type { PreparedEngine } from './engine.js';
 import { EngineKinds } from './engine-kinds.js';
 import { OverrideChecks } from './override-checks.js';
 
-/** An agent with other options of its engine, ready to run. */
+/** An agent that differs from the configuration of the service, ready to run. */
 export interface OverriddenAgent {
   agent: AgentDefinition;
   engine: PreparedEngine;
@@ -19,13 +18,13 @@ export interface OverriddenAgent {
   definition: StoredDefinition | null;
 }
 
-/** The override does not fit the configuration of this process, which is not the one that it was given for. */
+/** The change does not fit the configuration of this process, which is not the one that it was given for. */
 export class UnfitOverride extends Error {}
 
 /** Prepared agents that are kept, because the executions of a replay come one after the other. */
 const MOST_KEPT = 100;
 
-/** Prepares agents of the catalog with other options of their engines. */
+/** Prepares agents of other configurations, and agents with other options of their engines. */
 @Injectable()
 export class OverriddenAgents {
   private readonly kept = new Map<string, Promise<OverriddenAgent>>();
@@ -36,12 +35,18 @@ export class OverriddenAgents {
     private readonly checks: OverrideChecks,
   ) {}
 
-  /** `name`: an agent of the catalog. Rejects with UnfitOverride. */
-  async get(name: string, override: AgentOverride): Promise<OverriddenAgent> {
-    const key = canonicalJson([name, override]);
+  /** `name`: an agent of the catalog. Returns null if nothing differs in it. Rejects with UnfitOverride. */
+  async get(name: string, { configuration, override }: AgentChange): Promise<OverriddenAgent | null> {
+    if (configuration !== null && !this.catalog.replayCatalogs.has(configuration))
+      throw new UnfitOverride(
+        `the replay takes agents from the configuration ${configuration}, which this process was not given at its start`,
+      );
+    const catalog = this.catalog.forReplay(name, configuration);
+    if (catalog === this.catalog && override === null) return null;
+    const key = canonicalJson([catalog === this.catalog ? null : configuration, name, override]);
     const known = this.kept.get(key);
     if (known) return known;
-    const prepared = this.prepare(this.catalog.agent(name)!, override);
+    const prepared = this.prepare(catalog, name, override);
     this.kept.set(key, prepared);
     if (this.kept.size > MOST_KEPT) this.kept.delete(this.kept.keys().next().value!);
     try {
@@ -52,15 +57,21 @@ export class OverriddenAgents {
     }
   }
 
-  private async prepare(configured: AgentDefinition, override: AgentOverride): Promise<OverriddenAgent> {
-    const { name } = configured;
-    const problem = await this.checks.problemOf(configured, override);
+  private async prepare(
+    catalog: Catalog,
+    name: string,
+    override: AgentChange['override'],
+  ): Promise<OverriddenAgent> {
+    const configured = catalog.agent(name)!;
+    const kinds = this.kinds.in(catalog);
+    const known = catalog.definitions.get(name) ?? null;
+    if (override === null) return { agent: configured, engine: await kinds.prepare(configured), definition: known };
+    const problem = await this.checks.problemOf(configured, catalog, override);
     if (problem)
       throw new UnfitOverride(
         `what the replay overrides does not fit the configuration of ${name} any more: ${formatPath(problem.path)}: ${problem.message}`,
       );
     const agent = overriddenAgent(configured, override);
-    const definition = this.catalog.definitions.get(name)?.overriddenBy(override) ?? null;
-    return { agent, engine: await this.kinds.prepare(agent), definition };
+    return { agent, engine: await kinds.prepare(agent), definition: known?.overriddenBy(override) ?? null };
   }
 }

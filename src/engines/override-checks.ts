@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { Catalog } from '../catalog/catalog.js';
+import type { Catalog } from '../catalog/catalog.js';
 import type { EngineFinding } from '../catalog/configuration-file/engine-kind.js';
 import { validateSchema } from '../catalog/configuration-file/schema-validation.js';
 import type { AgentDefinition } from '../catalog/definitions.js';
@@ -26,30 +26,28 @@ export interface OverrideProblem {
 /** Checks what a replay overrides in the options of an agent. */
 @Injectable()
 export class OverrideChecks {
-  constructor(
-    private readonly catalog: Catalog,
-    private readonly kinds: EngineKinds,
-  ) {}
+  constructor(private readonly kinds: EngineKinds) {}
 
   /**
-   * Returns the first problem, with its path inside the override; null if the agent can run with it. An expression whose
-   * check takes longer than `limitMs` is a problem.
+   * Returns the first problem, with its path inside the override; null if the agent of the catalog can run with it. An
+   * expression whose check takes longer than `limitMs` is a problem.
    */
   async problemOf(
     agent: AgentDefinition,
+    catalog: Catalog,
     given: unknown,
     limitMs = LONGEST_CHECKS_MS,
   ): Promise<OverrideProblem | null> {
     if (!isJsonObject(given) || Object.keys(given).length === 0)
       return { path: [], message: `must be an object with one or more of ${OPTIONS}` };
     for (const [option, value] of Object.entries(given)) {
-      const message = this.optionProblem(agent, option, value);
+      const message = this.optionProblem(agent, catalog, option, value);
       if (message !== null) return { path: [shown(option)], message };
     }
-    return this.engineProblem(overriddenAgent(agent, given as AgentOverride), limitMs);
+    return this.engineProblem(overriddenAgent(agent, given as AgentOverride), catalog, limitMs);
   }
 
-  private optionProblem(agent: AgentDefinition, option: string, value: unknown): string | null {
+  private optionProblem(agent: AgentDefinition, catalog: Catalog, option: string, value: unknown): string | null {
     if (!OVERRIDABLE.some((known) => known === option)) return fixed(option);
     const schema = this.kinds.schemaOf(agent, option);
     if (!schema) {
@@ -63,11 +61,15 @@ export class OverrideChecks {
     if (error) return error.message;
     if (VARIABLE.test(String(value)))
       return 'must not have variables such as ${NAME}, which only the configuration has';
-    return option === 'model' ? modelProblem(agent, value as string, this.catalog) : null;
+    return option === 'model' ? modelProblem(agent, value as string, catalog) : null;
   }
 
-  private async engineProblem(agent: AgentDefinition, limitMs: number): Promise<OverrideProblem | null> {
-    const begun = withinTime(limitMs, () => this.kinds.check(agent));
+  private async engineProblem(
+    agent: AgentDefinition,
+    catalog: Catalog,
+    limitMs: number,
+  ): Promise<OverrideProblem | null> {
+    const begun = withinTime(limitMs, () => this.kinds.in(catalog).check(agent));
     if (!begun) return { path: ['expression'], message: 'takes too long to check; make it simpler' };
     const error = (await begun.result).find(({ warning }) => !warning);
     return error ? { path: error.path, message: placed(error) } : null;

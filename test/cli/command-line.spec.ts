@@ -176,6 +176,42 @@ describe('starling check', () => {
     expect(stdout).toContain('server.outbound_allow: must be address ranges');
   });
 
+  test('reports every error of the files for replays with its place, and what they must not change', async () => {
+    const agent = (name: string, type = 'Call', expression = '{}'): string =>
+      `  ${name}:\n    consumes: [{ types: [${type}] }]\n    engine: { kind: expression, expression: '${expression}' }\n`;
+    const person = '  person:\n    consumes: [{ types: [Call] }]\n    engine: { kind: external }\n';
+    const types = 'types:\n  Call:\n    schema: { type: object }\n';
+    const good = folder.write('good.yaml', `${types}agents:\n${agent('one', 'Call', '{"a": 1}')}`);
+    const wrong = folder.write('wrong.yaml', `agents:\n${agent('one', 'Call', '1 +')}`);
+    const other = folder.write(
+      'other.yaml',
+      `types:\n  Call: {}\nagents:\n${agent('one', 'Ring')}${agent('two')}${agent('person')}`,
+    );
+    const check = (...files: string[]) => {
+      const given = files.map((file, index) => `c${index}=${file}`);
+      const server = `server: { replay_config: ${JSON.stringify(given)} }\n`;
+      return run(['check', folder.write('service.yaml', `${server}${types}agents:\n${agent('one')}${person}`)]);
+    };
+    const service = join(folder.path, 'service.yaml');
+    const rule = `must be as in ${service}, because replays take only engine and timeout from here`;
+    expect(await check(good)).toMatchObject({ code: 0, stdout: `${service}: ok\n` });
+    expect(await check(good, wrong, other, join(folder.path, 'none.yaml'))).toMatchObject({
+      code: 1,
+      stdout: [
+        `${wrong} has 1 error:`,
+        '  line 4, column 46: agents.one.engine.expression: is not valid CEL at `+`',
+        `${other} has 4 errors:`,
+        `  line 2, column 3: types.Call: ${rule}`,
+        `  line 5, column 5: agents.one.consumes: ${rule}`,
+        `  line 7, column 3: agents.two: is not an agent of ${service}, so no replay would run it`,
+        `  line 12, column 5: agents.person.engine: ${rule}`,
+        `${join(folder.path, 'none.yaml')} has 1 error:`,
+        '  the file does not exist',
+        '',
+      ].join('\n'),
+    });
+  });
+
   test.each([
     ['a missing file', 'missing.yaml', null],
     ['text that is not YAML', 'broken.yaml', 'agents: [}'],
@@ -285,6 +321,20 @@ describe('wrong settings', () => {
     expect(code).toBe(1);
     expect(stderr).toContain('agents.doubler.engine.kind');
     expect(stderr).toContain('--port: must be');
+  });
+
+  test('a mistake in a file for replays stops the start', async () => {
+    const file = folder.write('service.yaml', GOOD);
+    const candidate = folder.write('candidate.yaml', GOOD.replace('kind: expression,', 'kind: expresion,'));
+    const { code, stderr } = await runProgram(['serve', '--config', file, '--replay-config', `candidate=${candidate}`]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/candidate\.yaml has 1 error:\n {2}line \d+, column \d+: agents\.doubler\.engine\.kind: /);
+    const twice = ['--replay-config', `one=${file}`, '--replay-config', `one=${file}`];
+    const named = await runProgram(['serve', '--config', file, ...twice]);
+    expect(named).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^--replay-config: must be a list of name=file with different names /) as string,
+    });
   });
 
   test('a missing configuration file is reported in one line', async () => {

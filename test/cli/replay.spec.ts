@@ -70,6 +70,9 @@ test('says in one line what is wrong, and replays nothing', async () => {
   expect(await clients.run('replay', 'jobs', '--mode', 'dry')).toEqual(
     oneLine(/^--mode: must be one of full, recorded, shadow[^\n]*\n$/),
   );
+  expect(await clients.run('replay', 'jobs', '--mode', 'full', '--configuration', 'candidate')).toEqual(
+    oneLine(/^--configuration: the operator gave no configuration for replays \(setting replay_config\)[^\n]*\n$/),
+  );
   expect(await clients.run('replay', 'jbos', '--mode', 'full')).toEqual(
     oneLine(/^unknown correlation or artifact: jbos; did you mean jobs\?\n$/),
   );

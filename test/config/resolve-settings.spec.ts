@@ -35,6 +35,7 @@ describe('the defaults', () => {
       clientWebhookBytesPerMinute: 10_485_760,
       secretKey: null,
       csvRoot: null,
+      replayConfigs: [],
       outboundAllow: [],
       allowedHosts: [],
       trustedProxies: [],
@@ -122,6 +123,15 @@ describe('values', () => {
     ['corsOrigins', 'https://A.example,http://b.example:8080', ['https://a.example', 'http://b.example:8080']],
     ['databaseUrl', 'postgres://me:secret@db/starling', 'postgres://me:secret@db/starling'],
     ['csvRoot', 'rows', resolve('rows')],
+    [
+      'replayConfigs',
+      'candidate=a=b.yaml, other.2=c.yaml',
+      [
+        { name: 'candidate', file: 'a=b.yaml' },
+        { name: 'other.2', file: 'c.yaml' },
+      ],
+    ],
+    ['replayConfigs', ['candidate=a.yaml'], [{ name: 'candidate', file: 'a.yaml' }]],
     ['clientWebhookPorts', '443, 9000', [443, 9_000]],
     ['clientWebhookPorts', [443], [443]],
     ['clientWebhookPorts', [], []],

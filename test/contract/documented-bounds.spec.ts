@@ -38,6 +38,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['what an uploaded file holds', /^file: /],
   ['different names of all inputs', /^input_mapping: .* both become /],
   ['agents of the configuration, and options of their engines', /^overrides\./],
+  ['configurations that the operator gave', /^configuration: the operator gave no /],
   ['the size of all overrides together', /^overrides: must have at most \d+ bytes of JSON/],
   ['columns that the file has', /^input_mapping: there is no column /],
   ['a step that fits its window', /^step: must be (shorter than|at least)/],

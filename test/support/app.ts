@@ -18,7 +18,7 @@ import type { Settings } from '../../src/config/settings.js';
 import { readTracingSettings } from '../../src/config/tracing-settings.js';
 import { createApp } from '../../src/create-app.js';
 import type { AgentClass } from '../../src/engines/engine.js';
-import { loadConfiguration } from '../../src/engines/load-configuration.js';
+import { loadConfiguration, loadReplayCatalogs } from '../../src/engines/load-configuration.js';
 import { endConnections } from '../../src/http/end-connections.js';
 import type { Resolver } from '../../src/http-client/lookups.js';
 import { loadTracing } from '../../src/observability/tracing/load-tracing.js';
@@ -73,6 +73,11 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     (options.agents ?? []) as AgentClass[],
   );
   const defaults = resolveSettings({ flags: {}, environment: {}, file, server });
+  const replayCatalogs = await loadReplayCatalogs(
+    { ...defaults, ...options.settings },
+    { file, catalog },
+    options.environment ?? {},
+  );
   const database = await databaseOf(folder);
   const settings: Settings = Object.assign(
     defaults,
@@ -92,7 +97,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   );
   const app = await createApp({
     settings,
-    catalog,
+    catalog: catalog.withReplayCatalogs(replayCatalogs),
     logger,
     lifecycle,
     role,

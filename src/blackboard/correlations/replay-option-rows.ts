@@ -1,14 +1,13 @@
-import type { Overrides } from '../../catalog/overrides.js';
+import type { ReplayChanges } from '../../catalog/overrides.js';
 import { preparedWithList } from '../../database/prepared.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import { overridesIn, variantsFrom } from './replay-options.js';
+import { changesIn, variantsFrom } from './replay-options.js';
 import type { CorrelationRow } from './tracked-correlation.js';
 
 /** The options that decide how the agents of a replay run. */
 export interface RunningReplay {
   isShadow: boolean;
-  /** Null: the agents run as in the configuration. */
-  overrides: Overrides | null;
+  changes: ReplayChanges;
   /** The correlation whose variants it uses. */
   variantsFrom: string;
 }
@@ -21,7 +20,7 @@ export async function findReplays(db: Reader, ids: readonly string[]): Promise<M
       row.id,
       {
         isShadow: row.replay_mode === 'shadow',
-        overrides: overridesIn(row.replay_options),
+        changes: changesIn(row.replay_options),
         variantsFrom: variantsFrom(row),
       },
     ]),

@@ -1,10 +1,12 @@
-import type { Overrides } from '../../catalog/overrides.js';
+import type { Overrides, ReplayChanges } from '../../catalog/overrides.js';
 import type { CorrelationRow } from './tracked-correlation.js';
 
 /** The form of `correlations.replay_options`. */
 interface ReplayOptions {
   /** Absent if the replay overrides nothing. */
   overrides?: Overrides;
+  /** Absent if all agents run as in the configuration of the service. */
+  configuration?: string;
   /**
    * The correlation whose variants the replay uses, or another text that decides on them as an id does. Absent if it is the
    * correlation that it repeats.
@@ -13,17 +15,25 @@ interface ReplayOptions {
 }
 
 /** Null if there are none. */
-export const replayOptionsText = (overrides: Overrides | null, variantsFrom: string | null = null): string | null =>
-  overrides === null && variantsFrom === null
-    ? null
-    : JSON.stringify({
-        ...(overrides && { overrides }),
-        ...(variantsFrom !== null && { variants_from: variantsFrom }),
-      } satisfies ReplayOptions);
+export function replayOptionsText(
+  { configuration, overrides }: ReplayChanges,
+  variantsFrom: string | null = null,
+): string | null {
+  if (configuration === null && overrides === null && variantsFrom === null) return null;
+  const options: ReplayOptions = {
+    ...(overrides !== null && { overrides }),
+    ...(configuration !== null && { configuration }),
+    ...(variantsFrom !== null && { variants_from: variantsFrom }),
+  };
+  return JSON.stringify(options);
+}
 
 const optionsIn = (text: string | null): ReplayOptions => (text === null ? {} : (JSON.parse(text) as ReplayOptions));
 
-export const overridesIn = (text: string | null): Overrides | null => optionsIn(text).overrides ?? null;
+export function changesIn(text: string | null): ReplayChanges {
+  const { overrides = null, configuration = null } = optionsIn(text);
+  return { overrides, configuration };
+}
 
 /**
  * The id of the correlation whose variants of agents a correlation uses: a replay those of the correlation that was there

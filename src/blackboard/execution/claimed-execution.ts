@@ -1,5 +1,5 @@
 import type { Catalog } from '../../catalog/catalog.js';
-import type { AgentOverride } from '../../catalog/override-options.js';
+import type { AgentChange } from '../../catalog/overrides.js';
 import { BASE } from '../../catalog/variants.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import type { ExecutionRow } from './leased-executions.js';
@@ -28,9 +28,9 @@ export interface ClaimedExecution {
   inputs: ExecutionInput[];
   /** The digest of its agent's definition in this process; null if that is not known. */
   definition: string | null;
-  /** The options of its agent that its replay overrides; null for none. */
-  override: AgentOverride | null;
-  /** The variant of its agent with which it runs, or `base`. Null if its agent has none, or if its replay overrides options of it. */
+  /** What differs in its agent, because its correlation is a replay; null for nothing. */
+  change: AgentChange | null;
+  /** The variant of its agent with which it runs, or `base`. Null if its agent has none, or if its replay changes the agent. */
   variant: string | null;
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
@@ -54,7 +54,7 @@ type Row = Pick<
 /** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
 export const claimedExecution = (
   row: Row,
-  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'override' | 'variant'> & { now: number },
+  held: Pick<ClaimedExecution, 'leaseToken' | 'inputs' | 'definition' | 'change' | 'variant'> & { now: number },
 ): ClaimedExecution => ({
   id: row.id,
   agent: row.agent,
@@ -70,7 +70,7 @@ export const claimedExecution = (
   limitKeys: row.limit_keys,
   inputs: held.inputs,
   definition: held.definition,
-  override: held.override,
+  change: held.change,
   variant: held.variant,
   waitedMs: held.now - row.created_at,
 });

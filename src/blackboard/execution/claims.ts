@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import { overrideOf } from '../../catalog/overrides.js';
+import { type AgentChange, changeOf, NO_CHANGES } from '../../catalog/overrides.js';
 import { Clock } from '../../common/clock.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { mayHaveEffects } from '../../engines/effects.js';
@@ -110,20 +110,26 @@ export class Claims {
       })),
     );
     return starting.map((row, index) => {
-      const override = overrideOf(running.get(row.correlation_id)?.overrides ?? null, row.queue);
-      const variant = override === null ? (names[index] ?? null) : null;
+      const change = changeOf(running.get(row.correlation_id)?.changes ?? NO_CHANGES, row.queue);
+      const variant = this.isChanged(row.queue, change) ? null : (names[index] ?? null);
       return claimedExecution(
         { ...row, agent: row.queue },
         {
           leaseToken,
           inputs: inputsByExecution.get(row.id) ?? [],
           definition: definitionOf(this.catalog, row.queue, variant),
-          override,
+          change,
           variant,
           now,
         },
       );
     });
+  }
+
+  /** Whether its replay overrides options of the agent, or takes it from another configuration. */
+  private isChanged(agent: string, change: AgentChange | null): boolean {
+    if (change === null) return false;
+    return change.override !== null || this.catalog.forReplay(agent, change.configuration) !== this.catalog;
   }
 
   /**
@@ -136,8 +142,11 @@ export class Claims {
     running: ReadonlyMap<string, RunningReplay>,
     now: number,
   ): Promise<ExecutionRow[]> {
-    const mayStart = ({ correlation_id, queue }: ExecutionRow): boolean =>
-      !running.get(correlation_id)?.isShadow || !mayHaveEffects(this.catalog.agent(queue));
+    const mayStart = ({ correlation_id, queue }: ExecutionRow): boolean => {
+      const replay = running.get(correlation_id);
+      if (!replay?.isShadow) return true;
+      return !mayHaveEffects(this.catalog.forReplay(queue, replay.changes.configuration).agent(queue));
+    };
     const starting = rows.filter(mayStart);
     if (starting.length === rows.length) return rows;
     const others = rows.filter((row) => !starting.includes(row));

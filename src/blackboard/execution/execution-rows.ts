@@ -124,11 +124,11 @@ export async function findCorrelationOf({ db }: Transaction, id: string): Promis
 }
 
 /**
- * The fields that decide whether a failed execution can be retried. `closed` (1 if it is) and `replay_mode` are those of
- * its correlation.
+ * The fields that decide whether a failed execution can be retried. `closed` (1 if it is), `replay_mode` and
+ * `replay_options` are those of its correlation.
  */
 export type RetriedExecution = Pick<StoredExecution, 'id' | 'agent' | 'correlation_id' | 'replay'> &
-  Pick<CorrelationRow, 'closed' | 'replay_mode'>;
+  Pick<CorrelationRow, 'closed' | 'replay_mode' | 'replay_options'>;
 
 /** Finds those of the executions that failed at or before `until` (epoch ms). */
 export const findFailedAmong = (
@@ -140,6 +140,7 @@ export const findFailedAmong = (
     .selectFrom('executions')
     .innerJoin('correlations', 'correlations.id', 'executions.correlation_id')
     .select(['executions.id', 'agent', 'correlation_id', 'executions.replay', 'closed', 'replay_mode'])
+    .select('replay_options')
     .where('executions.id', 'in', ids)
     .where(sql<boolean>`coalesce(executions.state, '') = 'failed'`)
     .where('ended_at', '<=', until)

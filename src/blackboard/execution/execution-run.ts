@@ -46,7 +46,7 @@ export class ExecutionRun {
 
   start(claimed: ClaimedExecution, abort: AbortController, holder: ClaimHolder): StartedRun {
     this.reports.claimed(claimed);
-    const inputs = claimed.override === null ? this.inputs.now(claimed.inputs) : null;
+    const inputs = claimed.change === null ? this.inputs.now(claimed.inputs) : null;
     if (!inputs) return this.beginLater(claimed, abort, holder);
     return this.begin(claimed, { running: this.agents.configured(claimed), given: inputs }, abort, holder);
   }
@@ -82,7 +82,7 @@ export class ExecutionRun {
     } catch (error) {
       if (signal.aborted) return 'discarded';
       const configured = this.agents.configured(claimed);
-      const running = claimed.override === null ? configured : { ...configured, definition: null };
+      const running = claimed.change === null ? configured : { ...configured, definition: null };
       return { running, given: this.failureOf(error, claimed) };
     }
   }

@@ -8,6 +8,7 @@ import { externalWork } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
+import { changesIn } from '../correlations/replay-options.js';
 import { RECORDED, RUN } from '../correlations/replay-values.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { LimitReleases } from '../limits/limit-releases.js';
@@ -58,8 +59,8 @@ export class FailedExecutions {
     const failed = await holdExecution(tx, id);
     if (failed.state !== 'failed')
       throw new DomainError('conflict', `Execution ${id} is ${failed.state}; only a failed execution can be retried`);
-    const { closed, replay_mode } = correlation;
-    const refusal = await this.refusal(tx, { ...failed, closed, replay_mode });
+    const { closed, replay_mode, replay_options } = correlation;
+    const refusal = await this.refusal(tx, { ...failed, closed, replay_mode, replay_options });
     if (refusal !== null) throw new DomainError('conflict', refusal);
     await this.queue(tx, changes, correlation, failed);
     await changes.save();
@@ -103,9 +104,9 @@ export class FailedExecutions {
 
   /** Why a failed execution cannot be retried, or null. */
   private async refusal(tx: Transaction, execution: RetriedExecution): Promise<string | null> {
-    const { id, agent, closed, replay, replay_mode } = execution;
+    const { id, agent, closed, replay, replay_mode, replay_options } = execution;
     if (closed === 1) return isClosed(execution);
-    const definition = this.catalog.agent(agent);
+    const definition = this.catalog.forReplay(agent, changesIn(replay_options).configuration).agent(agent);
     if (replay_mode === 'shadow' && (replay > RUN || (definition && effectOf(definition) !== null))) {
       const why = replay === RECORDED ? 'took its failure from the record' : `does not run ${agent}`;
       return `Execution ${id} cannot be retried: its shadow replay ${why}`;

@@ -45,10 +45,11 @@ export class RunningAgents {
     return this.cached.around(execution, agent, engine);
   }
 
-  /** The agent with what the replay overrides. Rejects with UnfitOverride, or with DomainError `unavailable`. */
+  /** The agent with what differs in the replay. Rejects with UnfitOverride, or with DomainError `unavailable`. */
   async of(execution: ClaimedExecution): Promise<RunningAgent> {
-    if (execution.override === null) return this.configured(execution);
-    const { agent, engine, definition } = await this.overridden.get(execution.agent, execution.override);
+    const changed = execution.change && (await this.overridden.get(execution.agent, execution.change));
+    if (!changed) return this.configured(execution);
+    const { agent, engine, definition } = changed;
     if (definition && !this.stored.has(definition)) {
       await this.definitions.add([definition]);
       this.stored.add(definition);

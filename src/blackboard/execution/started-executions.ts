@@ -38,7 +38,7 @@ export class StartedExecutions {
         const definition = definitionOf(this.catalog, agent);
         // An execution with a variant needs a claim.
         const variant = this.catalog.agent(agent)?.variants ? BASE : null;
-        const held = { leaseToken, inputs, definition, override: null, variant, now: row.created_at };
+        const held = { leaseToken, inputs, definition, change: null, variant, now: row.created_at };
         loop.startKept(claimedExecution(row, held));
       },
     };

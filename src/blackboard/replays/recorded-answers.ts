@@ -6,6 +6,7 @@ import { Clock } from '../../common/clock.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { effectOf } from '../../engines/effects.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
+import { changesIn } from '../correlations/replay-options.js';
 import { Answers } from '../execution/answers.js';
 import { type ExecutionFailure, notInShadow } from '../execution/ending-execution.js';
 import { findInputArtifacts } from '../limits/keyless-rows.js';
@@ -45,14 +46,15 @@ export class RecordedAnswers {
     const { id, origin, batch, correlation_id: replay } = execution;
     // The attempts of the record would be mixed with its own.
     if (execution.attempt > 1 || execution.round > 0)
-      return notRun(agent, 'its definition has changed since the replay ran it');
-    const answered = { replay, origin, agent: agent.name, definitions: this.catalog.digestsOf(agent.name) };
+      return this.notRun(execution, agent, 'its definition has changed since the replay ran it');
+    const definitions = this.catalogOf(execution, agent).digestsOf(agent.name);
+    const answered = { replay, origin, agent: agent.name, definitions };
     const digest = await parsing(execution.input_bytes, async () =>
       digestOf(batch, await findInputArtifacts(reader, id)),
     );
     const { seq, hasAnswers } = await this.inputs.find(answered, digest, parsing);
     const recorded = seq === undefined ? undefined : await findRecordedAnswer(reader, seq);
-    return recorded ?? notRun(agent, await this.lackOf(origin, agent.name, hasAnswers));
+    return recorded ?? this.notRun(execution, agent, await this.lackOf(origin, agent.name, hasAnswers));
   }
 
   /** Explains why the agent has no answer. `hasAnswers`: whether the original has answers of it to other inputs. */
@@ -79,7 +81,7 @@ export class RecordedAnswers {
     const { reader } = this.unitOfWork;
     const rows = await findOutputs(reader, recorded.id);
     const deletion = await deletionOf(reader, execution.origin);
-    if (deletion !== null) return notRun(agent, deletion);
+    if (deletion !== null) return this.notRun(execution, agent, deletion);
     const owner = {
       correlationId: execution.correlation_id,
       executionId: execution.id,
@@ -90,6 +92,15 @@ export class RecordedAnswers {
     await this.answers.match({ direct: execution.direct === 1 }, drafts, matched);
     return matched;
   }
+
+  private notRun(execution: Unanswered, { name }: AgentDefinition, lack: string): ExecutionFailure {
+    const replayed = this.catalogOf(execution, { name }).agent(name)!;
+    return notInShadow(name, effectOf(replayed) ?? 'its engine had effects', lack);
+  }
+
+  private catalogOf({ replay_options }: Unanswered, { name }: Pick<AgentDefinition, 'name'>): Catalog {
+    return this.catalog.forReplay(name, changesIn(replay_options).configuration);
+  }
 }
 
 /** Says that retention has deleted some of the original, if so. */
@@ -98,6 +109,3 @@ async function deletionOf(db: Reader, origin: string): Promise<string | null> {
   if (!original) return `retention has deleted the original ${origin}`;
   return original.deleted_artifacts > 0 ? `retention is deleting the original ${origin}` : null;
 }
-
-const notRun = (agent: AgentDefinition, lack: string): ExecutionFailure =>
-  notInShadow(agent.name, effectOf(agent) ?? 'its engine had effects', lack);

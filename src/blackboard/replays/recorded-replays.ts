@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import type { Overrides } from '../../catalog/overrides.js';
+import type { ReplayChanges } from '../../catalog/overrides.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { artifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
@@ -30,7 +30,7 @@ export interface PreparedReplay {
 interface RecordedRequest {
   original: Original;
   mode: ReplayMode;
-  overrides: Overrides | null;
+  changes: ReplayChanges;
   correlationId: string;
 }
 
@@ -55,13 +55,13 @@ export class RecordedReplays {
 
   /** Holds the memory of the record during `work`. DomainError: `conflict` (there is too much), `unavailable`. */
   async with<T>(
-    { original, mode, overrides, correlationId }: RecordedRequest,
+    { original, mode, changes, correlationId }: RecordedRequest,
     work: (prepared: PreparedReplay) => Promise<T>,
   ): Promise<T> {
     const bytes = await findRecordedBytes(this.unitOfWork.reader, original.id);
     return this.memory.during(original.id, COPIES * bytes, async () => {
       const record = await this.records.read(original);
-      const answered = new AnsweredWork(record, await this.records.currentAgents(original, mode, overrides));
+      const answered = new AnsweredWork(record, await this.records.currentAgents(original, mode, changes));
       const again: DecidedAgain[] = [];
       for (const row of record.artifacts)
         if (answered.artifacts.has(row.seq))

@@ -1,9 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
-import { Catalog, digestsOf } from '../../catalog/catalog.js';
+import { Catalog } from '../../catalog/catalog.js';
 import { type AgentDefinition, OUTSIDE } from '../../catalog/definitions.js';
-import { overrideOf, type Overrides } from '../../catalog/overrides.js';
-import type { ConfiguredDefinition } from '../../catalog/stored-definition.js';
+import { overrideOf, type ReplayChanges } from '../../catalog/overrides.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -62,25 +61,30 @@ export class Records {
 
   /**
    * Agents of which something is overridden count as changed, and in a shadow replay so do those whose model it asks
-   * again. An agent that has several variants is unchanged with each of them.
+   * again. An agent that has several variants is unchanged with each of them. One of another configuration has the
+   * definition of that one.
    */
-  async currentAgents(original: Original, mode: ReplayMode, overrides: Overrides | null): Promise<CurrentAgents> {
+  async currentAgents(
+    original: Original,
+    mode: ReplayMode,
+    { configuration, overrides }: ReplayChanges,
+  ): Promise<CurrentAgents> {
     const { reader } = this.unitOfWork;
-    const { definitions } = this.catalog;
+    const { agents } = this.catalog;
+    const catalogOf = (agent: string): Catalog => this.catalog.forReplay(agent, configuration);
     const settledAt = (await findCorrelation(reader, original.id))?.settled_at ?? 0;
-    const digests = [...definitions.values()].flatMap(digestsOf);
+    const digests = agents.flatMap(({ name }) => catalogOf(name).digestsOf(name));
     const uses = digests.length > 0 ? await findFirstUses(reader, {}, digests) : [];
     const old = new Set(uses.filter(({ first_used_at }) => first_used_at <= settledAt).map(({ digest }) => digest));
-    const asked = new Set(mode === 'shadow' ? this.catalog.agents.filter(isAsked).map(({ name }) => name) : []);
-    const isTaken = (agent: string): boolean => !asked.has(agent) && !overrideOf(overrides, agent);
-    const isOld = (own: ConfiguredDefinition | undefined): boolean =>
-      own !== undefined && digestsOf(own).some((digest) => old.has(digest));
+    const isAskedAgain = (agent: string): boolean => mode === 'shadow' && isAsked(catalogOf(agent).agent(agent));
+    const isTaken = (agent: string): boolean => !isAskedAgain(agent) && !overrideOf(overrides, agent);
     return {
-      agents: this.catalog.agents,
-      isCurrent: (agent, digest) => isTaken(agent) && this.catalog.hasDefinition(agent, digest),
-      isAsOld: (agent) => isTaken(agent) && isOld(definitions.get(agent)),
+      agents,
+      isCurrent: (agent, digest) => isTaken(agent) && catalogOf(agent).hasDefinition(agent, digest),
+      isAsOld: (agent) => isTaken(agent) && catalogOf(agent).digestsOf(agent).some((digest) => old.has(digest)),
     };
   }
 }
 
-const isAsked = (agent: AgentDefinition): boolean => modelOf(agent) !== null && effectOf(agent) === null;
+const isAsked = (agent: AgentDefinition | undefined): boolean =>
+  agent !== undefined && modelOf(agent) !== null && effectOf(agent) === null;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Subscription } from '../../catalog/definitions.js';
-import type { Overrides } from '../../catalog/overrides.js';
+import type { ReplayChanges } from '../../catalog/overrides.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
@@ -19,8 +19,7 @@ import { type RepeatedArtifact, RepeatedArtifacts } from './repeated-artifacts.j
 export interface ReplayRequest {
   original: Original;
   mode: ReplayMode;
-  /** Null: the agents run as in the configuration. */
-  overrides: Overrides | null;
+  changes: ReplayChanges;
   /** The id of the new correlation, a UUID. */
   correlationId: string;
   /** Runs at the end of the same transaction. If it throws, nothing is stored. */
@@ -83,7 +82,7 @@ export class Replays {
   }
 
   private storeNow(
-    { original, mode, overrides, correlationId, inTransaction }: ReplayRequest,
+    { original, mode, changes: differing, correlationId, inTransaction }: ReplayRequest,
     { lockKeys, store }: PreparedReplay,
   ): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
@@ -91,7 +90,7 @@ export class Replays {
       const changes = this.tracker.begin(tx);
       const beginning = original.invoked ? 'invoked' : 'published';
       const from = original.variantsFrom === original.id ? null : original.variantsFrom;
-      const replay = { origin: original.id, replay_mode: mode, replay_options: replayOptionsText(overrides, from) };
+      const replay = { origin: original.id, replay_mode: mode, replay_options: replayOptionsText(differing, from) };
       const correlation = await changes.create(correlationId, { background: true, beginning, replay });
       await store(tx, changes, correlation);
       this.arrivals.refuseExcess(tx);

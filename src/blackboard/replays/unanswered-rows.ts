@@ -35,6 +35,14 @@ export const findUnanswered = (db: Reader, id: string) =>
         .$castTo<string>()
         .as('origin'),
     )
+    .select(({ selectFrom }) =>
+      selectFrom('correlations')
+        .select('replay_options')
+        .whereRef('correlations.id', '=', 'executions.correlation_id')
+        .$asScalar()
+        .$castTo<string | null>()
+        .as('replay_options'),
+    )
     .executeTakeFirst();
 
 /** Locks the execution. */

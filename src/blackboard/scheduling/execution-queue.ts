@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
+import { changeOf } from '../../catalog/overrides.js';
 import { variantFor } from '../../catalog/variants.js';
 import { newId } from '../../common/ids.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -12,7 +13,7 @@ import { NEVER } from '../../queue/queue.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { overridesIn, variantsFrom } from '../correlations/replay-options.js';
+import { changesIn, variantsFrom } from '../correlations/replay-options.js';
 import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlockedAmong } from '../limits/limit-rows.js';
@@ -131,7 +132,7 @@ export class ExecutionQueue {
     const needsClaim =
       row.available_at !== null ||
       row.limit_keys !== null ||
-      overridesIn(correlation.replay_options) !== null ||
+      changeOf(changesIn(correlation.replay_options), row.agent) !== null ||
       this.hasVariant(row.agent, correlation);
     const slot = known && !needsClaim ? this.starts.keepSlot(tx, row.agent, row.id) : null;
     if (slot) await this.insertRunning(tx, row, slot, known!);
@@ -205,7 +206,10 @@ export class ExecutionQueue {
 
   /** A shadow replay runs no agent that may change something outside. */
   private mustNotRun({ subscription, correlation }: NewExecution): boolean {
-    return correlation.replay_mode === 'shadow' && mayHaveEffects(this.catalog.agent(subscription.agent));
+    if (correlation.replay_mode !== 'shadow') return false;
+    const { agent } = subscription;
+    const { configuration } = changesIn(correlation.replay_options);
+    return mayHaveEffects(this.catalog.forReplay(agent, configuration).agent(agent));
   }
 
   private rowOf(execution: NewExecution, now: number): Omit<NewExecutionRow, keyof QueueValues | keyof QueuePlace> {

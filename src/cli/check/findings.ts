@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+
 import { CatalogError, type Diagnostic } from '../../catalog/diagnostics.js';
 import { SettingsError } from '../../config/resolve-settings.js';
 import { type ConfigurationParts, readConfiguration } from '../configuration.js';
@@ -30,9 +32,13 @@ export async function findingsOf(
     return { file, findings, files: settings.configurationFiles };
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error;
-    return { file, findings: error.errors.flatMap(errorsIn), files: [file] };
+    return { file, findings: error.errors.flatMap(errorsIn), files: [...new Set([file, ...filesIn(error)])] };
   }
 }
+
+/** The files that have errors. One that replays name is followed, so that it can be corrected. */
+const filesIn = ({ errors }: AggregateError): string[] =>
+  errors.flatMap((error) => (error instanceof CatalogError ? resolve(error.file) : []));
 
 function errorsIn(error: unknown): Finding[] {
   const severity = 'error';

@@ -8,10 +8,9 @@ function asText(found: Findings): string {
   const { file, findings } = found;
   if (!hasErrors(found))
     return [...findings.map((each) => `warning: ${describeDiagnostic(each)}`), `${file}: ok`].join('\n');
-  const [inFile, elsewhere] = [findings.filter((each) => each.file), findings.filter((each) => !each.file)];
-  return [...(inFile.length > 0 ? [describeDiagnostics(file, inFile)] : []), ...elsewhere.map(describeDiagnostic)].join(
-    '\n',
-  );
+  return [...Map.groupBy(findings, (each) => each.file)]
+    .flatMap(([name, some]) => (name === undefined ? some.map(describeDiagnostic) : describeDiagnostics(name, some)))
+    .join('\n');
 }
 
 /** One document on one line, so that each check of `--watch` is a line. */
@@ -20,7 +19,7 @@ function asJson(found: Findings): string {
   return JSON.stringify({
     file,
     valid: !hasErrors(found),
-    findings: findings.map((each) => ({ ...each, file: undefined })),
+    findings: findings.map((each) => ({ ...each, file: each.file === file ? undefined : each.file })),
   });
 }
 

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { overridesIn } from '../../blackboard/correlations/replay-options.js';
+import { changesIn } from '../../blackboard/correlations/replay-options.js';
 import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import { Traces } from '../../blackboard/explain/traces.js';
 import { WaitingForAgents } from '../../blackboard/presence/waiting-for-agents.js';
@@ -42,8 +42,12 @@ export class CorrelationsService {
     const row = await this.correlations.find(this.unitOfWork.reader, id);
     if (!row) return { correlation_id: id, ...NOT_FOUND };
     const [lacking] = await this.lacking([row]);
-    const overrides = overridesIn(row.replay_options);
-    return { ...statusBody(row, lacking!), ...(overrides && { overrides }) };
+    const { configuration, overrides } = changesIn(row.replay_options);
+    return {
+      ...statusBody(row, lacking!),
+      ...(configuration !== null && { configuration }),
+      ...(overrides && { overrides }),
+    };
   }
 
   /** Throws DomainError `invalid` if `after` is not from an earlier page. */

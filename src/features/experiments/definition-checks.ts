@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { Diagnostics, type Path } from '../../catalog/diagnostics.js';
+import type { ReplayChanges } from '../../catalog/overrides.js';
 import { meant, unknownType } from '../../catalog/unknown-names.js';
 import { checkExpression } from '../../cel/language/expression-check.js';
 import { SCORER_VARIABLES } from '../../cel/language/variable-uses.js';
@@ -14,7 +15,7 @@ import { withinTime } from '../../common/time-limit.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { effectOf } from '../../engines/effects.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../../http/validation/query.js';
-import { RequestedOverrides } from '../replays/requested-overrides.js';
+import { RequestedChanges } from '../replays/requested-changes.js';
 import {
   type DataSet,
   type Definition,
@@ -35,7 +36,7 @@ const LONGEST_CHECK_MS = 1_000;
 export class DefinitionChecks {
   constructor(
     private readonly catalog: Catalog,
-    private readonly overrides: RequestedOverrides,
+    private readonly changes: RequestedChanges,
   ) {}
 
   /** Throws DomainError `invalid`, which names the first problems. */
@@ -137,16 +138,39 @@ export class DefinitionChecks {
     { data, expected, variants, scorers }: Form,
   ): Promise<Definition> {
     const checked: Variant[] = [];
-    for (const [index, { name, agent, overrides }] of variants.entries()) {
-      const kept = await this.checkedOverrides(overrides as JsonObject | undefined, mode, index);
-      checked.push({ name, ...(agent !== undefined && { agent }), ...(kept && { overrides: kept }) });
+    for (const [index, variant] of variants.entries()) {
+      const { name, agent } = variant;
+      const { configuration, overrides } = await this.checkedChanges(variant, mode, index);
+      const run = agent ?? data.agent;
+      if (configuration !== null && run !== undefined) this.checkRun(run, configuration, mode, index);
+      checked.push({
+        name,
+        ...(agent !== undefined && { agent }),
+        ...(configuration !== null && { configuration }),
+        ...(overrides && { overrides }),
+      });
     }
     return { data: dataSetOf(data), expected, output, mode, variants: checked, scorers, seed };
   }
 
-  private async checkedOverrides(overrides: JsonObject | undefined, mode: ReplayMode, index: number) {
+  /** Checks the agent that runs the rows of a CSV, which may have effects only in this configuration. */
+  private checkRun(name: string, configuration: string, mode: ReplayMode, index: number): void {
+    const agent = this.catalog.forReplay(name, configuration).agent(name);
+    const effect = agent && mode === 'shadow' ? effectOf(agent) : null;
+    if (effect === null) return;
+    throw new DomainError(
+      'invalid',
+      `variants[${index}].configuration: ${name} does not run with mode shadow, because ${effect} there; use another mode`,
+    );
+  }
+
+  private async checkedChanges(
+    { configuration, overrides }: Variant,
+    mode: ReplayMode,
+    index: number,
+  ): Promise<ReplayChanges> {
     try {
-      return await this.overrides.check(overrides, mode);
+      return await this.changes.check({ configuration, overrides: overrides as JsonObject | undefined }, mode);
     } catch (error) {
       if (!(error instanceof DomainError) || error.code !== 'invalid') throw error;
       throw new DomainError('invalid', `variants[${index}].${error.message}`);

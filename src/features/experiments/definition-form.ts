@@ -32,10 +32,10 @@ const MOST_NAMED = 5;
 const MOST_VALUES = 5_000;
 
 const { overrides, ...ofVariant } = VARIANT_SCHEMA.properties;
-/** Overrides are checked later, with better messages. */
+/** The configuration and overrides are checked later, with better messages. */
 const VARIANT_FORM = {
   ...VARIANT_SCHEMA,
-  properties: { ...ofVariant, overrides: { type: 'object', maxProperties: overrides.maxProperties } },
+  properties: { ...ofVariant, configuration: {}, overrides: { type: 'object', maxProperties: overrides.maxProperties } },
 };
 const FORM = {
   type: 'object',

@@ -1,4 +1,4 @@
-import type { Overrides } from '../../catalog/overrides.js';
+import type { Overrides, ReplayChanges } from '../../catalog/overrides.js';
 import type { ReplayMode } from '../../database/schema.js';
 
 /** The variants and scorers of an experiment, as they are stored. */
@@ -41,8 +41,16 @@ export interface Variant {
   name: string;
   /** The agent that runs the rows of a CSV, instead of that of the data set. */
   agent?: string;
+  /** The configuration that its agents are taken from. */
+  configuration?: string;
   overrides?: Overrides;
 }
+
+/** What differs in the correlations of a variant from the configuration of the service. */
+export const changesOf = ({ configuration, overrides }: Variant): ReplayChanges => ({
+  configuration: configuration ?? null,
+  overrides: overrides ?? null,
+});
 
 export const SCORER_KINDS = ['latency', 'cost', 'equals', 'contains', 'cel', 'judge'] as const;
 

@@ -7,13 +7,14 @@ import { Admission } from '../../blackboard/publishing/admission.js';
 import { type Invocation, Invocations } from '../../blackboard/publishing/invocations.js';
 import { Originals } from '../../blackboard/replays/originals.js';
 import { Replays } from '../../blackboard/replays/replays.js';
+import { NO_CHANGES } from '../../catalog/overrides.js';
 import { DomainError, isUnavailable } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import { MemoryBudget } from '../../common/memory-budget.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
-import type { Definition, Variant } from './definition.js';
+import { changesOf, type Definition, type Variant } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
 
 export interface TrialPlan {
@@ -63,7 +64,7 @@ export class TrialStarts {
   ): Promise<Begun> {
     // With `full`, webhooks would be sent.
     const replay_mode = mode === 'shadow' ? mode : 'recorded';
-    const replay: ReplayColumns = { origin, replay_mode, replay_options: replayOptionsText(null, variantsOf(row)) };
+    const replay: ReplayColumns = { origin, replay_mode, replay_options: replayOptionsText(NO_CHANGES, variantsOf(row)) };
     return this.once(id, async () => {
       await this.invoke(this.invocations.prepareDirect(agent, [judged], id, { background: true, replay }), lock);
     });
@@ -95,7 +96,7 @@ export class TrialStarts {
     await this.replays.begin({
       original,
       mode,
-      overrides: variant.overrides ?? null,
+      changes: changesOf(variant),
       correlationId,
       inTransaction: (tx) => holding(tx, lock),
     });
@@ -111,7 +112,7 @@ export class TrialStarts {
     const replay: ReplayColumns = {
       origin: experimentId,
       replay_mode: mode,
-      replay_options: replayOptionsText(variant.overrides ?? null, variantsOf(row)),
+      replay_options: replayOptionsText(changesOf(variant), variantsOf(row)),
     };
     const how = { firstId: newId(), background: true, replay };
     await this.invoke(this.invocations.prepareRun(agent, JSON.parse(inputs) as JsonObject, correlationId, how), lock);

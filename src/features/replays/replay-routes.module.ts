@@ -5,12 +5,12 @@ import { EnginesModule } from '../../engines/engines.module.js';
 import { IdempotencyModule } from '../idempotency/idempotency.module.js';
 import { ReplaysController } from './replays.controller.js';
 import { ReplaysService } from './replays.service.js';
-import { RequestedOverrides } from './requested-overrides.js';
+import { RequestedChanges } from './requested-changes.js';
 
 @Module({
   imports: [BlackboardModule, EnginesModule, IdempotencyModule],
   controllers: [ReplaysController],
-  providers: [ReplaysService, RequestedOverrides],
-  exports: [RequestedOverrides],
+  providers: [ReplaysService, RequestedChanges],
+  exports: [RequestedChanges],
 })
 export class ReplayRoutesModule {}

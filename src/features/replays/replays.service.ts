@@ -8,14 +8,14 @@ import { isUuid } from '../../common/ids.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import type { ReplayBody } from './dto/replay-body.js';
 import type { ReplayRequest } from './dto/replay-request.js';
-import { RequestedOverrides } from './requested-overrides.js';
+import { RequestedChanges } from './requested-changes.js';
 
 @Injectable()
 export class ReplaysService {
   constructor(
     private readonly originals: Originals,
     private readonly replays: Replays,
-    private readonly overrides: RequestedOverrides,
+    private readonly changes: RequestedChanges,
     private readonly admission: Admission,
   ) {}
 
@@ -32,17 +32,17 @@ export class ReplaysService {
 
   private async once(
     read: () => Promise<Original>,
-    { mode, overrides: given }: ReplayRequest,
+    { mode, configuration, overrides }: ReplayRequest,
     { correlationId }: RequestIds,
   ): Promise<ReplayBody> {
     // A request that is repeated with its idempotency key after a crash finds the replay that it began, even if the
     // original could not be replayed now.
     const begun = await this.replays.find(correlationId);
     if (begun) return { correlation_id: correlationId, ...begun };
-    const overrides = await this.overrides.check(given, mode);
+    const changes = await this.changes.check({ configuration, overrides }, mode);
     const original = await read();
     await this.admission.refuseWhenBusy();
-    await this.replays.begin({ original, mode, overrides, correlationId });
+    await this.replays.begin({ original, mode, changes, correlationId });
     return { correlation_id: correlationId, origin: original.id, mode, published: original.artifacts.length };
   }
 }

@@ -42,14 +42,16 @@ export function addControlCommands(program: Command): void {
         '--mode <mode>',
         '`full` runs every agent, `recorded` only those that have changed, `shadow` models again and nothing with effects',
       )
+      .option('--configuration <name>', 'take agents from a file that the operator gave at the start under this name')
       .option('--wait', 'wait until the whole cascade has ended; exit code 1 if it did not complete')
       .action(
-        failing(async (id: string, options: { mode: string; wait?: true }) =>
+        failing(async (id: string, options: { mode: string; configuration?: string; wait?: true }) =>
           (await import('./replay.js')).replay(id, options),
         ),
       ),
     ['replay order-4711 --mode recorded --wait', 'run what has changed since, and wait for it'],
     ['replay order-4711 --mode shadow --wait', 'ask the models again, without effects outside'],
+    ['replay order-4711 --mode recorded --configuration candidate', 'try the agents of another file'],
     ['replay 01a1ffed-b5d2-738c-bee6-f296bd753c2a --mode full', 'run everything that follows from one artifact'],
   );
 }

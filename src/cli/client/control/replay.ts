@@ -13,12 +13,17 @@ import { untilEnded } from '../until-ended.js';
 /** Replays a correlation, or one artifact of a client, and prints what began, or with `wait` how it ended. */
 export async function replay(
   id: string,
-  { mode, wait = false, ...options }: ClientOptions & { mode: string; wait?: boolean },
+  {
+    mode,
+    configuration,
+    wait = false,
+    ...options
+  }: ClientOptions & { mode: string; configuration?: string; wait?: boolean },
 ): Promise<void> {
   const { server, output } = connectionOf(options);
   const { body: begun } = await server
-    .post<ReplayBody>(await pathOf(server, id), { mode })
-    .catch((error: unknown) => Promise.reject(inTypedOptions(error, ['mode'])));
+    .post<ReplayBody>(await pathOf(server, id), { mode, ...(configuration !== undefined && { configuration }) })
+    .catch((error: unknown) => Promise.reject(inTypedOptions(error, ['mode', 'configuration'])));
   if (!wait) return output.thing(begun, () => [...fieldsOf(begun), ...next(server, begun)]);
   const signal = abortOnSigint();
   // Printed immediately, because otherwise the replay could not be found if this command is interrupted.

@@ -21,6 +21,12 @@ export class CorrelationStatusBody {
   replay_mode?: ReplayMode;
 
   @ApiProperty({
+    required: false,
+    description: 'The configuration that this replay takes agents from; absent if it names none, and in lists',
+  })
+  configuration?: string;
+
+  @ApiProperty({
     type: 'object',
     additionalProperties: OVERRIDE_SCHEMA,
     selfRequired: false,

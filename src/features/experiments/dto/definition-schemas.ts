@@ -1,3 +1,4 @@
+import { LONGEST_CONFIGURATION_NAME } from '../../../config/setting-types.js';
 import { OVERRIDE_SCHEMA } from '../../../http/dto/override-schema.js';
 import { SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 import { SCORER_KINDS } from '../definition.js';
@@ -90,6 +91,12 @@ export const VARIANT_SCHEMA = {
   properties: {
     name: SHORT_TEXT_SCHEMA,
     agent: { ...SHORT_TEXT_SCHEMA, description: 'Only with `csv`: the agent that runs the rows in this variant' },
+    configuration: {
+      type: 'string',
+      minLength: 1,
+      maxLength: LONGEST_CONFIGURATION_NAME,
+      description: 'Name of a configuration that the operator gave at the start, as in a replay',
+    },
     overrides: {
       type: 'object',
       maxProperties: MOST_OVERRIDDEN,

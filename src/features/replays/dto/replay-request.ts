@@ -1,10 +1,14 @@
 import type { JsonObject } from '../../../common/json.js';
 import type { ReplayMode } from '../../../database/schema.js';
 import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
+import { LONGEST_CONFIGURATION_NAME } from '../../../config/setting-types.js';
 import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
-import { IsIn, IsObject } from '../../../http/validation/class-validator.js';
+import { IsIn, IsObject, IsString } from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
+
+export const CONFIGURATION_RULE =
+  'must be the name of a configuration that the operator gave at the start; a request cannot have the configuration itself';
 
 /** They are stored with the replay. */
 export const MOST_OVERRIDE_BYTES = 32_768;
@@ -24,9 +28,22 @@ export class ReplayRequest {
 
   @ApiProperty({
     description:
+      'Name of a configuration that the operator gave at the start (`replay_config`). Its agents have their engines and ' +
+      'timeouts from it in this replay',
+    required: false,
+    minLength: 1,
+    maxLength: LONGEST_CONFIGURATION_NAME,
+    example: 'candidate',
+  })
+  @IfGiven()
+  @IsString({ message: CONFIGURATION_RULE })
+  configuration?: string;
+
+  @ApiProperty({
+    description:
       'Changes of the agents for this replay, by their names: `expression` of an expression agent; ' +
       '`instructions`, `temperature`, `max_output_tokens` and `model` of a language model. Everything else comes from ' +
-      'the configuration. At most 32 KiB of JSON',
+      'the configuration, or from the one that `configuration` names. At most 32 KiB of JSON',
     type: 'object',
     additionalProperties: OVERRIDE_SCHEMA,
     selfRequired: false,

@@ -3,28 +3,57 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { formatPath } from '../../catalog/diagnostics.js';
-import type { Overrides } from '../../catalog/overrides.js';
+import type { Overrides, ReplayChanges } from '../../catalog/overrides.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { JsonObject } from '../../common/json.js';
+import { listed } from '../../common/names-in-messages.js';
 import { scheduler } from '../../common/scheduler.js';
 import { shown } from '../../common/short-text.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { effectOf } from '../../engines/effects.js';
 import { LONGEST_CHECKS_MS, OverrideChecks, type OverrideProblem } from '../../engines/override-checks.js';
-import { MOST_OVERRIDE_BYTES } from './dto/replay-request.js';
+import { CONFIGURATION_RULE, MOST_OVERRIDE_BYTES } from './dto/replay-request.js';
 
-/** Checks what a request wants to override. */
+interface GivenChanges {
+  /** A value of any type, if the form of the request was not checked. */
+  configuration?: unknown;
+  overrides?: JsonObject;
+}
+
+/** Checks what a request wants to differ from the configuration. */
 @Injectable()
-export class RequestedOverrides {
+export class RequestedChanges {
   constructor(
     private readonly catalog: Catalog,
     private readonly checks: OverrideChecks,
   ) {}
 
-  /** Returns null if nothing is overridden. Throws DomainError `invalid` with the first problem. */
-  async check(given: JsonObject | undefined, mode: ReplayMode): Promise<Overrides | null> {
+  /** Throws DomainError `invalid` with the first problem. */
+  async check({ configuration, overrides }: GivenChanges, mode: ReplayMode): Promise<ReplayChanges> {
+    const named = configuration === undefined ? null : this.configurationOf(configuration);
+    return { configuration: named, overrides: await this.overridesOf(overrides, mode, named) };
+  }
+
+  private configurationOf(given: unknown): string {
+    if (typeof given !== 'string') throw new DomainError('invalid', `configuration: ${CONFIGURATION_RULE}`);
+    const { replayCatalogs } = this.catalog;
+    if (replayCatalogs.has(given)) return given;
+    const known = [...replayCatalogs.keys()];
+    throw new DomainError(
+      'invalid',
+      known.length === 0
+        ? 'configuration: the operator gave no configuration for replays (setting replay_config)'
+        : `configuration: must be ${listed(known, 'or')}, which the operator gave at the start (got ${JSON.stringify(shown(given))})`,
+    );
+  }
+
+  private async overridesOf(
+    given: JsonObject | undefined,
+    mode: ReplayMode,
+    configuration: string | null,
+  ): Promise<Overrides | null> {
     if (given === undefined || Object.keys(given).length === 0) return null;
     const bytes = Buffer.byteLength(JSON.stringify(given));
     if (bytes > MOST_OVERRIDE_BYTES)
@@ -37,7 +66,7 @@ export class RequestedOverrides {
       // To compile a long expression takes 100 ms.
       await yieldToEventLoop();
       const begunAt = scheduler.elapsed();
-      const problem = await this.problemOf(name, override, mode, leftMs);
+      const problem = await this.problemOf({ name, configuration }, override, mode, leftMs);
       leftMs = Math.max(1, Math.floor(leftMs - (scheduler.elapsed() - begunAt)));
       if (!problem) continue;
       const { path, message } = problem;
@@ -47,13 +76,14 @@ export class RequestedOverrides {
   }
 
   private async problemOf(
-    name: string,
+    { name, configuration }: { name: string; configuration: string | null },
     override: unknown,
     mode: ReplayMode,
     limitMs: number,
   ): Promise<OverrideProblem | null> {
-    const agent = this.catalog.agent(name);
-    if (agent) return (await this.checks.problemOf(agent, override, limitMs)) ?? shadowProblem(agent, mode);
+    const catalog = this.catalog.forReplay(name, configuration);
+    const agent = catalog.agent(name);
+    if (agent) return (await this.checks.problemOf(agent, catalog, override, limitMs)) ?? shadowProblem(agent, mode);
     return { path: [], message: `no agent has this name${meant(name, this.catalog.agents) ?? ''}` };
   }
 }

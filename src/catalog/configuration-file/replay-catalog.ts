@@ -1,0 +1,85 @@
+import { canonicalJson, type JsonValue } from '../../common/json.js';
+import { Catalog } from '../catalog.js';
+import type { AgentDefinition } from '../definitions.js';
+import { CatalogError, Diagnostics } from '../diagnostics.js';
+import type { EngineChecks, EngineKind } from './engine-kind.js';
+import type { LoadedCatalog } from './load-catalog.js';
+
+/** The configuration of the service. `file` is for messages. */
+export interface ServiceCatalog {
+  file: string;
+  catalog: Catalog;
+}
+
+/**
+ * Returns the catalog that replays with this file take agents from: the engines and the timeouts are those of the file,
+ * and everything else is from the configuration of the service. Throws CatalogError with all problems.
+ */
+export async function replayCatalog(
+  file: string,
+  { catalog: own, placeOf, server }: LoadedCatalog,
+  service: ServiceCatalog,
+  engines: readonly EngineKind[],
+  environment: EngineChecks['environment'],
+): Promise<Catalog> {
+  const errors = new Diagnostics();
+  compare(own, service, errors);
+  const catalog = merged(own, service.catalog);
+  if (errors.empty) await checkEngines(catalog, engines, environment, errors);
+  if (!errors.empty) throw new CatalogError(file, errors.toDiagnostics(placeOf), { server, placeOf });
+  return catalog;
+}
+
+/** A difference that replays leave out must not go unnoticed. */
+function compare({ agents, types }: Catalog, { file, catalog }: ServiceCatalog, errors: Diagnostics): void {
+  const mustBeSame = `must be as in ${file}, because replays take only engine and timeout from here`;
+  for (const agent of agents) {
+    const own = catalog.agent(agent.name);
+    const path = ['agents', agent.name];
+    if (!own) errors.add(path, `is not an agent of ${file}, so no replay would run it`);
+    else for (const option of differences(agent, own)) errors.add([...path, option], mustBeSame);
+  }
+  for (const { name, schema, version } of types) {
+    const own = catalog.type(name);
+    if (own && !isSame([version, schema], [own.version, own.schema])) errors.add(['types', name], mustBeSame);
+  }
+}
+
+function differences(agent: AgentDefinition, own: AgentDefinition): string[] {
+  // Clients claim work of external agents, and they see the configuration of the service alone.
+  const isExternal = [agent, own].some(({ engine }) => engine.kind === 'external');
+  return [
+    ...(isSame(agent.subscriptions, own.subscriptions) ? [] : ['consumes']),
+    ...(isSame(agent.outputs, own.outputs) ? [] : ['publishes']),
+    ...(isExternal && !isSame(agent.engine, own.engine) ? ['engine'] : []),
+  ];
+}
+
+/** Compares plain data. */
+const isSame = (one: unknown, other: unknown): boolean => textOf(one) === textOf(other);
+
+const textOf = (value: unknown): string => canonicalJson(JSON.parse(JSON.stringify(value)) as JsonValue);
+
+function merged({ agents, models, digest, definitions, baseDirectory }: Catalog, service: Catalog): Catalog {
+  const taken = agents.flatMap(({ name, engine, timeoutMs }) => {
+    const own = service.agent(name);
+    return own ? [{ ...own, engine, timeoutMs }] : [];
+  });
+  return new Catalog(service.types, taken, baseDirectory, { ...service, models, digest, definitions });
+}
+
+/** Budgets, for example, are those of the service, and need prices of the models. */
+async function checkEngines(
+  catalog: Catalog,
+  engines: readonly EngineKind[],
+  environment: EngineChecks['environment'],
+  errors: Diagnostics,
+): Promise<void> {
+  const { agents, baseDirectory } = catalog;
+  for (const agent of agents) {
+    const engine = engines.find(({ kind }) => kind === agent.engine.kind)!;
+    for (const { path, message, warning, offset } of await engine.check(agent, { baseDirectory, environment, catalog }))
+      if (!warning)
+        errors.add(['agents', agent.name, 'engine', ...path], message, offset === undefined ? undefined : { offset });
+  }
+}

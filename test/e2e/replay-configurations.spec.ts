@@ -1,0 +1,243 @@
+// Replays and experiments with agents of another configuration file, over HTTP. Uses the application and its database,
+// stopped and started again, and a model server of the test that speaks the wire format of OpenAI-compatible servers.
+import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
+import type { TestAppOptions } from '../support/app.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { ModelServer } from '../support/model-server.js';
+import { Receiver } from '../support/receiver.js';
+import { Board } from './board.js';
+import { Experiments, meansOf } from './experiment-board.js';
+import { SERVER } from './replica-boards.js';
+
+interface Listed {
+  agent: string;
+  replay: string;
+  state: string;
+  definition: string;
+}
+
+const TYPES = `
+types:
+  Question: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+  Reading: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+  Stamp: { schema: { type: object, required: [stamp], properties: { stamp: { type: string } } } }
+`;
+
+const agent = (name: string, consumes: string, publishes: string, engine: string): string => `
+  ${name}:
+    consumes: [{ types: [${consumes}] }]
+    publishes: [{ type: ${publishes} }]
+    engine: ${engine}
+`;
+
+const READER = agent('reader', 'Question', 'Reading', `{ kind: expression, expression: '{"text": payload.text}' }`);
+const stamper = (engine = `{ kind: expression, expression: '{"stamp": "old " + payload.text}' }`): string =>
+  agent('stamper', 'Reading', 'Stamp', engine);
+const filer = (engine = `{ kind: expression, expression: '{"filed": payload.stamp}' }`): string =>
+  agent('filer', 'Stamp', 'File', engine);
+
+const CONFIG = `${TYPES}agents:${READER}${stamper()}${filer()}`;
+const NEW_MODULE = `export default async ([{ payload }]) => ({ stamp: 'new ' + payload.text });`;
+
+describe('a replay with another configuration', () => {
+  let folder: ConfigurationFolder;
+  let models: ModelServer;
+  let receiver: Receiver;
+  let board: Board;
+  let settings: TestAppOptions['settings'];
+
+  const start = async (given: Partial<TestAppOptions> = {}): Promise<void> => {
+    board = await Board.start(CONFIG, { folder: folder.path, ...given });
+  };
+  beforeEach(async () => {
+    folder = new ConfigurationFolder();
+    models = await ModelServer.start(() => ({ text: '{"stamp": "asked"}' }));
+    receiver = await Receiver.start();
+    folder.write('other/new.mjs', NEW_MODULE);
+    const module = '{ kind: function, module: ./new.mjs }';
+    const model = `{ kind: llm, model: local/small, base_url: '${models.url}', instructions: Stamp. }`;
+    const remote = `{ kind: http, url: '${receiver.url('/filed')}' }`;
+    const files = {
+      module: `${TYPES}agents:${READER}${stamper(module)}`,
+      model: `${TYPES}agents:${stamper(model)}`,
+      remote: `${TYPES}agents:${READER}${stamper()}${filer(remote)}`,
+    };
+    const replayConfigs = Object.entries(files).map(([name, text]) => ({
+      name,
+      file: folder.write(`other/${name}.yaml`, text),
+    }));
+    settings = { replayConfigs };
+    await start({ settings });
+    await board.publish('Question', { text: 'When?' }, { correlation: 'question-1' });
+    await board.ended('question-1');
+  });
+  afterEach(async () => {
+    await board?.close();
+    await board?.app.database.drop();
+    await models?.close();
+    await receiver?.close();
+    folder?.remove();
+  });
+
+  const post = (body: object) =>
+    board.http.post('/api/v1/correlations/question-1/replay').send({ mode: 'full', ...body });
+  const begin = async (body: object): Promise<string> => {
+    const answer = await post(body);
+    expect([answer.status, answer.body]).toEqual([200, answer.body]);
+    return (answer.body as ReplayBody).correlation_id;
+  };
+  const replay = async (body: object): Promise<string> => {
+    const correlation = await begin(body);
+    await board.ended(correlation);
+    return correlation;
+  };
+  const executions = async (correlation_id: string): Promise<Listed[]> => {
+    const { body } = await board.http.get('/api/v1/executions').query({ correlation_id, limit: 100 }).expect(200);
+    return (body as { items: Listed[] }).items;
+  };
+  const executionOf = async (name: string, correlation: string): Promise<Listed> =>
+    (await executions(correlation)).find((execution) => execution.agent === name)!;
+  const ran = async (id: string): Promise<string[]> =>
+    (await executions(id)).map((execution) => `${execution.agent} ${execution.replay}`).sort();
+  const payload = async (type: string, correlation: string): Promise<unknown> =>
+    (await board.artifacts(correlation, { type })).map((artifact) => artifact.payload);
+
+  test('takes engines from its file, and everything else from the configuration of the service', async () => {
+    const id = await replay({ configuration: 'module' });
+    expect(await board.status(id)).toMatchObject({ state: 'completed', configuration: 'module' });
+    expect(await board.status(id)).not.toHaveProperty('overrides');
+    expect(await payload('Stamp', id)).toEqual([{ stamp: 'new When?' }]);
+    expect(await payload('File', id)).toEqual([{ filed: 'new When?' }]);
+    const { definition } = await executionOf('stamper', id);
+    const shown = await board.http.get(`/api/v1/definitions/${definition}`).expect(200);
+    expect(shown.body).toMatchObject({ agent: 'stamper', options: { engine: { module: './new.mjs' } } });
+    const [own, original] = [await executionOf('reader', id), await executionOf('reader', 'question-1')];
+    expect(own.definition).toBe(original.definition);
+
+    const plain = await replay({});
+    expect(await payload('Stamp', plain)).toEqual([{ stamp: 'old When?' }]);
+    expect(await board.status(plain)).not.toHaveProperty('configuration');
+  });
+
+  test('from the record runs the agents that differ in its file, and those behind them', async () => {
+    const id = await replay({ mode: 'recorded', configuration: 'module' });
+    expect(await ran(id)).toEqual(['filer run', 'reader recorded', 'stamper run']);
+    expect(await payload('File', id)).toEqual([{ filed: 'new When?' }]);
+  });
+
+  test('may have overrides of an agent of its file', async () => {
+    const overrides = { stamper: { instructions: 'Stamp it twice.' } };
+    const id = await replay({ configuration: 'model', overrides });
+    expect(await board.status(id)).toMatchObject({ configuration: 'model', overrides });
+    expect(await payload('Stamp', id)).toEqual([{ stamp: 'asked' }]);
+    expect(models.requests.map(({ text }) => text)).toEqual([expect.stringContaining('Stamp it twice.')]);
+    const wrong = await post({ configuration: 'model', overrides: { stamper: { expression: '{}' } } });
+    expect([wrong.status, wrong.body]).toEqual([
+      400,
+      {
+        detail: 'overrides.stamper.expression: is an option of expression agents, but stamper has the engine llm',
+      },
+    ]);
+  });
+
+  test('in shadow runs no agent that has effects in its file, and asks its models', async () => {
+    const id = await replay({ mode: 'shadow', configuration: 'remote' });
+    expect(receiver.received).toEqual([]);
+    expect(await ran(id)).toEqual(['filer unanswered', 'reader recorded', 'stamper recorded']);
+    expect(await payload('WorkflowError', id)).toEqual([
+      expect.objectContaining({
+        failed_agent: 'filer',
+        error_type: 'shadow',
+        error_message: expect.stringContaining('it is an http agent') as string,
+      }),
+    ]);
+    const asked = await replay({ mode: 'shadow', configuration: 'model' });
+    expect(await payload('File', asked)).toEqual([{ filed: 'asked' }]);
+    expect(models.requests).toHaveLength(1);
+  });
+
+  test('fails in a process that was not given its file', async () => {
+    await board.close();
+    await start({ settings, role: SERVER });
+    const id = await begin({ configuration: 'module' });
+    await board.close();
+    await start();
+    await board.ended(id);
+    expect(await payload('WorkflowError', id)).toEqual([
+      expect.objectContaining({
+        failed_agent: 'reader',
+        error_type: 'override',
+        error_message:
+          'the replay takes agents from the configuration module, which this process was not given at its start',
+      }),
+    ]);
+  });
+
+  test('is refused unless a request has the name alone of one that was given, and stores nothing', async () => {
+    const rows = () => board.app.database.rows('select count(*) as count from correlations');
+    const before = await rows();
+    const RULE =
+      'configuration: must be the name of a configuration that the operator gave at the start; a request cannot have the configuration itself';
+    const unknown = (name: string): string =>
+      `configuration: must be module, model or remote, which the operator gave at the start (got "${name}")`;
+    for (const [configuration, detail] of [
+      ['candidate', unknown('candidate')],
+      ['__proto__', unknown('__proto__')],
+      ['', unknown('')],
+      [{ agents: {} }, RULE],
+      [['module'], RULE],
+      [null, RULE],
+      [1, RULE],
+    ] as const) {
+      const answer = await post({ configuration });
+      expect([configuration, answer.status, answer.body]).toEqual([configuration, 400, { detail }]);
+    }
+    expect(await rows()).toEqual(before);
+    await board.close();
+    await start();
+    const none = await post({ configuration: 'module' });
+    expect([none.status, none.body]).toEqual([
+      400,
+      { detail: 'configuration: the operator gave no configuration for replays (setting replay_config)' },
+    ]);
+  });
+
+  test('is one of the variants of an experiment', async () => {
+    const experiments = new Experiments(board.http);
+    const request = {
+      data: { correlations: ['question-1'] },
+      output: 'Stamp',
+      variants: [{ name: 'now' }, { name: 'new', configuration: 'module' }],
+      scorers: [{ name: 'is new', kind: 'cel', expression: 'output.stamp.startsWith("new")' }],
+    };
+    const ended = await experiments.run(request);
+    expect(ended.definition.variants).toEqual(request.variants);
+    expect(meansOf(ended, 'is new')).toEqual([0, 1]);
+    const ofCsv = await experiments.run({ ...request, data: { csv: 'text\nLater\n', agent: 'stamper' } });
+    expect(meansOf(ofCsv, 'is new')).toEqual([0, 1]);
+    for (const [configuration, detail] of [
+      ['candidate', /^variants\[1\]\.configuration: must be module, model or remote, /],
+      [{ agents: {} }, /^variants\[1\]\.configuration: must be the name of a configuration /],
+    ] as const) {
+      const answer = await experiments.post({ ...request, variants: [{ name: 'now' }, { name: 'new', configuration }] });
+      expect([answer.status, (answer.body as { detail: string }).detail]).toEqual([
+        400,
+        expect.stringMatching(detail),
+      ]);
+    }
+    const inShadow = await experiments.post({
+      ...request,
+      mode: 'shadow',
+      data: { csv: 'stamp\nLater\n', agent: 'filer' },
+      output: 'File',
+      variants: [{ name: 'now' }, { name: 'remote', configuration: 'remote' }],
+    });
+    expect([inShadow.status, inShadow.body]).toEqual([
+      400,
+      {
+        detail:
+          'variants[1].configuration: filer does not run with mode shadow, because it is an http agent there; use another mode',
+      },
+    ]);
+  });
+});
