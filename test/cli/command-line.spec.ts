@@ -178,8 +178,9 @@ describe('starling check', () => {
 
   test('reports every error of the files for replays with its place, and what they must not change', async () => {
     const agent = (name: string, type = 'Call', expression = '{}'): string =>
-      `  ${name}:\n    consumes: [{ types: [${type}] }]\n    engine: { kind: expression, expression: '${expression}' }\n`;
-    const person = '  person:\n    consumes: [{ types: [Call] }]\n    engine: { kind: external }\n';
+      `  ${name}:\n    consumes: [{ types: [${type}] }]\n    publishes: [{ type: Made }]\n    engine: { kind: expression, expression: '${expression}' }\n`;
+    const person =
+      '  person:\n    consumes: [{ types: [Call] }]\n    publishes: [{ type: Made }]\n    engine: { kind: external }\n';
     const types = 'types:\n  Call:\n    schema: { type: object }\n';
     const good = folder.write('good.yaml', `${types}agents:\n${agent('one', 'Call', '{"a": 1}')}`);
     const wrong = folder.write('wrong.yaml', `agents:\n${agent('one', 'Call', '1 +')}`);
@@ -199,12 +200,12 @@ describe('starling check', () => {
       code: 1,
       stdout: [
         `${wrong} has 1 error:`,
-        '  line 4, column 46: agents.one.engine.expression: is not valid CEL at `+`',
+        '  line 5, column 48: agents.one.engine.expression: is not valid CEL at `+`',
         `${other} has 4 errors:`,
         `  line 2, column 3: types.Call: ${rule}`,
         `  line 5, column 5: agents.one.consumes: ${rule}`,
-        `  line 7, column 3: agents.two: is not an agent of ${service}, so no replay would run it`,
-        `  line 12, column 5: agents.person.engine: ${rule}`,
+        `  line 8, column 3: agents.two: is not an agent of ${service}, so no replay would run it`,
+        `  line 15, column 5: agents.person.engine: ${rule}`,
         `${join(folder.path, 'none.yaml')} has 1 error:`,
         '  the file does not exist',
         '',
