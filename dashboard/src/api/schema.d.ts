@@ -1487,6 +1487,7 @@ export interface components {
             origin?: string;
             /** @enum {string} */
             replay_mode?: "full" | "recorded" | "shadow";
+            configuration?: string;
             overrides?: {
                 [key: string]: {
                     expression?: string;
@@ -1527,6 +1528,7 @@ export interface components {
             origin?: string;
             /** @enum {string} */
             replay_mode?: "full" | "recorded" | "shadow";
+            configuration?: string;
             overrides?: {
                 [key: string]: {
                     expression?: string;
@@ -1709,6 +1711,7 @@ export interface components {
         ReplayRequest: {
             /** @enum {string} */
             mode: "full" | "recorded" | "shadow";
+            configuration?: string;
             overrides?: {
                 [key: string]: {
                     expression?: string;

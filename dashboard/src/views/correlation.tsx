@@ -134,7 +134,7 @@ interface AboutProps {
 
 function About({ trace, status }: AboutProps): ReactNode {
   const { started_at, settled_at, artifact_count, error_count, generation } = trace;
-  const { usage, origin, replay_mode } = status ?? {};
+  const { usage, origin, replay_mode, configuration, overrides } = status ?? {};
   const facts = [
     origin !== undefined && (
       <>
@@ -142,6 +142,8 @@ function About({ trace, status }: AboutProps): ReactNode {
         <IdChip id={origin} what="correlation" to={{ to: '/correlations/$id', params: { id: origin } }} />
       </>
     ),
+    configuration !== undefined && `agents of the configuration ${configuration}`,
+    overrides && `with changes of ${Object.keys(overrides).join(', ')}`,
     <>
       began <Ago at={started_at} />
     </>,

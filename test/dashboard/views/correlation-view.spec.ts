@@ -151,6 +151,36 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     await page.context().close();
   });
 
+  it('changes an agent for a replay, says what is wrong with the change, and compares', async () => {
+    await publish('order-to-change', 1);
+    await eventually('it has ended', async () => (await stateOf('order-to-change')) === 'completed');
+    const page = await open('order-to-change');
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay this correlation?' });
+    const agents = dialog.getByRole('combobox', { name: 'Change an agent for this replay' });
+    await agents.selectOption('echo');
+    const expression = dialog.getByRole('group', { name: 'echo' }).getByLabel('Expression');
+    await eventually('its expression is shown', async () => (await expression.inputValue()) === '{"n": payload.n}');
+    expect(await agents.count()).toBe(0);
+    await expression.fill('{"n": paylod.n}');
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Start the replay' }).click();
+    await dialog.getByRole('alert').getByText('overrides.echo.expression: ').waitFor();
+    await dialog.getByRole('button', { name: 'Leave echo as it is' }).click();
+    await agents.selectOption('echo');
+    await expression.fill('{"n": 11}');
+    await dialog.getByRole('button', { name: 'Start the replay' }).click();
+    await page.waitForURL(({ pathname }) => !pathname.endsWith('/order-to-change'));
+    await page.getByText('with changes of echo').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1)!;
+    await eventually('the replay has ended', async () => (await stateOf(id)) === 'completed');
+    await page.getByRole('link', { name: 'Compare' }).click();
+    const changed = page.getByRole('list', { name: 'Pairs' }).getByRole('listitem').filter({ hasText: 'by echo' });
+    await changed.getByText('/n').waitFor();
+    expect(await changed.innerText()).toMatch(/1\s+11/);
+    await page.context().close();
+  });
+
   it('follows a replay, which the live connection leaves out', async () => {
     await publish('order-to-follow', 7);
     await dashboard.app.http.post('/api/v1/correlations/order-to-follow/cancel').expect(200);

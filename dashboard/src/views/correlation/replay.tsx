@@ -7,6 +7,8 @@ import { Confirm } from '../../components/dialog';
 import { ChoiceField } from '../../components/fields';
 import { Icon } from '../../components/icon';
 import { useQuestion } from '../../components/use-question';
+import { OverrideEditor } from './override-editor';
+import { type Edits, overridesOf } from './overrides';
 
 type Mode = Schemas['ReplayRequest']['mode'];
 
@@ -27,16 +29,17 @@ const MODES: Record<Mode, { text: string; about: string }> = {
   },
 };
 
-/** Replays a correlation in the mode that the person chooses, and goes to the new correlation. */
+/** Replays a correlation in the mode and with the changes that the person chooses, and goes to the new correlation. */
 export function Replay({ id }: { id: string }): ReactNode {
   const navigate = useNavigate();
   const [mode, setMode] = useState<Mode>('recorded');
+  const [edits, setEdits] = useState<Edits>({});
   const question = useQuestion({
     run: () =>
       answered(
         api.POST('/api/v1/correlations/{correlation_id}/replay', {
           params: { path: { correlation_id: id } },
-          body: { mode },
+          body: { mode, overrides: overridesOf(edits) },
         }),
       ),
     done: 'The replay has begun',
@@ -62,6 +65,7 @@ export function Replay({ id }: { id: string }): ReactNode {
             onChange={setMode}
           />
           <p>{MODES[mode].about}</p>
+          <OverrideEditor edits={edits} onChange={setEdits} />
         </div>
       </Confirm>
     </>
