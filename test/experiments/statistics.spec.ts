@@ -8,6 +8,7 @@ import {
   type Comparison,
   comparison,
   distribution,
+  histogram,
   mcNemar,
   type Pair,
 } from '../../src/features/experiments/statistics.js';
@@ -137,6 +138,17 @@ describe('the distribution of scores', () => {
     expect(distribution(scores)).toEqual({ count: 101, mean: 50, median: 50, p95: 95 });
     expect(distribution([2, 1])).toMatchObject({ mean: 1.5, median: 1.5 });
     expect(distribution([])).toEqual({ count: 0, mean: null, median: null, p95: null });
+  });
+
+  it('has counts in equal steps of the range', () => {
+    const range = { from: 0, to: 10 };
+    expect(histogram([0, 0.4, 0.6, 10, 9.9], range)).toEqual([2, 1, ...new Array<number>(17).fill(0), 2]);
+    expect(histogram([], range)).toEqual(new Array<number>(20).fill(0));
+    expect(histogram([7, 7], { from: 7, to: 7 })).toEqual([2]);
+    const largest = { from: -Number.MAX_VALUE, to: Number.MAX_VALUE };
+    expect(histogram([-Number.MAX_VALUE, Number.MAX_VALUE], largest)).toEqual([1, ...new Array<number>(18).fill(0), 1]);
+    const least = { from: 0, to: Number.MIN_VALUE };
+    expect(histogram([0, Number.MIN_VALUE], least).reduce((sum, count) => sum + count)).toBe(2);
   });
 });
 

@@ -36,6 +36,7 @@ const RESAMPLES = 2_000;
 const PERMUTATIONS = 5_000;
 /** With so few differences, all 2^n sign changes are tried. */
 const MOST_EXACT = 14;
+const HISTOGRAM_STEPS = 20;
 const DRAWS_IN_A_SLICE = 50_000;
 /** One pair, drawn again and again, would give an interval without a width. */
 const FEWEST_FOR_INTERVAL = 2;
@@ -68,6 +69,23 @@ export function distribution(scores: readonly number[]): Distribution {
   if (scores.length === 0) return { count: 0, mean: null, median: null, p95: null };
   const sorted = Float64Array.from(scores).sort();
   return { count: scores.length, mean: mean(scores), median: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) };
+}
+
+/**
+ * Counts the values in equal steps from `from` to `to`, which are the least and the largest that there can be. It has a
+ * single step if both are the same.
+ */
+export function histogram(values: readonly number[], { from, to }: { from: number; to: number }): number[] {
+  if (from === to) return [values.length];
+  const counts = new Array<number>(HISTOGRAM_STEPS).fill(0);
+  // Divided first, because the difference of two large numbers may be infinite.
+  const step = to / HISTOGRAM_STEPS - from / HISTOGRAM_STEPS;
+  for (const value of values) {
+    // Both are zero if the step is too small for a number.
+    const index = Math.floor(value / step - from / step) || 0;
+    counts[Math.min(HISTOGRAM_STEPS - 1, Math.max(0, index))]! += 1;
+  }
+  return counts;
 }
 
 /** The 95 % percentile bootstrap interval of the mean: the rows are drawn again, with replacement. */

@@ -6,7 +6,7 @@ import type {
   VariantComparisonBody,
   VariantSummaryBody,
 } from './dto/experiment-summary.js';
-import { comparison, distribution, type Pair } from './statistics.js';
+import { comparison, distribution, histogram, type Pair } from './statistics.js';
 import type { ScoredTrial } from './trials.repository.js';
 
 export type Summary = ExperimentSummaryBody;
@@ -56,6 +56,17 @@ export class ScoreTable {
 
   sumsOf(variant: number): VariantSums {
     return this.sums[variant]!;
+  }
+
+  /** The least and the largest score of all variants. Null without scores. */
+  range(scorer: number): { from: number; to: number } | null {
+    let [from, to] = [Infinity, -Infinity];
+    for (const columns of this.columns)
+      for (const score of columns[scorer]!) {
+        if (score < from) from = score;
+        if (score > to) to = score;
+      }
+    return from > to ? null : { from, to };
   }
 
   failed(variant: number, scorer: number): number {
@@ -118,8 +129,18 @@ function variantBody(
     changed_rows: table.changed(index),
     ...usageField(sums),
     scores: scorers.map((scorer, place): ScoreSummaryBody => {
-      const { count, mean, median, p95 } = distribution(table.of(index, place));
-      return { scorer: scorer.name, count, errors: table.failed(index, place), mean, median, p95 };
+      const scores = table.of(index, place);
+      const { count, mean, median, p95 } = distribution(scores);
+      const range = table.range(place);
+      return {
+        scorer: scorer.name,
+        count,
+        errors: table.failed(index, place),
+        mean,
+        median,
+        p95,
+        ...(range && { histogram: { ...range, counts: histogram(scores, range) } }),
+      };
     }),
   };
 }

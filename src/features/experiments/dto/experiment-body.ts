@@ -151,6 +151,8 @@ export const EXPERIMENT_EXAMPLE: ExperimentBody = {
   },
 };
 
+const zeroAndOne = (zeros: number, ones: number): number[] => [zeros, ...new Array<number>(18).fill(0), ones];
+
 export const SUMMARY_EXAMPLE: ExperimentSummaryBody = {
   baseline: 'now',
   variants: [
@@ -159,14 +161,34 @@ export const SUMMARY_EXAMPLE: ExperimentSummaryBody = {
       trials: 3_080,
       failed_trials: 0,
       changed_rows: 0,
-      scores: [{ scorer: 'same', count: 3_080, errors: 0, mean: 1, median: 1, p95: 1 }],
+      scores: [
+        {
+          scorer: 'same',
+          count: 3_080,
+          errors: 0,
+          mean: 1,
+          median: 1,
+          p95: 1,
+          histogram: { from: 0, to: 1, counts: zeroAndOne(0, 3_080) },
+        },
+      ],
     },
     {
       variant: 'short',
       trials: 3_080,
       failed_trials: 0,
       changed_rows: 62,
-      scores: [{ scorer: 'same', count: 3_080, errors: 0, mean: 0.979870129870_13, median: 1, p95: 1 }],
+      scores: [
+        {
+          scorer: 'same',
+          count: 3_080,
+          errors: 0,
+          mean: 0.979870129870_13,
+          median: 1,
+          p95: 1,
+          histogram: { from: 0, to: 1, counts: zeroAndOne(62, 3_018) },
+        },
+      ],
     },
   ],
   comparisons: [

@@ -6,6 +6,21 @@ const TESTS = ['mcnemar_exact', 'permutation_exact', 'permutation'] as const sat
 const VERDICTS = ['better', 'worse', 'undecided'] as const;
 const BETTER = ['higher', 'lower'] as const;
 
+/** How often scores have which size. */
+export class HistogramBody {
+  @ApiProperty({ description: 'The least score of all variants' })
+  from!: number;
+
+  @ApiProperty({ description: 'The largest score of all variants' })
+  to!: number;
+
+  @ApiProperty({
+    type: [Number],
+    description: 'Scores of this variant in each of 20 equal steps between them, or in one step if both are the same',
+  })
+  counts!: number[];
+}
+
 /** The scores that one scorer gave to one variant. */
 export class ScoreSummaryBody {
   @ApiProperty({ description: 'Name of the scorer' })
@@ -25,6 +40,9 @@ export class ScoreSummaryBody {
 
   @ApiProperty({ type: Number, nullable: true, description: 'The 95th percentile' })
   p95!: number | null;
+
+  @ApiProperty({ required: false, description: 'Absent if the scorer has scored no row of any variant' })
+  histogram?: HistogramBody;
 }
 
 export class VariantSummaryBody {
