@@ -21,6 +21,8 @@ export type ViewPath =
   | '/batches'
   | '/batches/new'
   | '/batches/$id'
+  | '/experiments'
+  | '/experiments/$id'
   | '/deliveries'
   | '/changelog'
   | '/compare'
@@ -58,6 +60,8 @@ export const views: readonly View[] = [
   { path: '/batches', title: 'Batches', icon: 'batch', load: () => import('./views/batches') },
   { path: '/batches/new', title: 'Start a batch', load: () => import('./views/new-batch') },
   { path: '/batches/$id', title: 'Batch', load: () => import('./views/batch') },
+  { path: '/experiments', title: 'Experiments', icon: 'experiment', load: () => import('./views/experiments') },
+  { path: '/experiments/$id', title: 'Experiment', load: () => import('./views/experiment') },
   { path: '/changelog', title: 'Changelog', icon: 'changelog', load: () => import('./views/changelog') },
   { path: '/deliveries', title: 'Deliveries', icon: 'delivery', load: () => import('./views/deliveries') },
   { path: '/compare', title: 'Compare', load: () => import('./views/compare') },
