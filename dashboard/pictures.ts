@@ -10,6 +10,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout } from 'node:timers/promises';
 
 import { parse } from 'csv-parse/sync';
 import type { Page } from 'playwright-core';
@@ -90,9 +91,10 @@ const approvals = await serve('approvals', 'examples/approvals/starling.yaml');
 const flow = await serve('flow', 'dashboard/pictures.yaml', ['--dashboard']);
 try {
   await workForDesk();
+  const experiment = await runExperiment();
   const batch = await startBatch();
   await workForApprovals();
-  await take(desk, await deskPictures(batch));
+  await take(desk, await deskPictures(batch, experiment));
   await take(approvals, APPROVALS_PICTURES);
   await workForFlow();
   await take(flow, FLOW_PICTURES);
@@ -171,6 +173,28 @@ async function startBatch(): Promise<string> {
   return batch.batch_id;
 }
 
+/** Returns the experiment's id, when it has ended. */
+async function runExperiment(): Promise<string> {
+  const rows = parse<{ text: string }>(readFileSync(ROWS), { columns: true, to: MESSAGES * 70 });
+  const csv = Array.from({ length: MESSAGES }, (_, message) => JSON.stringify([rows[message * 70]!.text]).slice(1, -1));
+  const calm = "{'intent': payload.intent, 'queue': 'cards', 'priority': 'normal'}";
+  const { experiment_id: id } = await post<{ experiment_id: string }>(desk, '/api/v1/experiments', {
+    name: 'one queue for all',
+    data: { csv: ['text', ...csv.map((text) => text.replaceAll('\\"', '""'))].join('\n'), agent: 'classifier' },
+    output: 'Routing',
+    variants: [{ name: 'now' }, { name: 'one queue', overrides: { router: { expression: calm } } }],
+    scorers: [
+      { name: 'calm', kind: 'cel', expression: "output.priority == 'normal'" },
+      { name: 'latency', kind: 'latency' },
+    ],
+  });
+  for (;;) {
+    const { state } = (await (await fetch(`${desk.url}/api/v1/experiments/${id}`)).json()) as { state: string };
+    if (state !== 'running') return id;
+    await setTimeout(500);
+  }
+}
+
 async function workForApprovals(): Promise<void> {
   for (let invoice = 1; invoice <= INVOICES; invoice += 1)
     await post(
@@ -235,7 +259,7 @@ async function artifacts(query: string): Promise<Artifact[]> {
   return ((await (await fetch(`${desk.url}/api/v1/artifacts?${query}`)).json()) as { items: Artifact[] }).items;
 }
 
-async function deskPictures(batch: string): Promise<Picture[]> {
+async function deskPictures(batch: string, experiment: string): Promise<Picture[]> {
   const [, review] = await artifacts('type=HumanReview&order=asc&limit=2');
   const reviewed = review!.correlation_id;
   const [intent] = await artifacts(`type=Intent&correlation_id=${reviewed}`);
@@ -272,6 +296,8 @@ async function deskPictures(batch: string): Promise<Picture[]> {
     { name: 'publish', path: '/publish?type=CustomerMessage' },
     { name: 'batches', path: '/batches' },
     { name: 'batch', path: `/batches/${batch}` },
+    { name: 'experiments', path: '/experiments' },
+    { name: 'experiment', path: `/experiments/${experiment}` },
   ];
 }
 

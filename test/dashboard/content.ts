@@ -47,6 +47,7 @@ agents:
 export interface Content {
   artifact: string;
   batch: string;
+  experiment: string;
   execution: string;
   task: string;
   group: string;
@@ -74,7 +75,21 @@ export function describeFilledDashboard(name: string, tests: (dashboard: FilledD
   });
 }
 
-/** Publishes an order, whose packer completes, whose invoice fails, and whose approval waits; and runs a batch. */
+const EXPERIMENT = {
+  name: 'louder',
+  data: { csv: 'item\na chair\na lamp\n', agent: 'printer' },
+  output: 'Print',
+  variants: [{ name: 'now' }, { name: 'loud', overrides: { printer: { expression: "{'item': payload.item + '!'}" } } }],
+  scorers: [
+    { name: 'is short', kind: 'cel', expression: 'size(output.item) < 8' },
+    { name: 'latency', kind: 'latency' },
+  ],
+};
+
+/**
+ * Publishes an order, whose packer completes, whose invoice fails, and whose approval waits; and runs a batch and an
+ * experiment.
+ */
 async function addContent({ http }: TestApp, receiver: Receiver): Promise<Content> {
   receiver.on('/hook', answers(204));
   await http
@@ -88,8 +103,15 @@ async function addContent({ http }: TestApp, receiver: Receiver): Promise<Conten
     .expect(200);
   const { batch_id: batch } = body as { batch_id: string };
   await eventually('the batch has ended', async () => (await http.get(`/batch/${batch}`)).body.status === 'completed');
+  const started = await http.post('/api/v1/experiments').send(EXPERIMENT).expect(200);
+  const { experiment_id: experiment } = started.body as { experiment_id: string };
+  await eventually(
+    'the experiment has ended',
+    async () => (await http.get(`/api/v1/experiments/${experiment}`)).body.state === 'completed',
+  );
   return {
     batch,
+    experiment,
     artifact: await idOf(http, 'artifacts?type=Order&correlation_id=order-1', 'id'),
     execution: await idOf(http, 'executions?agent=broken&state=failed', 'id'),
     task: await idOf(http, 'executions?agent=approver', 'id'),
@@ -146,6 +168,13 @@ export const VIEWS: readonly ShownView[] = [
   { name: 'batches', path: () => '/batches', title: 'Batches', text: 'printer' },
   { name: 'a batch', path: ({ batch }) => `/batches/${batch}`, title: 'Batch', text: '1 of 1' },
   { name: 'a new batch', path: () => '/batches/new', title: 'Start a batch', text: 'CSV file with a header' },
+  { name: 'experiments', path: () => '/experiments', title: 'Experiments', text: 'louder' },
+  {
+    name: 'an experiment',
+    path: ({ experiment }) => `/experiments/${experiment}`,
+    title: 'Experiment',
+    text: '4 of 4 trials',
+  },
   { name: 'the changelog', path: () => '/changelog', title: 'Changelog', text: 'Order' },
   { name: 'deliveries', path: () => '/deliveries', title: 'Deliveries', text: 'order-1' },
   {

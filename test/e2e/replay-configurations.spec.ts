@@ -219,11 +219,9 @@ describe('a replay with another configuration', () => {
       ['candidate', /^variants\[1\]\.configuration: must be module, model or remote, /],
       [{ agents: {} }, /^variants\[1\]\.configuration: must be the name of a configuration /],
     ] as const) {
-      const answer = await experiments.post({ ...request, variants: [{ name: 'now' }, { name: 'new', configuration }] });
-      expect([answer.status, (answer.body as { detail: string }).detail]).toEqual([
-        400,
-        expect.stringMatching(detail),
-      ]);
+      const variants = [{ name: 'now' }, { name: 'new', configuration }];
+      const answer = await experiments.post({ ...request, variants });
+      expect([answer.status, (answer.body as { detail: string }).detail]).toEqual([400, expect.stringMatching(detail)]);
     }
     const inShadow = await experiments.post({
       ...request,

@@ -34,7 +34,7 @@ export default function OneExperiment(): ReactNode {
   };
   return (
     <Page
-      title={experiment?.name ?? 'Experiment'}
+      title={experiment?.name === undefined ? 'Experiment' : `Experiment: ${experiment.name}`}
       about={<IdChip id={id} what="experiment" />}
       actions={
         <>
@@ -59,12 +59,7 @@ function Body({ experiment, shown: { value, set } }: { experiment: Experiment; s
       {summary && (
         <>
           <Results experiment={experiment} summary={summary} />
-          <Distribution
-            summary={summary}
-            scorers={scorers}
-            scorer={scorer}
-            choose={(name) => set({ scorer: name })}
-          />
+          <Distribution summary={summary} scorers={scorers} scorer={scorer} choose={(name) => set({ scorer: name })} />
         </>
       )}
       <Rows

@@ -35,7 +35,11 @@ const { overrides, ...ofVariant } = VARIANT_SCHEMA.properties;
 /** The configuration and overrides are checked later, with better messages. */
 const VARIANT_FORM = {
   ...VARIANT_SCHEMA,
-  properties: { ...ofVariant, configuration: {}, overrides: { type: 'object', maxProperties: overrides.maxProperties } },
+  properties: {
+    ...ofVariant,
+    configuration: {},
+    overrides: { type: 'object', maxProperties: overrides.maxProperties },
+  },
 };
 const FORM = {
   type: 'object',

@@ -43,6 +43,8 @@ const SHOWN: Record<string, (answer: Row) => unknown[]> = {
   'the inbox': items('agent'),
   batches: items('agent_name'),
   'a batch': ({ batch_id, status }) => [batch_id, status],
+  experiments: items('name'),
+  'an experiment': ({ name, state }) => [name, state],
   'the changelog': items('artifact_type', 'correlation_id'),
   comparing: items('type'),
   deliveries: items('correlation_id', 'target_origin'),

@@ -24,6 +24,7 @@ const EMPTY: { path: string; text: string; link?: string }[] = [
   { path: '/schedules', text: 'No schedules yet' },
   { path: '/inbox', text: 'Nothing waits for you' },
   { path: '/batches', text: 'No batch has been started yet', link: 'Start one' },
+  { path: '/experiments', text: 'No experiment has been started yet' },
   { path: '/deliveries', text: 'No webhook has been sent yet' },
   { path: '/deliveries?view=targets', text: 'No webhook has a target yet' },
   { path: '/compare', text: 'Choose two correlations' },

@@ -36,6 +36,7 @@ const PARTS: Part[] = [
   { view: 'an agent', request: /\/api\/v1\/executions\?.*state/, where: region('Newest failures') },
   { view: 'the graph', request: /\/api\/v1\/activity/, where: main },
   { view: 'the graph', request: /\/api\/v1\/waiting/, where: main },
+  { view: 'an experiment', request: /\/rows/, where: region('Rows') },
   { view: 'a batch', request: /results_limit=100/, where: region('Results') },
   { view: 'a new batch', request: /\/api\/v1\/agents/, where: main },
   { view: 'publishing', request: /\/api\/v1\/agents/, where: main },

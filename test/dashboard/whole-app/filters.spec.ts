@@ -198,6 +198,22 @@ const ROWS: Row[] = [
     filters: () => [choose('Agent', 'joiner', 'agent'), choose('Inputs', 'a JSON list', 'source', 'list')],
   },
   {
+    view: 'experiments',
+    path: () => '/experiments',
+    filters: () => [choose('State', 'failed', 'state')],
+    asks: '/api/v1/experiments',
+  },
+  {
+    view: 'an experiment',
+    path: ({ experiment }) => `/experiments/${experiment}`,
+    filters: () => [
+      choose('Scorer', 'latency', 'scorer'),
+      choose('Left', 'loud', 'left'),
+      choose('Right', 'now', 'right'),
+      press('All rows', 'show', 'all'),
+    ],
+  },
+  {
     view: 'the changelog',
     path: () => '/changelog',
     filters: () => [

@@ -53,6 +53,14 @@ describeDashboard('every view', { config: CONFIG }, (dashboard) => {
     const { body } = await http.get('/api/v1/artifacts?type=Order').expect(200);
     things['/artifacts/$id'] = (body as { items: [{ id: string }] }).items[0].id;
     const batch = { agent_name: 'divider', batch_inputs: [{ n: 1 }, { n: 0 }] };
+    const experiment = {
+      data: { csv: 'n\n1\n0\n', agent: 'divider' },
+      output: 'Quotient',
+      variants: [{ name: 'now' }, { name: 'again' }],
+      scorers: [{ name: 'latency', kind: 'latency' }],
+    };
+    const started = await http.post('/api/v1/experiments').send(experiment).expect(200);
+    things['/experiments/$id'] = (started.body as { experiment_id: string }).experiment_id;
     things['/batches/$id'] = (await http.post('/run/batch').send(batch).expect(200)).body.batch_id;
   });
 
