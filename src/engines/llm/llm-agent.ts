@@ -56,7 +56,10 @@ export class LlmAgent implements PreparedEngine {
       ? (boundOf(agent, catalog) ?? BOUND_WITH_BUDGET)
       : this.options.max_output_tokens;
     this.allowed = (this.options.tools ?? []).map(({ mcp, allow }) => ({
-      server: shared.get(`MCP server ${JSON.stringify(mcp)}`, () => new ToolServer(mcp, baseDirectory, outbound.fetch)),
+      server: shared.get(
+        `MCP server ${JSON.stringify([mcp, baseDirectory])}`,
+        () => new ToolServer(mcp, baseDirectory, outbound.fetch),
+      ),
       names: allow,
     }));
     this.types = [...new Set(agent.outputs.map(({ type }) => type))];

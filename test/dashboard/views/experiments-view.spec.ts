@@ -72,7 +72,8 @@ describeDashboard('the views of experiments', { config: CONFIG }, (dashboard) =>
       expect.stringMatching(/^0\.5\s+exact McNemar test$/),
     ]);
     expect(await cellsOf('Scores', /accuracy now/)).toEqual(['accuracy', 'now', '3', '0', '1', '1', '1']);
-    expect((await cellsOf('Variants', /cards/)).slice(0, 4)).toEqual(['cards', '3', '0', '2']);
+    const changes = expect.stringContaining('{"overrides":{"classifier":') as string;
+    expect((await cellsOf('Variants', /cards/)).slice(0, 5)).toEqual(['cards', changes, '3', '0', '2']);
     expect(await cellsOf('Distribution of accuracy', /^0 to/)).toEqual(['0 to 0.05', '0', '2']);
     expect(await cellsOf('Distribution of accuracy', /to 1/)).toEqual(['0.95 to 1', '3', '1']);
     await page.getByRole('combobox', { name: 'Scorer' }).selectOption('length');

@@ -8,12 +8,14 @@ import { useQuestion } from '../../components/use-question';
 import { countText } from '../../formats';
 import { type Experiment, EXPERIMENT_PATH } from './experiment';
 
+const PATH = `${EXPERIMENT_PATH}/cancel` as const;
+
 /** Cancels an experiment that runs, after a question that says how much does not end. */
 export function Cancel({ experiment }: { experiment: Experiment }): ReactNode {
   const { experiment_id, total_trials: total, ended_trials: ended } = experiment;
   const client = useQueryClient();
   const question = useQuestion({
-    run: () => answered(api.POST(`${EXPERIMENT_PATH}/cancel`, { params: { path: { experiment_id } } })),
+    run: () => answered(api.POST(PATH, { params: { path: { experiment_id } } })),
     done: 'The experiment is cancelled',
     onDone: () => client.invalidateQueries(),
   });

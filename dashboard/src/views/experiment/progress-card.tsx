@@ -26,12 +26,12 @@ export function ProgressCard({ experiment }: { experiment: Experiment }): ReactN
       <Facts
         facts={[
           ['Error', error === undefined ? null : <span className="text-failed">{error}</span>],
-          ['Rows', <Rows key="rows" count={rows} data={data} />],
+          ['Rows', <Rows count={rows} data={data} />],
           ['Variants', listText(variants.map(({ name }) => name))],
-          ['Scores', <>artifacts of the type {output}</>],
+          ['Output', output],
           ['Mode', mode],
-          ['Started', <Time key="started" at={created_at} />],
-          ['Duration', <Duration key="duration" from={created_at} to={ended_at} />],
+          ['Started', <Time at={created_at} />],
+          ['Duration', <Duration from={created_at} to={ended_at} />],
           ['Tokens', usage ? countText(usage.input_tokens + usage.output_tokens, 'token') : null],
           ['Cost', usage?.cost === undefined ? null : costText(usage.cost)],
         ]}

@@ -1,16 +1,18 @@
 import type { ReactNode } from 'react';
 
 import { Icon } from '../../components/icon';
+import { JsonLine } from '../../components/json-line';
 import { Section } from '../../components/section';
 import { CELL, ROW, Table } from '../../components/table';
 import { costText, numberText } from '../../formats';
 import { differenceText, type Experiment, probabilityText, scoreText, type Scorer, type Summary } from './experiment';
 
+type Variant = Experiment['definition']['variants'][number];
 type Comparison = Summary['comparisons'][number];
 
 const NUMBER = `${CELL} text-right whitespace-nowrap tabular-nums`;
 
-const VARIANT_COLUMNS = ['Variant', 'Rows', 'Without an output', 'Changed outputs', 'Tokens', 'Cost'];
+const VARIANT_COLUMNS = ['Variant', 'Changes', 'Rows', 'Without an output', 'Changed outputs', 'Tokens', 'Cost'];
 const SCORE_COLUMNS = ['Scorer', 'Variant', 'Scored', 'Failed', 'Mean', 'Median', '95th percentile'];
 const COMPARISON_COLUMNS = [
   'Scorer',
@@ -26,7 +28,7 @@ const COMPARISON_COLUMNS = [
 
 /** What came out: each variant, its scores, and its comparison with the first one. */
 export function Results({ experiment, summary }: { experiment: Experiment; summary: Summary }): ReactNode {
-  const { scorers } = experiment.definition;
+  const { scorers, variants } = experiment.definition;
   return (
     <>
       <Section title={`Compared with ${summary.baseline}, row by row`}>
@@ -51,10 +53,13 @@ export function Results({ experiment, summary }: { experiment: Experiment; summa
         </Table>
       </Section>
       <Section title="Variants">
-        <Table label="Variants" columns={VARIANT_COLUMNS} numbers={5} width="min-w-160">
-          {summary.variants.map(({ variant, trials, failed_trials, changed_rows, usage }) => (
+        <Table label="Variants" columns={VARIANT_COLUMNS} numbers={5} width="min-w-200">
+          {summary.variants.map(({ variant, trials, failed_trials, changed_rows, usage }, index) => (
             <tr key={variant} className={ROW}>
               <td className={CELL}>{variant}</td>
+              <td className={CELL}>
+                <Changes variant={variants[index]!} />
+              </td>
               <td className={NUMBER}>{numberText(trials)}</td>
               <td className={`${NUMBER} ${failed_trials > 0 ? 'text-failed' : ''}`}>{numberText(failed_trials)}</td>
               <td className={NUMBER}>{variant === summary.baseline ? NONE : numberText(changed_rows)}</td>
@@ -69,6 +74,11 @@ export function Results({ experiment, summary }: { experiment: Experiment; summa
 }
 
 const NONE = <span className="text-muted">–</span>;
+
+/** What differs in a variant from the configuration. */
+function Changes({ variant: { name: _, ...changes } }: { variant: Variant }): ReactNode {
+  return Object.keys(changes).length === 0 ? NONE : <JsonLine value={changes} />;
+}
 
 const TESTS: Record<NonNullable<Comparison['test']>, string> = {
   mcnemar_exact: 'exact McNemar test',
