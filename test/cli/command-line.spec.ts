@@ -182,11 +182,11 @@ describe('starling check', () => {
     const person =
       '  person:\n    consumes: [{ types: [Call] }]\n    publishes: [{ type: Made }]\n    engine: { kind: external }\n';
     const types = 'types:\n  Call:\n    schema: { type: object }\n';
-    const good = folder.write('good.yaml', `${types}agents:\n${agent('one', 'Call', '{"a": 1}')}`);
+    const good = folder.write('good.yaml', `agents:\n${agent('one', 'Call', '{"a": 1}')}`);
     const wrong = folder.write('wrong.yaml', `agents:\n${agent('one', 'Call', '1 +')}`);
     const other = folder.write(
       'other.yaml',
-      `types:\n  Call: {}\nagents:\n${agent('one', 'Ring')}${agent('two')}${agent('person')}`,
+      `types:\n  Call: { schema: { type: object, required: [a] } }\nagents:\n${agent('one', 'Ring')}${agent('two')}${agent('person')}`,
     );
     const check = (...files: string[]) => {
       const given = files.map((file, index) => `c${index}=${file}`);

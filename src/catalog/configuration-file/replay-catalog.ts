@@ -41,7 +41,9 @@ function compare({ agents, types }: Catalog, { file, catalog }: ServiceCatalog, 
   }
   for (const { name, schema, version } of types) {
     const own = catalog.type(name);
-    if (own && !isSame([version, schema], [own.version, own.schema])) errors.add(['types', name], mustBeSame);
+    // A file need not declare the types again.
+    if (own && schema !== null && !isSame([version, schema], [own.version, own.schema]))
+      errors.add(['types', name], mustBeSame);
   }
 }
 
