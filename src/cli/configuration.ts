@@ -49,7 +49,7 @@ export async function readConfiguration(
   const settings = settingsOrError({ flags, environment, file, server: source?.server, defaults });
   if (loaded instanceof CatalogError || settings instanceof SettingsError)
     throw new AggregateError(problemsIn(file, loaded, settings, source));
-  const replayCatalogs = await loadReplayCatalogs(settings, { file, catalog: loaded.catalog }, environment);
+  const replayCatalogs = await loadReplayCatalogs(settings, { file, ...loaded }, environment);
   return { ...loaded, catalog: loaded.catalog.withReplayCatalogs(replayCatalogs), settings };
 }
 

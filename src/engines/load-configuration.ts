@@ -53,6 +53,7 @@ export async function loadReplayCatalogs(
         engines: FILE_ENGINES,
         serverSchema: serverSettingsSchema,
         settings: () => settings,
+        spelledTypes: service.spelledTypes ?? {},
       });
       catalogs.set(name, await replayCatalog(file, loaded, service, FILE_ENGINES, environment));
     } catch (error) {

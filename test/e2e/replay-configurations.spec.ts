@@ -58,9 +58,10 @@ describe('a replay with another configuration', () => {
     const model = `{ kind: llm, model: local/small, base_url: '${models.url}', instructions: Stamp. }`;
     const remote = `{ kind: http, url: '${receiver.url('/filed')}' }`;
     const files = {
-      module: `${TYPES}agents:${READER}${stamper(module)}`,
+      // Files need not declare the types again.
+      module: `agents:${READER}${stamper(module)}`,
       model: `${TYPES}agents:${stamper(model)}`,
-      remote: `${TYPES}agents:${READER}${stamper()}${filer(remote)}`,
+      remote: `agents:${READER}${stamper()}${filer(remote)}`,
     };
     const replayConfigs = Object.entries(files).map(([name, text]) => ({
       name,

@@ -67,7 +67,7 @@ const NO_AGENTS = 'agents: {}\n';
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
   const file = await writeFiles(folder, options);
-  const { catalog, server } = await loadConfiguration(
+  const { catalog, server, spelledTypes } = await loadConfiguration(
     file,
     options.environment ?? {},
     (options.agents ?? []) as AgentClass[],
@@ -75,7 +75,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const defaults = resolveSettings({ flags: {}, environment: {}, file, server });
   const replayCatalogs = await loadReplayCatalogs(
     { ...defaults, ...options.settings },
-    { file, catalog },
+    { file, catalog, spelledTypes },
     options.environment ?? {},
   );
   const database = await databaseOf(folder);

@@ -46,6 +46,8 @@ export interface CatalogSources {
    */
   settings(server: Record<string, unknown>): Settings | null;
   classAgents?: readonly ClassAgent[];
+  /** The types in definitions, if they are not those of the file. */
+  spelledTypes?: Spelled['types'];
 }
 
 export interface LoadedCatalog extends ConfigurationSource {
@@ -53,6 +55,8 @@ export interface LoadedCatalog extends ConfigurationSource {
   warnings: Diagnostic[];
   /** Absolute path of the configuration file's folder, where relative module paths start. */
   baseDirectory: string;
+  /** The declared types, with variables as the file spells them. */
+  spelledTypes: Spelled['types'];
 }
 
 /** Reads the configuration file and the agents that are classes. Throws CatalogError with all problems. */
@@ -97,10 +101,12 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   await checkVariants(sources.engines, checks, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
 
-  const definitions = definitionsOf(sources, checks, (source.spelled ?? {}) as Spelled);
+  const spelled = (source.spelled ?? {}) as Spelled;
+  const { spelledTypes = spelled.types } = sources;
+  const definitions = definitionsOf(sources, checks, { ...spelled, types: spelledTypes });
   const catalog = new Catalog(types, agents, baseDirectory, { ...further, definitions });
   addCatalogWarnings(catalog, Object.keys(configuration.types ?? {}), parsed, warnings);
-  return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory };
+  return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory, spelledTypes };
 }
 
 /** By the names of the agents. */

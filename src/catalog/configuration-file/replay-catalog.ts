@@ -6,9 +6,8 @@ import type { EngineChecks, EngineKind } from './engine-kind.js';
 import type { LoadedCatalog } from './load-catalog.js';
 
 /** The configuration of the service. `file` is for messages. */
-export interface ServiceCatalog {
+export interface ServiceCatalog extends Pick<LoadedCatalog, 'catalog' | 'spelledTypes'> {
   file: string;
-  catalog: Catalog;
 }
 
 /**
