@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../../common/json.js';
+import { LONGEST_CONFIGURATION_NAME } from '../../../config/setting-types.js';
 import type { ReplayMode } from '../../../database/schema.js';
 import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
-import { LONGEST_CONFIGURATION_NAME } from '../../../config/setting-types.js';
 import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { IsIn, IsObject, IsString } from '../../../http/validation/class-validator.js';
