@@ -79,7 +79,9 @@ export class Catalog {
 
   /** Returns the same catalog with these configurations for replays. */
   withReplayCatalogs(replayCatalogs: ReadonlyMap<string, Catalog>): Catalog {
-    return new Catalog(this.types, this.agents, this.baseDirectory, { ...this, replayCatalogs });
+    const { models, budget, limits, digest, schedules, definitions } = this;
+    const further = { models, budget, limits, digest, schedules, definitions, replayCatalogs };
+    return new Catalog(this.types, this.agents, this.baseDirectory, further);
   }
 
   type(name: string): ArtifactType | undefined {

@@ -73,11 +73,6 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     (options.agents ?? []) as AgentClass[],
   );
   const defaults = resolveSettings({ flags: {}, environment: {}, file, server });
-  const replayCatalogs = await loadReplayCatalogs(
-    { ...defaults, ...options.settings },
-    { file, catalog, spelledTypes },
-    options.environment ?? {},
-  );
   const database = await databaseOf(folder);
   const settings: Settings = Object.assign(
     defaults,
@@ -85,6 +80,8 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     { databaseUrl: database.url, shutdownGraceMs: 2_000, createUi: false, dashboard: false },
     options.settings,
   );
+  const service = { file, catalog, spelledTypes };
+  const replayCatalogs = await loadReplayCatalogs(settings, service, options.environment ?? {});
   const logLines: Record<string, unknown>[] = [];
   const logger = pino(
     { level: settings.logLevel },

@@ -66,7 +66,8 @@ function merged({ agents, models, digest, definitions, baseDirectory }: Catalog,
     const own = service.agent(name);
     return own ? [{ ...own, engine, timeoutMs }] : [];
   });
-  return new Catalog(service.types, taken, baseDirectory, { ...service, models, digest, definitions });
+  const { types, budget, limits } = service;
+  return new Catalog(types, taken, baseDirectory, { models, budget, limits, digest, definitions });
 }
 
 /** Budgets, for example, are those of the service, and need prices of the models. */
