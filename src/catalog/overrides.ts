@@ -12,7 +12,7 @@ export const overriddenAgent = (agent: AgentDefinition, override: AgentOverride)
 export const overrideOf = (overrides: Overrides | null, agent: string): AgentOverride | null =>
   overrides !== null && Object.hasOwn(overrides, agent) ? overrides[agent]! : null;
 
-/** What differs in a replay from the configuration of the service. */
+/** The differences of a replay from the configuration of the service. */
 export interface ReplayChanges {
   /** The name of the configuration that agents are taken from. Null for none. */
   configuration: string | null;
@@ -21,7 +21,7 @@ export interface ReplayChanges {
 
 export const NO_CHANGES: ReplayChanges = { configuration: null, overrides: null };
 
-/** What may differ in one agent. */
+/** The differences of one agent in a replay. */
 export interface AgentChange {
   configuration: string | null;
   override: AgentOverride | null;

@@ -28,7 +28,7 @@ export interface ClaimedExecution {
   inputs: ExecutionInput[];
   /** The digest of its agent's definition in this process; null if that is not known. */
   definition: string | null;
-  /** What differs in its agent, because its correlation is a replay; null for nothing. */
+  /** The differences of its agent, because its correlation is a replay; null for none. */
   change: AgentChange | null;
   /** The variant of its agent with which it runs, or `base`. Null if its agent has none, or if its replay changes the agent. */
   variant: string | null;

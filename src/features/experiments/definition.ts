@@ -46,7 +46,7 @@ export interface Variant {
   overrides?: Overrides;
 }
 
-/** What differs in the correlations of a variant from the configuration of the service. */
+/** Returns how the correlations of a variant differ from the configuration of the service. */
 export const changesOf = ({ configuration, overrides }: Variant): ReplayChanges => ({
   configuration: configuration ?? null,
   overrides: overrides ?? null,

@@ -4,7 +4,7 @@ type Overrides = NonNullable<Schemas['ReplayRequest']['overrides']>;
 
 export type Option = 'expression' | 'instructions' | 'model' | 'temperature' | 'max_output_tokens';
 
-/** What a replay may override, by the kind of an agent's engine. */
+/** The options that a replay may override, by the kind of an agent's engine. */
 export const OPTIONS: Readonly<Record<string, readonly Option[]>> = {
   expression: ['expression'],
   llm: ['instructions', 'model', 'temperature', 'max_output_tokens'],
@@ -26,7 +26,7 @@ export function overridesOf(edits: Edits): Overrides | undefined {
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/** What is not a number stays a text, and the server says what it must be. */
+/** A text that is no number stays as it is, and the server says what it must be. */
 const valuesOf = (edit: Edit): Overrides[string] =>
   Object.fromEntries(
     Object.entries(edit)

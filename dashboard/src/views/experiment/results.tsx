@@ -26,7 +26,7 @@ const COMPARISON_COLUMNS = [
   'p-value',
 ];
 
-/** What came out: each variant, its scores, and its comparison with the first one. */
+/** The summary: each variant, its scores, and its comparison with the first one. */
 export function Results({ experiment, summary }: { experiment: Experiment; summary: Summary }): ReactNode {
   const { scorers, variants } = experiment.definition;
   return (
@@ -75,7 +75,7 @@ export function Results({ experiment, summary }: { experiment: Experiment; summa
 
 const NONE = <span className="text-muted">–</span>;
 
-/** What differs in a variant from the configuration. */
+/** The differences of a variant from the configuration. */
 function Changes({ variant: { name: _, ...changes } }: { variant: Variant }): ReactNode {
   return Object.keys(changes).length === 0 ? NONE : <JsonLine value={changes} />;
 }
