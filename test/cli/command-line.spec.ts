@@ -324,7 +324,7 @@ describe('wrong settings', () => {
     expect(stderr).toContain('--port: must be');
   });
 
-  test('a mistake in a file for replays stops the start', async () => {
+  test('an error in a file for replays stops the start', async () => {
     const file = folder.write('service.yaml', GOOD);
     const candidate = folder.write('candidate.yaml', GOOD.replace('kind: expression,', 'kind: expresion,'));
     const { code, stderr } = await runProgram(['serve', '--config', file, '--replay-config', `candidate=${candidate}`]);

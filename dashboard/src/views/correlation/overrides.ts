@@ -26,7 +26,7 @@ export function overridesOf(edits: Edits): Overrides | undefined {
   return changed.length > 0 ? Object.fromEntries(changed) : undefined;
 }
 
-/** A text that is no number stays as it is, and the server says what it must be. */
+/** A text that has another form stays as it is, and the server says what it must be. */
 const valuesOf = (edit: Edit): Overrides[string] =>
   Object.fromEntries(
     Object.entries(edit)
