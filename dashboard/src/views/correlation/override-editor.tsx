@@ -46,7 +46,7 @@ export function OverrideEditor({ edits, onChange }: OverrideEditorProps): ReactN
 
 interface AgentEditProps {
   agent: Schemas['AgentBody'];
-  /** Those that the agents of the configuration have. */
+  /** The models that the agents of the configuration have. */
   models: readonly string[];
   edit: Edit;
   onChange: (edit: Edit) => void;

@@ -6,7 +6,6 @@ export type Summary = Schemas['ExperimentSummaryBody'];
 export type Trial = Schemas['TrialBody'];
 export type Scorer = Schemas['ExperimentScorer'];
 
-export const EXPERIMENTS_PATH = '/api/v1/experiments';
 export const EXPERIMENT_PATH = '/api/v1/experiments/{experiment_id}';
 
 /** A score, or a difference of two, in the unit of its scorer. */
