@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 import { nextByCursor, usePages } from '../../api/queries';
 import type { Schemas } from '../../api/requests';
@@ -34,6 +34,13 @@ export function Rows({ experiment, scorer, show, left, right, set }: RowsProps):
   const params = { path: { experiment_id }, query: { changed: show === 'changed', limit: PAGE_ROWS } };
   const pages = usePages(PATH, params, { rows: ({ items }) => items, next: nextByCursor });
   useRepeated(() => void pages.refresh(), state === 'running' ? EVERY_MS : undefined);
+  const shownState = useRef(state);
+  useEffect(() => {
+    if (shownState.current === state) return;
+    shownState.current = state;
+    // The last trials have ended since the rows were read.
+    void pages.refresh();
+  });
   const choices = variants.map((name) => ({ value: name, text: name }));
   return (
     <section className="flex flex-1 flex-col gap-2" aria-labelledby="rows-title">
