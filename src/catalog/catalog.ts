@@ -77,6 +77,12 @@ export class Catalog {
     return named?.agent(agent) ? named : this;
   }
 
+  /** Returns why this process runs no replay with this configuration; null if it can. */
+  lackOf(configuration: string | null): string | null {
+    if (configuration === null || this.replayCatalogs.has(configuration)) return null;
+    return `the replay takes agents from the configuration ${configuration}, which this process was not given at its start`;
+  }
+
   /** Returns the same catalog with these configurations for replays. */
   withReplayCatalogs(replayCatalogs: ReadonlyMap<string, Catalog>): Catalog {
     const { models, budget, limits, digest, schedules, definitions } = this;

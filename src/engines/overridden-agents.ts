@@ -37,10 +37,8 @@ export class OverriddenAgents {
 
   /** `name`: an agent of the catalog. Returns null if nothing differs in it. Rejects with UnfitOverride. */
   async get(name: string, { configuration, override }: AgentChange): Promise<OverriddenAgent | null> {
-    if (configuration !== null && !this.catalog.replayCatalogs.has(configuration))
-      throw new UnfitOverride(
-        `the replay takes agents from the configuration ${configuration}, which this process was not given at its start`,
-      );
+    const lack = this.catalog.lackOf(configuration);
+    if (lack !== null) throw new UnfitOverride(lack);
     const catalog = this.catalog.forReplay(name, configuration);
     if (catalog === this.catalog && override === null) return null;
     const key = canonicalJson([catalog === this.catalog ? null : configuration, name, override]);
@@ -57,11 +55,7 @@ export class OverriddenAgents {
     }
   }
 
-  private async prepare(
-    catalog: Catalog,
-    name: string,
-    override: AgentChange['override'],
-  ): Promise<OverriddenAgent> {
+  private async prepare(catalog: Catalog, name: string, override: AgentChange['override']): Promise<OverriddenAgent> {
     const configured = catalog.agent(name)!;
     const kinds = this.kinds.in(catalog);
     const known = catalog.definitions.get(name) ?? null;

@@ -42,6 +42,8 @@ export class RecordedAnswers {
     agent: AgentDefinition,
     parsing: Parsing,
   ): Promise<RecordedAnswer | ExecutionFailure> {
+    const lacking = this.catalog.lackOf(changesIn(execution.replay_options).configuration);
+    if (lacking !== null) return { type: 'override', message: lacking, isFinal: true };
     const { reader } = this.unitOfWork;
     const { id, origin, batch, correlation_id: replay } = execution;
     // The attempts of the record would be mixed with its own.

@@ -53,7 +53,10 @@ export class RecordedReplays {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Holds the memory of the record during `work`. DomainError: `conflict` (there is too much), `unavailable`. */
+  /**
+   * Holds the memory of the record during `work`. DomainError: `conflict` (there is too much, or this process does not
+   * have the configuration), `unavailable`.
+   */
   async with<T>(
     { original, mode, changes, correlationId }: RecordedRequest,
     work: (prepared: PreparedReplay) => Promise<T>,

@@ -61,14 +61,17 @@ export class Records {
 
   /**
    * Agents of which something is overridden count as changed, and in a shadow replay so do those whose model it asks
-   * again. An agent that has several variants is unchanged with each of them. One of another configuration has the
-   * definition of that one.
+   * again. An agent that has several variants is unchanged with each of them. An agent of another configuration has the
+   * definition of that one. DomainError `conflict` if this process lacks that configuration: its agents would seem to be
+   * unchanged.
    */
   async currentAgents(
     original: Original,
     mode: ReplayMode,
     { configuration, overrides }: ReplayChanges,
   ): Promise<CurrentAgents> {
+    const lack = this.catalog.lackOf(configuration);
+    if (lack !== null) throw new DomainError('conflict', lack);
     const { reader } = this.unitOfWork;
     const { agents } = this.catalog;
     const catalogOf = (agent: string): Catalog => this.catalog.forReplay(agent, configuration);
