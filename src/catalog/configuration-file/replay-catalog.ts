@@ -47,24 +47,31 @@ function compare({ agents, types }: Catalog, { file, catalog }: ServiceCatalog, 
 }
 
 function differences(agent: AgentDefinition, own: AgentDefinition): string[] {
-  // Clients claim work of external agents, and they see the configuration of the service alone.
-  const isExternal = [agent, own].some(({ engine }) => engine.kind === 'external');
   return [
     ...(isSame(agent.subscriptions, own.subscriptions) ? [] : ['consumes']),
     ...(isSame(agent.outputs, own.outputs) ? [] : ['publishes']),
-    ...(isExternal && !isSame(agent.engine, own.engine) ? ['engine'] : []),
+    ...(isExternal(agent) || isExternal(own) ? differencesOfExternal(agent, own) : []),
   ];
 }
+
+/** Clients claim the work of external agents, and they see the configuration of the service alone. */
+function differencesOfExternal(agent: AgentDefinition, own: AgentDefinition): string[] {
+  if (!isSame(agent.engine, own.engine)) return ['engine'];
+  return agent.timeoutMs === own.timeoutMs ? [] : ['timeout'];
+}
+
+const isExternal = ({ engine }: AgentDefinition): boolean => engine.kind === 'external';
 
 /** Compares plain data. */
 const isSame = (one: unknown, other: unknown): boolean => textOf(one) === textOf(other);
 
 const textOf = (value: unknown): string => canonicalJson(JSON.parse(JSON.stringify(value)) as JsonValue);
 
+/** External agents are left to the service, also their definitions: nothing of them can differ. */
 function merged({ agents, models, digest, definitions, baseDirectory }: Catalog, service: Catalog): Catalog {
   const taken = agents.flatMap(({ name, engine, timeoutMs }) => {
     const own = service.agent(name);
-    return own ? [{ ...own, engine, timeoutMs }] : [];
+    return own && !isExternal(own) ? [{ ...own, engine, timeoutMs }] : [];
   });
   const { types, budget, limits } = service;
   return new Catalog(types, taken, baseDirectory, { models, budget, limits, digest, definitions });
