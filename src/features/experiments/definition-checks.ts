@@ -89,10 +89,11 @@ export class DefinitionChecks {
     { isCsv, mode }: { isCsv: boolean; mode: ReplayMode },
     problems: Diagnostics,
   ): void {
-    for (const [index, { agent }] of variants.entries()) {
+    for (const [index, { agent, configuration }] of variants.entries()) {
       if (agent === undefined) continue;
       const path = ['variants', index, 'agent'];
-      if (isCsv) this.checkAgent(agent, mode, path, problems);
+      // Another configuration decides which effects it has; see `checkRun`.
+      if (isCsv) this.checkAgent(agent, configuration === undefined ? mode : null, path, problems);
       else problems.add(path, 'is only for a csv; a replay begins as its original did');
     }
   }
@@ -124,8 +125,8 @@ export class DefinitionChecks {
       problems.add(path, `${name} consumes no single type; a judge gets one artifact with input, output and expected`);
   }
 
-  /** Checks the name of an agent that runs. */
-  private checkAgent(name: string, mode: ReplayMode, path: Path, problems: Diagnostics): void {
+  /** Checks the name of an agent that runs. `mode`: null if its effects are checked elsewhere. */
+  private checkAgent(name: string, mode: ReplayMode | null, path: Path, problems: Diagnostics): void {
     const agent = this.catalog.agent(name);
     if (!agent) problems.add(path, `no agent has the name ${shown(name)}${meant(name, this.catalog.agents) ?? ''}`);
     const effect = agent && mode === 'shadow' ? effectOf(agent) : null;
