@@ -45,7 +45,7 @@ export function Actions({ id, state, origin, hasFailed, onOperation }: ActionsPr
           All failed executions of this correlation run again on the same inputs, with all attempts of their agents.
         </OperationButton>
       )}
-      {state === 'active' ? <Cancel id={id} /> : <Replay id={id} />}
+      {state === 'active' ? <Cancel id={id} /> : <Replay key={id} id={id} />}
     </>
   );
 }
