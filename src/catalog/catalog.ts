@@ -77,6 +77,11 @@ export class Catalog {
     return named?.agent(agent) ? named : this;
   }
 
+  /** Returns the names of the configurations that replays may take an agent from. */
+  configurationsOf(agent: string): string[] {
+    return [...this.replayCatalogs].flatMap(([name, catalog]) => (catalog.agent(agent) ? [name] : []));
+  }
+
   /** Returns why this process runs no replay with this configuration; null if it can. */
   lackOf(configuration: string | null): string | null {
     if (configuration === null || this.replayCatalogs.has(configuration)) return null;

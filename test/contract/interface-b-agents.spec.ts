@@ -6,6 +6,7 @@ import { check, detail, uuid } from './rows.js';
 describeInterfaceB(({ get, items, post }) => {
   describe('GET /api/v1/agents', () => {
     const EXPRESSION = { kind: 'expression', model: null };
+    const DEFINITION = expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string;
     const OPTIONS = {
       timeout_ms: 60_000,
       concurrency: 10,
@@ -29,6 +30,7 @@ describeInterfaceB(({ get, items, post }) => {
               outputs: ['Intent'],
               paused: false,
               waiting: expect.any(Number) as number,
+              definition: DEFINITION,
               engine: EXPRESSION,
               options: OPTIONS,
             },
@@ -39,6 +41,7 @@ describeInterfaceB(({ get, items, post }) => {
               outputs: ['Routing'],
               paused: false,
               waiting: expect.any(Number) as number,
+              definition: DEFINITION,
               engine: EXPRESSION,
               options: OPTIONS,
             },
@@ -49,6 +52,7 @@ describeInterfaceB(({ get, items, post }) => {
               outputs: ['Review', 'Alarm'],
               paused: false,
               waiting: expect.any(Number) as number,
+              definition: DEFINITION,
               engine: EXPRESSION,
               options: OPTIONS,
             },
@@ -59,6 +63,7 @@ describeInterfaceB(({ get, items, post }) => {
               outputs: ['Nothing'],
               paused: false,
               waiting: expect.any(Number) as number,
+              definition: DEFINITION,
               engine: EXPRESSION,
               options: { ...OPTIONS, retry: { ...OPTIONS.retry, attempts: 1 } },
             },
@@ -69,6 +74,7 @@ describeInterfaceB(({ get, items, post }) => {
               outputs: ['Never'],
               paused: false,
               waiting: expect.any(Number) as number,
+              definition: DEFINITION,
               engine: { kind: 'function', model: null },
               options: {
                 timeout_ms: 300_000,

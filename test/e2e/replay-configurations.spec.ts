@@ -120,6 +120,19 @@ describe('a replay with another configuration', () => {
     expect(await board.status(plain)).not.toHaveProperty('configuration');
   });
 
+  test('is named by the agents that it has', async () => {
+    const { body } = await board.http.get('/api/v1/agents').expect(200);
+    const { agents } = body as { agents: { name: string; definition: string; configurations?: string[] }[] };
+    const shown = agents.map(({ name, configurations }) => [name, configurations]);
+    expect(shown).toEqual([
+      ['reader', ['module', 'remote']],
+      ['stamper', ['module', 'model', 'remote']],
+      ['filer', ['remote']],
+    ]);
+    for (const { name, definition } of agents)
+      expect(definition).toBe((await executionOf(name, 'question-1')).definition);
+  });
+
   test('from the record runs the agents that differ in its file, and those behind them', async () => {
     const id = await replay({ mode: 'recorded', configuration: 'module' });
     expect(await ran(id)).toEqual(['filer run', 'reader recorded', 'stamper run']);

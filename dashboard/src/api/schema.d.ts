@@ -1730,65 +1730,18 @@ export interface components {
             mode: "full" | "recorded" | "shadow";
             published: number;
         };
-        ExperimentData: {
-            csv?: string;
-            agent?: string;
-            delimiter?: string;
-            batch?: string;
-            artifacts?: {
-                type: string;
-                tags?: string[];
-                from?: string;
-                to?: string;
-            };
-            correlations?: string[];
-            limit?: number;
-        } & (unknown | unknown | unknown | unknown);
-        ExperimentExpected: {
-            column?: string;
-            path?: string;
-            /** @enum {boolean} */
-            recorded?: true;
-        };
-        ExperimentVariant: {
-            name: string;
-            agent?: string;
-            configuration?: string;
-            overrides?: {
-                [key: string]: {
-                    expression?: string;
-                    instructions?: string;
-                    temperature?: number;
-                    max_output_tokens?: number;
-                    model?: string;
-                };
-            };
-        };
-        ExperimentScorer: {
-            name: string;
-            /** @enum {string} */
-            kind: "latency" | "cost" | "equals" | "contains" | "cel" | "judge";
-            path?: string;
-            expression?: string;
-            agent?: string;
-        };
         ExperimentRequest: {
             name?: string;
             data: components["schemas"]["ExperimentData"];
             expected?: components["schemas"]["ExperimentExpected"];
             output: string;
-            /**
-             * @default recorded
-             * @enum {string}
-             */
+            /** @enum {string} */
             mode?: "full" | "recorded" | "shadow";
             variants: components["schemas"]["ExperimentVariant"][];
             scorers: components["schemas"]["ExperimentScorer"][];
-            /** @default 5 */
             max_workers?: number;
             max_cost?: number;
             max_tokens?: number;
-            /** @default 1 */
             seed?: number;
         };
         ExperimentDefinitionBody: {
@@ -1889,6 +1842,11 @@ export interface components {
             ended_at?: string;
             error?: string;
             usage?: components["schemas"]["UsageBody"];
+        };
+        PageBody: {
+            limit: number;
+            offset: number;
+            has_more: boolean;
         };
         ExperimentListBody: {
             items: components["schemas"]["ListedExperimentBody"][];
@@ -1998,6 +1956,8 @@ export interface components {
             waiting: number;
             breaker?: components["schemas"]["BreakerBody"];
             variants?: components["schemas"]["VariantsBody"];
+            definition: string | null;
+            configurations?: string[];
             engine: components["schemas"]["AgentEngineBody"];
             options: components["schemas"]["AgentOptionsBody"];
         };
@@ -2171,11 +2131,6 @@ export interface components {
             due_at: string | null;
             /** Format: date-time */
             escalated_at: string | null;
-        };
-        PageBody: {
-            limit: number;
-            offset: number;
-            has_more: boolean;
         };
         ExecutionListBody: {
             items: components["schemas"]["ListedExecutionBody"][];
@@ -3039,6 +2994,48 @@ export interface components {
         BatchRequest: components["schemas"]["ItemsBatchRequest"] | components["schemas"]["CsvBatchRequest"];
         ChangelogItemBody: components["schemas"]["ChangelogEntryBody"] | components["schemas"]["ChangelogGapBody"];
         CompleteRequest: components["schemas"]["CompleteWithOutputs"] | components["schemas"]["CompleteWithOutput"] | components["schemas"]["CompleteWithPayloads"];
+        ExperimentData: {
+            csv?: string;
+            agent?: string;
+            delimiter?: string;
+            batch?: string;
+            artifacts?: {
+                type: string;
+                tags?: string[];
+                from?: string;
+                to?: string;
+            };
+            correlations?: string[];
+            limit?: number;
+        } & (unknown | unknown | unknown | unknown);
+        ExperimentExpected: {
+            column?: string;
+            path?: string;
+            /** @enum {boolean} */
+            recorded?: true;
+        };
+        ExperimentVariant: {
+            name: string;
+            agent?: string;
+            configuration?: string;
+            overrides?: {
+                [key: string]: {
+                    expression?: string;
+                    instructions?: string;
+                    temperature?: number;
+                    max_output_tokens?: number;
+                    model?: string;
+                };
+            };
+        };
+        ExperimentScorer: {
+            name: string;
+            /** @enum {string} */
+            kind: "latency" | "cost" | "equals" | "contains" | "cel" | "judge";
+            path?: string;
+            expression?: string;
+            agent?: string;
+        };
         JsonRpcTextId: string;
         JsonRpcNumberId: number;
         JsonRpcId: components["schemas"]["JsonRpcTextId"] | components["schemas"]["JsonRpcNumberId"];
@@ -3543,7 +3540,11 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        requestBody?: {
+            content: {
+                "application/json": Record<string, never>;
+            };
+        };
         responses: {
             200: {
                 headers: {

@@ -31,7 +31,7 @@ export class AgentStates {
       this.variants.rolledBack(),
     ]);
     return this.catalog.agents.map((agent) =>
-      agentBody(agent, {
+      agentBody(agent, this.catalog, {
         paused: paused.has(agent.name),
         waiting: waiting.get(agent.name) ?? 0,
         openBreakers: open.get(agent.name) ?? 0,

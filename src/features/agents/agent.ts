@@ -1,4 +1,5 @@
 import type { HistoryOfVariant } from '../../blackboard/queries/variant-history.js';
+import type { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, BreakerRule, Subscription } from '../../catalog/definitions.js';
 import { type Variants, WHOLE } from '../../catalog/variants.js';
 import { toTimestamp } from '../../common/timestamp.js';
@@ -9,8 +10,9 @@ import type { AgentBody, BreakerBody, SubscriptionBody, VariantsBody } from './d
 import type { VariantHistoryBody } from './dto/history-body.js';
 
 /** It leaves out URLs, commands, headers and instructions, because they may contain secrets. */
-export const agentBody = (
+export function agentBody(
   agent: AgentDefinition,
+  catalog: Pick<Catalog, 'definitions' | 'configurationsOf'>,
   {
     openBreakers,
     rolledBack,
@@ -20,17 +22,23 @@ export const agentBody = (
     /** Variant → since when it is rolled back (epoch ms). */
     rolledBack: ReadonlyMap<string, number>;
   },
-): AgentBody => ({
-  name: agent.name,
-  description: agent.description,
-  subscriptions: agent.subscriptions.map(subscriptionBody),
-  outputs: [...new Set(agent.outputs.map(({ type }) => type))],
-  ...now,
-  ...(agent.breaker && { breaker: breakerBody(agent.breaker, openBreakers) }),
-  ...(agent.variants && { variants: variantsBody(agent.variants, rolledBack) }),
-  engine: { kind: agent.engine.kind, model: modelOf(agent) },
-  options: optionsBody(agent),
-});
+): AgentBody {
+  const { name, description, subscriptions, outputs, breaker, variants, engine } = agent;
+  const configurations = catalog.configurationsOf(name);
+  return {
+    name,
+    description,
+    subscriptions: subscriptions.map(subscriptionBody),
+    outputs: [...new Set(outputs.map(({ type }) => type))],
+    ...now,
+    ...(breaker && { breaker: breakerBody(breaker, openBreakers) }),
+    ...(variants && { variants: variantsBody(variants, rolledBack) }),
+    definition: catalog.definitions.get(name)?.digest ?? null,
+    ...(configurations.length > 0 && { configurations }),
+    engine: { kind: engine.kind, model: modelOf(agent) },
+    options: optionsBody(agent),
+  };
+}
 
 const subscriptionBody = ({ types, mode, priority, priorityBy, batch, debounce }: Subscription): SubscriptionBody => ({
   types,

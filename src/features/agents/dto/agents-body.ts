@@ -168,6 +168,19 @@ export class AgentBody {
   })
   variants?: VariantsBody;
 
+  @ApiProperty({
+    type: String,
+    nullable: true,
+    description: 'Digest of its definition, see `/api/v1/definitions`; null if not known',
+  })
+  definition!: string | null;
+
+  @ApiPropertyOptional({
+    type: [String],
+    description: 'Names of the configurations that replays may take this agent from; absent if there are none',
+  })
+  configurations?: string[];
+
   @ApiProperty({ description: 'How the agent works, without addresses, programs and secrets' })
   engine!: AgentEngineBody;
 
@@ -189,6 +202,7 @@ export const AGENTS_EXAMPLE: AgentsBody = {
       outputs: ['Intent'],
       paused: false,
       waiting: 0,
+      definition: `sha256:${'5'.repeat(64)}`,
       engine: { kind: 'llm', model: 'openai/gpt-5-mini' },
       options: OPTIONS_EXAMPLE,
     },
