@@ -147,6 +147,7 @@ describe('an experiment', () => {
     expect(await board.status(rows[0]!.trials[0]!.correlation_id)).toMatchObject({
       state: 'completed',
       origin: done.experiment_id,
+      origin_kind: 'experiment',
     });
     const { body } = await board.http.get('/api/v1/experiments').query({ state: 'completed' }).expect(200);
     expect(body).toMatchObject({ items: [{ experiment_id: done.experiment_id }] });

@@ -105,7 +105,11 @@ describe('a replay with another configuration', () => {
 
   test('takes engines from its file, and everything else from the configuration of the service', async () => {
     const id = await replay({ configuration: 'module' });
-    expect(await board.status(id)).toMatchObject({ state: 'completed', configuration: 'module' });
+    expect(await board.status(id)).toMatchObject({
+      state: 'completed',
+      origin_kind: 'correlation',
+      configuration: 'module',
+    });
     expect(await board.status(id)).not.toHaveProperty('overrides');
     expect(await payload('Stamp', id)).toEqual([{ stamp: 'new When?' }]);
     expect(await payload('File', id)).toEqual([{ filed: 'new When?' }]);

@@ -1486,6 +1486,8 @@ export interface components {
             correlation_id: string;
             origin?: string;
             /** @enum {string} */
+            origin_kind?: "correlation" | "experiment";
+            /** @enum {string} */
             replay_mode?: "full" | "recorded" | "shadow";
             configuration?: string;
             overrides?: {
@@ -1526,6 +1528,8 @@ export interface components {
         CorrelationStatusBody: {
             correlation_id: string;
             origin?: string;
+            /** @enum {string} */
+            origin_kind?: "correlation" | "experiment";
             /** @enum {string} */
             replay_mode?: "full" | "recorded" | "shadow";
             configuration?: string;

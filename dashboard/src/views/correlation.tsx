@@ -70,7 +70,7 @@ export default function Correlation(): ReactNode {
     if (pages.hasMore) pages.loadMore();
   });
   const trace = pages.pages.at(-1);
-  const { origin } = status.data ?? {};
+  const { origin, origin_kind } = status.data ?? {};
   useRepeated(
     () => {
       changed.missed();
@@ -100,7 +100,8 @@ export default function Correlation(): ReactNode {
             <Actions
               id={id}
               state={trace.state}
-              origin={origin}
+              isReplay={origin !== undefined}
+              original={origin_kind === 'correlation' ? origin : undefined}
               hasFailed={pages.rows.some((one) => one.correlation_id === id && mayRetry(one, trace.replay_mode))}
               onOperation={(operation) => set({ operation })}
             />
@@ -134,14 +135,20 @@ interface AboutProps {
 
 function About({ trace, status }: AboutProps): ReactNode {
   const { started_at, settled_at, artifact_count, error_count, generation } = trace;
-  const { usage, origin, replay_mode, configuration, overrides } = status ?? {};
+  const { usage, origin, origin_kind, replay_mode, configuration, overrides } = status ?? {};
   const facts = [
-    origin !== undefined && (
-      <>
-        {replay_mode} replay of{' '}
-        <IdChip id={origin} what="correlation" to={{ to: '/correlations/$id', params: { id: origin } }} />
-      </>
-    ),
+    origin !== undefined &&
+      (origin_kind === 'experiment' ? (
+        <>
+          a trial of the experiment{' '}
+          <IdChip id={origin} what="experiment" to={{ to: '/experiments/$id', params: { id: origin } }} />
+        </>
+      ) : (
+        <>
+          {replay_mode} replay of{' '}
+          <IdChip id={origin} what="correlation" to={{ to: '/correlations/$id', params: { id: origin } }} />
+        </>
+      )),
     configuration !== undefined && `agents of the configuration ${configuration}`,
     overrides && `with changes of ${Object.keys(overrides).join(', ')}`,
     <>

@@ -1,12 +1,17 @@
 import type { Overrides, ReplayChanges } from '../../catalog/overrides.js';
 import type { CorrelationRow } from './tracked-correlation.js';
 
+/** The kind of thing whose id `correlations.origin` is: what is replayed, or what began the correlation. */
+export type OriginKind = 'correlation' | 'experiment';
+
 /** The form of `correlations.replay_options`. */
 interface ReplayOptions {
   /** Absent if the replay overrides nothing. */
   overrides?: Overrides;
   /** Absent if all agents run as in the configuration of the service. */
   configuration?: string;
+  /** Absent if the origin is a correlation. */
+  origin_kind?: 'experiment';
   /**
    * The correlation whose variants the replay uses, or another text that decides on them as an id does. Absent if it is the
    * correlation that it repeats.
@@ -14,18 +19,18 @@ interface ReplayOptions {
   variants_from?: string;
 }
 
-/** Null if there are none. */
+/** Null if all options are absent. */
 export function replayOptionsText(
   { configuration, overrides }: ReplayChanges,
-  variantsFrom: string | null = null,
+  { origin, variantsFrom = null }: { origin: OriginKind; variantsFrom?: string | null },
 ): string | null {
-  if (configuration === null && overrides === null && variantsFrom === null) return null;
   const options: ReplayOptions = {
     ...(overrides !== null && { overrides }),
     ...(configuration !== null && { configuration }),
+    ...(origin === 'experiment' && { origin_kind: origin }),
     ...(variantsFrom !== null && { variants_from: variantsFrom }),
   };
-  return JSON.stringify(options);
+  return Object.keys(options).length === 0 ? null : JSON.stringify(options);
 }
 
 const optionsIn = (text: string | null): ReplayOptions => (text === null ? {} : (JSON.parse(text) as ReplayOptions));
@@ -34,6 +39,8 @@ export function changesIn(text: string | null): ReplayChanges {
   const { overrides = null, configuration = null } = optionsIn(text);
   return { overrides, configuration };
 }
+
+export const originKindIn = (text: string | null): OriginKind => optionsIn(text).origin_kind ?? 'correlation';
 
 /**
  * The id of the correlation whose variants of agents a correlation uses: a replay those of the correlation that was there

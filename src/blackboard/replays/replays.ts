@@ -89,8 +89,9 @@ export class Replays {
       await tx.lock(lockKeys);
       const changes = this.tracker.begin(tx);
       const beginning = original.invoked ? 'invoked' : 'published';
-      const from = original.variantsFrom === original.id ? null : original.variantsFrom;
-      const replay = { origin: original.id, replay_mode: mode, replay_options: replayOptionsText(differing, from) };
+      const variantsFrom = original.variantsFrom === original.id ? null : original.variantsFrom;
+      const options = replayOptionsText(differing, { origin: 'correlation', variantsFrom });
+      const replay = { origin: original.id, replay_mode: mode, replay_options: options };
       const correlation = await changes.create(correlationId, { background: true, beginning, replay });
       await store(tx, changes, correlation);
       this.arrivals.refuseExcess(tx);

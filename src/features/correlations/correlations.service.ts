@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
-import { changesIn } from '../../blackboard/correlations/replay-options.js';
+import { changesIn, originKindIn } from '../../blackboard/correlations/replay-options.js';
 import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import { Traces } from '../../blackboard/explain/traces.js';
 import { WaitingForAgents } from '../../blackboard/presence/waiting-for-agents.js';
@@ -45,6 +45,7 @@ export class CorrelationsService {
     const { configuration, overrides } = changesIn(row.replay_options);
     return {
       ...statusBody(row, lacking!),
+      ...(row.origin !== null && { origin_kind: originKindIn(row.replay_options) }),
       ...(configuration !== null && { configuration }),
       ...(overrides && { overrides }),
     };

@@ -64,7 +64,8 @@ export class TrialStarts {
   ): Promise<Begun> {
     // With `full`, webhooks would be sent.
     const replay_mode = mode === 'shadow' ? mode : 'recorded';
-    const replay: ReplayColumns = { origin, replay_mode, replay_options: replayOptionsText(NO_CHANGES, variantsOf(row)) };
+    const options = replayOptionsText(NO_CHANGES, { origin: 'correlation', variantsFrom: variantsOf(row) });
+    const replay: ReplayColumns = { origin, replay_mode, replay_options: options };
     return this.once(id, async () => {
       await this.invoke(this.invocations.prepareDirect(agent, [judged], id, { background: true, replay }), lock);
     });
@@ -112,7 +113,7 @@ export class TrialStarts {
     const replay: ReplayColumns = {
       origin: experimentId,
       replay_mode: mode,
-      replay_options: replayOptionsText(changesOf(variant), variantsOf(row)),
+      replay_options: replayOptionsText(changesOf(variant), { origin: 'experiment', variantsFrom: variantsOf(row) }),
     };
     const how = { firstId: newId(), background: true, replay };
     await this.invoke(this.invocations.prepareRun(agent, JSON.parse(inputs) as JsonObject, correlationId, how), lock);

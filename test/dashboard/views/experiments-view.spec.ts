@@ -89,6 +89,12 @@ describeDashboard('the views of experiments', { config: CONFIG }, (dashboard) =>
     const changed = pairs.filter({ hasText: 'by classifier' });
     await changed.getByText('/intent').waitFor();
     expect(await changed.innerText()).toMatch(/"other"\s+"card"/);
+
+    await page.getByRole('region', { name: 'Right' }).getByRole('link').click();
+    const origin = page.getByRole('listitem').filter({ hasText: 'a trial of the experiment' });
+    await page.getByText('with changes of classifier').waitFor();
+    await origin.getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: 'all are cards' }).waitFor();
     expect(complaints).toEqual([]);
   });
 

@@ -17,16 +17,17 @@ const WAITING = '/api/v1/correlations/{correlation_id}/waiting';
 export interface ActionsProps {
   id: string;
   state: string;
-  /** The correlation that it replays. */
-  origin: string | undefined;
+  isReplay: boolean;
+  /** The correlation that it replays. A trial of an experiment may have none. */
+  original: string | undefined;
   hasFailed: boolean;
   onOperation: (operationId: string) => void;
 }
 
-export function Actions({ id, state, origin, hasFailed, onOperation }: ActionsProps): ReactNode {
+export function Actions({ id, state, isReplay, original, hasFailed, onOperation }: ActionsProps): ReactNode {
   return (
     <>
-      {isRegistered('/publish') && origin === undefined && (
+      {isRegistered('/publish') && !isReplay && (
         <Place to="/publish" search={{ correlation_id: id }} className="button">
           <Icon name="publish" />
           Publish into it
@@ -34,7 +35,7 @@ export function Actions({ id, state, origin, hasFailed, onOperation }: ActionsPr
       )}
       <Place
         to="/compare"
-        search={origin === undefined ? { left: id } : { left: origin, right: id }}
+        search={original === undefined ? { left: id } : { left: original, right: id }}
         className="button"
       >
         <Icon name="compare" />

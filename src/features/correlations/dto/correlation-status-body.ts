@@ -1,3 +1,4 @@
+import type { OriginKind } from '../../../blackboard/correlations/replay-options.js';
 import type { Overrides } from '../../../catalog/overrides.js';
 import type { ReplayMode } from '../../../database/schema.js';
 import { OVERRIDE_SCHEMA, OVERRIDES_EXAMPLE } from '../../../http/dto/override-schema.js';
@@ -5,6 +6,7 @@ import { REPLAY_MODES } from '../../../http/dto/replay-modes.js';
 import { UsageBody } from '../../../http/dto/usage-body.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 
+const ORIGIN_KINDS = ['correlation', 'experiment'] as const satisfies OriginKind[];
 const STATES = ['active', 'completed', 'failed', 'cancelled', 'not_found'] as const;
 
 export class CorrelationStatusBody {
@@ -16,6 +18,13 @@ export class CorrelationStatusBody {
     description: 'The correlation that it replays, or the experiment that runs it; absent if it is neither',
   })
   origin?: string;
+
+  @ApiProperty({
+    required: false,
+    enum: ORIGIN_KINDS,
+    description: 'The kind of `origin`; absent without one, and in lists',
+  })
+  origin_kind?: OriginKind;
 
   @ApiProperty({ required: false, enum: REPLAY_MODES, description: 'Absent if it is not a replay' })
   replay_mode?: ReplayMode;
