@@ -1,6 +1,8 @@
 // Opens the web app of the application in a real browser.
 import type { Page } from 'playwright-core';
 
+import type { TestAppOptions } from '../../support/app.js';
+import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { eventually } from '../../support/eventually.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
@@ -24,7 +26,25 @@ agents:
 
 const FILES = { 'broken.ts': `export default () => { throw new Error('the printer is on fire'); };` };
 
-describeDashboard('the view of a correlation', { config: CONFIG, files: FILES }, (dashboard) => {
+const CANDIDATE = `
+agents:
+  echo:
+    consumes: [{ types: [Order] }]
+    publishes: [{ type: Echo }]
+    engine: { kind: function, module: ./louder.mjs }
+`;
+
+const folder = new ConfigurationFolder();
+
+async function options(): Promise<TestAppOptions> {
+  folder.write('louder.mjs', 'export default async ([{ payload }]) => ({ n: payload.n * 100 });');
+  const replayConfigs = [{ name: 'candidate', file: folder.write('candidate.yaml', CANDIDATE) }];
+  return { config: CONFIG, files: FILES, settings: { replayConfigs } };
+}
+
+describeDashboard('the view of a correlation', options, (dashboard) => {
+  afterAll(() => folder.remove());
+
   const publish = (correlation: string, n: number): Promise<unknown> =>
     dashboard.app.http
       .post('/api/v1/artifacts')
@@ -178,6 +198,34 @@ describeDashboard('the view of a correlation', { config: CONFIG, files: FILES },
     const changed = page.getByRole('list', { name: 'Pairs' }).getByRole('listitem').filter({ hasText: 'by echo' });
     await changed.getByText('/n').waitFor();
     expect(await changed.innerText()).toMatch(/1\s+11/);
+    await page.context().close();
+  });
+
+  it('takes agents from another configuration for a replay, which has nothing to change then', async () => {
+    await publish('order-for-candidate', 1);
+    await eventually('it has ended', async () => (await stateOf('order-for-candidate')) === 'completed');
+    const page = await open('order-for-candidate');
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay this correlation?' });
+    const agents = dialog.getByRole('combobox', { name: 'Change an agent for this replay' });
+    await agents.selectOption('echo');
+    const edited = dialog.getByRole('group', { name: 'echo' });
+    await edited.getByLabel('Expression').fill('{"n": 11}');
+    const configurations = dialog.getByRole('combobox', { name: 'Configuration' });
+    expect(await configurations.locator('option').allInnerTexts()).toEqual(['that of the service', 'candidate (echo)']);
+    await configurations.selectOption('candidate');
+    await edited.waitFor({ state: 'detached' });
+    expect(await agents.count()).toBe(0);
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Start the replay' }).click();
+    await page.waitForURL(({ pathname }) => !pathname.endsWith('/order-for-candidate'));
+    await page.getByText('agents of the configuration candidate').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1)!;
+    await eventually('the replay has ended', async () => (await stateOf(id)) === 'completed');
+    const answer = await dashboard.app.http.get('/api/v1/artifacts').query({ type: 'Echo', correlation_id: id });
+    expect((answer.body as { items: { payload: unknown }[] }).items.map(({ payload }) => payload)).toEqual([
+      { n: 100 },
+    ]);
     await page.context().close();
   });
 

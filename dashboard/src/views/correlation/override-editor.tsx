@@ -1,20 +1,19 @@
 import { type ReactNode, useId } from 'react';
 
-import { useAgents } from '../../api/catalog';
 import { useApi } from '../../api/queries';
-import type { Schemas } from '../../api/requests';
 import { ChoiceField } from '../../components/fields';
 import { Icon } from '../../components/icon';
-import { type Edit, type Edits, type Option, OPTIONS } from './overrides';
+import { type Agent, type Edit, type Edits, type Option, OPTIONS } from './replay-changes';
 
 export interface OverrideEditorProps {
+  /** The agents that a person may change. */
+  agents: readonly Agent[];
   edits: Edits;
   onChange: (edits: Edits) => void;
 }
 
 /** Changes agents for a replay: what may be overridden of expressions and of language models. */
-export function OverrideEditor({ edits, onChange }: OverrideEditorProps): ReactNode {
-  const agents = useAgents().filter(({ engine }) => engine.kind in OPTIONS);
+export function OverrideEditor({ agents, edits, onChange }: OverrideEditorProps): ReactNode {
   const others = agents.filter(({ name }) => !Object.hasOwn(edits, name));
   const models = [...new Set(agents.flatMap(({ engine }) => engine.model ?? []))];
   if (agents.length === 0) return null;
@@ -45,7 +44,7 @@ export function OverrideEditor({ edits, onChange }: OverrideEditorProps): ReactN
 }
 
 interface AgentEditProps {
-  agent: Schemas['AgentBody'];
+  agent: Agent;
   /** The models that the agents of the configuration have. */
   models: readonly string[];
   edit: Edit;
@@ -53,8 +52,9 @@ interface AgentEditProps {
   remove: () => void;
 }
 
-function AgentEdit({ agent: { name, engine }, models, edit, onChange, remove }: AgentEditProps): ReactNode {
-  const configured = useConfigured(name);
+function AgentEdit({ agent, models, edit, onChange, remove }: AgentEditProps): ReactNode {
+  const { name, engine } = agent;
+  const configured = useConfigured(agent);
   return (
     <fieldset className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-3">
       <legend className="px-1 font-strong">{name}</legend>
@@ -101,6 +101,7 @@ function OptionField({ option, value, suggestions, onChange }: OptionFieldProps)
         <textarea
           value={value}
           rows={5}
+          placeholder="as configured"
           spellCheck={option === 'instructions'}
           onChange={({ target }) => onChange(target.value)}
           className={`control h-auto w-full resize-y py-1.5 ${option === 'expression' ? 'font-mono' : ''}`}
@@ -126,10 +127,9 @@ function OptionField({ option, value, suggestions, onChange }: OptionFieldProps)
   );
 }
 
-/** The texts of the options with which the agent completed its newest execution. */
-function useConfigured(agent: string): Edit {
-  const { data: newest } = useApi('/api/v1/executions', { query: { agent, state: 'completed', limit: 1 } });
-  const digest = newest?.items[0]?.definition ?? '';
+/** The texts of the options in the configuration. */
+function useConfigured({ definition }: Agent): Edit {
+  const digest = definition ?? '';
   const { data } = useApi('/api/v1/definitions/{digest}', { path: { digest } }, { enabled: digest !== '' });
   const { engine = {} } = (data?.options ?? {}) as { engine?: Record<string, unknown> };
   return Object.fromEntries(

@@ -7,8 +7,8 @@ import { Confirm } from '../../components/dialog';
 import { ChoiceField } from '../../components/fields';
 import { Icon } from '../../components/icon';
 import { useQuestion } from '../../components/use-question';
-import { OverrideEditor } from './override-editor';
-import { type Edits, overridesOf } from './overrides';
+import { NO_CHANGES, requestOf } from './replay-changes';
+import { ReplayChangesEditor } from './replay-changes-editor';
 
 type Mode = Schemas['ReplayRequest']['mode'];
 
@@ -33,13 +33,13 @@ const MODES: Record<Mode, { text: string; about: string }> = {
 export function Replay({ id }: { id: string }): ReactNode {
   const navigate = useNavigate();
   const [mode, setMode] = useState<Mode>('recorded');
-  const [edits, setEdits] = useState<Edits>({});
+  const [changes, setChanges] = useState(NO_CHANGES);
   const question = useQuestion({
     run: () =>
       answered(
         api.POST('/api/v1/correlations/{correlation_id}/replay', {
           params: { path: { correlation_id: id } },
-          body: { mode, overrides: overridesOf(edits) },
+          body: { mode, ...requestOf(changes) },
         }),
       ),
     done: 'The replay has begun',
@@ -65,7 +65,7 @@ export function Replay({ id }: { id: string }): ReactNode {
             onChange={setMode}
           />
           <p>{MODES[mode].about}</p>
-          <OverrideEditor edits={edits} onChange={setEdits} />
+          <ReplayChangesEditor changes={changes} onChange={setChanges} />
         </div>
       </Confirm>
     </>

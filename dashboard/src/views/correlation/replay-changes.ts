@@ -1,6 +1,9 @@
 import type { Schemas } from '../../api/requests';
 
-type Overrides = NonNullable<Schemas['ReplayRequest']['overrides']>;
+export type Agent = Schemas['AgentBody'];
+
+type Request = Schemas['ReplayRequest'];
+type Overrides = NonNullable<Request['overrides']>;
 
 export type Option = 'expression' | 'instructions' | 'model' | 'temperature' | 'max_output_tokens';
 
@@ -16,10 +19,25 @@ export type Edit = Readonly<Partial<Record<Option, string>>>;
 /** By the names of the agents. */
 export type Edits = Readonly<Record<string, Edit>>;
 
+/** The differences of a replay from the configuration of the service. */
+export interface Changes {
+  /** The name of the configuration that agents are taken from. Empty: that of the service. */
+  configuration: string;
+  edits: Edits;
+}
+
+export const NO_CHANGES: Changes = { configuration: '', edits: {} };
+
 const NUMBERS: readonly string[] = ['temperature', 'max_output_tokens'];
 
-/** Returns the overrides of the request; undefined if nothing is changed. An empty field is as configured. */
-export function overridesOf(edits: Edits): Overrides | undefined {
+/** Returns the fields of the request. */
+export const requestOf = ({ configuration, edits }: Changes): Pick<Request, 'configuration' | 'overrides'> => ({
+  configuration: configuration === '' ? undefined : configuration,
+  overrides: overridesOf(edits),
+});
+
+/** Undefined if nothing is changed. An empty field is as configured. */
+function overridesOf(edits: Edits): Overrides | undefined {
   const changed = Object.entries(edits)
     .map(([agent, edit]) => [agent, valuesOf(edit)] as const)
     .filter(([, values]) => Object.keys(values).length > 0);
