@@ -4,7 +4,7 @@ import { ChoiceField } from '../../components/fields';
 import { Section } from '../../components/section';
 import { CELL, ROW, Table } from '../../components/table';
 import { numberText } from '../../formats';
-import { scoreText, type Scorer, type Summary } from './experiment';
+import { type Scorer, scoreText, type Summary } from './experiment';
 
 type Histogram = NonNullable<Summary['variants'][number]['scores'][number]['histogram']>;
 

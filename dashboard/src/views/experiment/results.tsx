@@ -5,7 +5,7 @@ import { JsonLine } from '../../components/json-line';
 import { Section } from '../../components/section';
 import { CELL, ROW, Table } from '../../components/table';
 import { costText, numberText } from '../../formats';
-import { differenceText, type Experiment, probabilityText, scoreText, type Scorer, type Summary } from './experiment';
+import { differenceText, type Experiment, probabilityText, type Scorer, scoreText, type Summary } from './experiment';
 
 type Variant = Experiment['definition']['variants'][number];
 type Comparison = Summary['comparisons'][number];
@@ -31,7 +31,7 @@ export function Results({ experiment, summary }: { experiment: Experiment; summa
   const { scorers, variants } = experiment.definition;
   return (
     <>
-      <Section title={`Compared with ${summary.baseline}, row by row`}>
+      <Section title={`Compared with the variant ${summary.baseline}, row by row`}>
         <Table label="Comparison" columns={COMPARISON_COLUMNS} numbers={6} width="min-w-220">
           {scorers.flatMap((scorer) =>
             summary.comparisons

@@ -10,7 +10,7 @@ import { Empty } from '../../components/states';
 import { useRepeated } from '../../components/use-repeated';
 import { type Column, VirtualList } from '../../components/virtual-list';
 import { numberText, unreversedText } from '../../formats';
-import { EXPERIMENT_PATH, type Experiment, scoreText, type Scorer, type Trial } from './experiment';
+import { type Experiment, EXPERIMENT_PATH, type Scorer, scoreText, type Trial } from './experiment';
 
 type Row = Schemas['ExperimentRowBody'];
 
