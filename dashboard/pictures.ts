@@ -13,12 +13,14 @@ import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
 
 import { parse } from 'csv-parse/sync';
+import { stringify } from 'csv-stringify/sync';
 import type { Page } from 'playwright-core';
 
 import { showView, startBrowser } from './shown-view.ts';
 
 const [folder = 'docs/pictures'] = process.argv.slice(2);
 const ROWS = 'examples/support-desk/banking77/test.csv';
+const WINDOW = { width: 1_280, height: 800 };
 const MESSAGES = 40;
 const INVOICES = 14;
 /** Pictures are WebP, which takes a third of PNG's bytes for the same pages. */
@@ -43,6 +45,8 @@ interface Artifact {
 interface Picture {
   name: string;
   path: string;
+  /** Shows the whole view, also what a person must scroll to. */
+  isWhole?: boolean;
   /** Further steps until the view shows what the picture is about. */
   then?: (page: Page) => Promise<unknown>;
 }
@@ -175,17 +179,18 @@ async function startBatch(): Promise<string> {
 
 /** Returns the experiment's id, when it has ended. */
 async function runExperiment(): Promise<string> {
-  const rows = parse<{ text: string }>(readFileSync(ROWS), { columns: true, to: MESSAGES * 70 });
-  const csv = Array.from({ length: MESSAGES }, (_, message) => JSON.stringify([rows[message * 70]!.text]).slice(1, -1));
+  const rows = parse<Record<string, string>>(readFileSync(ROWS), { columns: true, to: MESSAGES * 70 });
+  const some = Array.from({ length: MESSAGES }, (_, message) => rows[message * 70]!);
   const calm = "{'intent': payload.intent, 'queue': 'cards', 'priority': 'normal'}";
   const { experiment_id: id } = await post<{ experiment_id: string }>(desk, '/api/v1/experiments', {
     name: 'one queue for all',
-    data: { csv: ['text', ...csv.map((text) => text.replaceAll('\\"', '""'))].join('\n'), agent: 'classifier' },
+    data: { csv: stringify(some, { header: true }), agent: 'classifier' },
+    expected: { column: 'category' },
     output: 'Routing',
     variants: [{ name: 'now' }, { name: 'one queue', overrides: { router: { expression: calm } } }],
     scorers: [
       { name: 'calm', kind: 'cel', expression: "output.priority == 'normal'" },
-      { name: 'latency', kind: 'latency' },
+      { name: 'intent', kind: 'equals', path: '/intent' },
     ],
   });
   for (;;) {
@@ -297,7 +302,7 @@ async function deskPictures(batch: string, experiment: string): Promise<Picture[
     { name: 'batches', path: '/batches' },
     { name: 'batch', path: `/batches/${batch}` },
     { name: 'experiments', path: '/experiments' },
-    { name: 'experiment', path: `/experiments/${experiment}` },
+    { name: 'experiment', path: `/experiments/${experiment}`, isWhole: true },
   ];
 }
 
@@ -305,18 +310,26 @@ async function take({ url }: Service, pictures: Picture[]): Promise<void> {
   mkdirSync(folder, { recursive: true });
   const browser = await startBrowser();
   const page = await browser.newPage({
-    viewport: { width: 1_280, height: 800 },
+    viewport: WINDOW,
     colorScheme: 'light',
     reducedMotion: 'reduce',
   });
   const devtools = await page.context().newCDPSession(page);
-  for (const { name, path, then } of pictures) {
+  for (const { name, path, isWhole = false, then } of pictures) {
     await showView(page, url, path);
     await then?.(page);
+    if (isWhole) await growToWhole(page);
     const { data } = await devtools.send('Page.captureScreenshot', { format: 'webp', quality: QUALITY });
+    if (isWhole) await page.setViewportSize(WINDOW);
     const file = join(folder, `${name}.webp`);
     writeFileSync(file, Buffer.from(data, 'base64'));
     console.log(file);
   }
   await browser.close();
+}
+
+/** The list at the end of the view keeps its least height. */
+async function growToWhole(page: Page): Promise<void> {
+  const hidden = await page.locator('main').evaluate((main) => main.scrollHeight - main.clientHeight);
+  await page.setViewportSize({ ...WINDOW, height: WINDOW.height + hidden });
 }
