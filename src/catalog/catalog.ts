@@ -71,10 +71,15 @@ export class Catalog {
     return this.agentsByName.get(name);
   }
 
-  /** Returns the catalog that an agent is taken from in a replay with this configuration. */
+  /**
+   * Returns the catalog that an agent is taken from in a replay with this configuration. An agent with an equal definition
+   * there runs as without a configuration, so that it keeps its variants.
+   */
   forReplay(agent: string, configuration: string | null): Catalog {
     const named = configuration === null ? undefined : this.replayCatalogs.get(configuration);
-    return named?.agent(agent) ? named : this;
+    const digest = named?.definitions.get(agent)?.digest;
+    const isEqual = digest !== undefined && digest === this.definitions.get(agent)?.digest;
+    return named?.agent(agent) && !isEqual ? named : this;
   }
 
   /** Returns the names of the configurations that replays may take an agent from. */

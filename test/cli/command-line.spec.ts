@@ -184,9 +184,10 @@ describe('starling check', () => {
     const types = 'types:\n  Call:\n    schema: { type: object }\n';
     const good = folder.write('good.yaml', `agents:\n${agent('one', 'Call', '{"a": 1}')}`);
     const wrong = folder.write('wrong.yaml', `agents:\n${agent('one', 'Call', '1 +')}`);
+    const variants = `    variants: { b: { share: 1%, expression: '1' } }\n`;
     const other = folder.write(
       'other.yaml',
-      `types:\n  Call: { schema: { type: object, required: [a] } }\nagents:\n${agent('one', 'Ring')}${agent('two')}${agent('person')}`,
+      `types:\n  Call: { schema: { type: object, required: [a] } }\nagents:\n${agent('one', 'Ring')}${variants}${agent('two')}${agent('person')}`,
     );
     const check = (...files: string[]) => {
       const given = files.map((file, index) => `c${index}=${file}`);
@@ -201,11 +202,12 @@ describe('starling check', () => {
       stdout: [
         `${wrong} has 1 error:`,
         '  line 5, column 48: agents.one.engine.expression: is not valid CEL at `+`',
-        `${other} has 4 errors:`,
+        `${other} has 5 errors:`,
         `  line 2, column 3: types.Call: ${rule}`,
         `  line 5, column 5: agents.one.consumes: ${rule}`,
-        `  line 8, column 3: agents.two: is not an agent of ${service}, so no replay would run it`,
-        `  line 15, column 5: agents.person.engine: ${rule}`,
+        `  line 8, column 5: agents.one.variants: ${rule}`,
+        `  line 9, column 3: agents.two: is not an agent of ${service}, so no replay would run it`,
+        `  line 16, column 5: agents.person.engine: ${rule}`,
         `${join(folder.path, 'none.yaml')} has 1 error:`,
         '  the file does not exist',
         '',

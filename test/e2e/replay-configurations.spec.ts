@@ -14,6 +14,7 @@ interface Listed {
   replay: string;
   state: string;
   definition: string;
+  variant?: string;
 }
 
 const TYPES = `
@@ -36,7 +37,9 @@ const stamper = (engine = `{ kind: expression, expression: '{"stamp": "old " + p
 const filer = (engine = `{ kind: expression, expression: '{"filed": payload.stamp}' }`): string =>
   agent('filer', 'Stamp', 'File', engine);
 
-const CONFIG = `${TYPES}agents:${READER}${stamper()}${filer()}`;
+const VARIANTS = `    variants: { noted: { share: 100%, expression: '{ "filed": payload.stamp }' } }`;
+
+const CONFIG = `${TYPES}agents:${READER}${stamper()}${filer()}${VARIANTS}`;
 const NEW_MODULE = `export default async ([{ payload }]) => ({ stamp: 'new ' + payload.text });`;
 
 describe('a replay with another configuration', () => {
@@ -59,7 +62,7 @@ describe('a replay with another configuration', () => {
     const remote = `{ kind: http, url: '${receiver.url('/filed')}' }`;
     const files = {
       // Files need not declare the types again.
-      module: `agents:${READER}${stamper(module)}`,
+      module: `agents:${READER}${stamper(module)}${filer()}`,
       model: `${TYPES}agents:${stamper(model)}`,
       remote: `agents:${READER}${stamper()}${filer(remote)}`,
     };
@@ -131,7 +134,7 @@ describe('a replay with another configuration', () => {
     expect(shown).toEqual([
       ['reader', ['module', 'remote']],
       ['stamper', ['module', 'model', 'remote']],
-      ['filer', ['remote']],
+      ['filer', ['module', 'remote']],
     ]);
     for (const { name, definition } of agents)
       expect(definition).toBe((await executionOf(name, 'question-1')).definition);
@@ -141,6 +144,18 @@ describe('a replay with another configuration', () => {
     const id = await replay({ mode: 'recorded', configuration: 'module' });
     expect(await ran(id)).toEqual(['filer run', 'reader recorded', 'stamper run']);
     expect(await payload('File', id)).toEqual([{ filed: 'new When?' }]);
+  });
+
+  test('keeps the variants of the agents that do not differ in its file', async () => {
+    for (const [configuration, variant] of [
+      [undefined, 'noted'],
+      ['module', 'noted'],
+      ['model', 'noted'],
+      ['remote', undefined],
+    ]) {
+      const execution = await executionOf('filer', await replay({ configuration }));
+      expect([configuration, execution.variant]).toEqual([configuration, variant]);
+    }
   });
 
   test('may have overrides of an agent of its file', async () => {

@@ -50,6 +50,7 @@ function differences(agent: AgentDefinition, own: AgentDefinition): string[] {
   return [
     ...(isSame(agent.subscriptions, own.subscriptions) ? [] : ['consumes']),
     ...(isSame(agent.outputs, own.outputs) ? [] : ['publishes']),
+    ...(agent.variants === null || isSame(agent.variants, own.variants) ? [] : ['variants']),
     ...(isExternal(agent) || isExternal(own) ? differencesOfExternal(agent, own) : []),
   ];
 }
