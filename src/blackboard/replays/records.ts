@@ -84,7 +84,11 @@ export class Records {
     return {
       agents,
       isCurrent: (agent, digest) => isTaken(agent) && catalogOf(agent).hasDefinition(agent, digest),
-      isAsOld: (agent) => isTaken(agent) && catalogOf(agent).digestsOf(agent).some((digest) => old.has(digest)),
+      isAsOld: (agent) =>
+        isTaken(agent) &&
+        catalogOf(agent)
+          .digestsOf(agent)
+          .some((digest) => old.has(digest)),
     };
   }
 }

@@ -144,7 +144,11 @@ function ToCompare({ row, left, right }: { row: Row; left?: Trial; right?: Trial
     trial !== undefined && (trial.error === undefined || trial.duration_ms !== undefined);
   if (!isTried(left) || !isTried(right)) return text;
   return (
-    <Place to="/compare" search={{ left: left.correlation_id, right: right.correlation_id }}>
+    <Place
+      to="/compare"
+      search={{ left: left.correlation_id, right: right.correlation_id }}
+      className="link relative block"
+    >
       <span className="sr-only">Compare row </span>
       {text}
     </Place>
