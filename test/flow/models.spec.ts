@@ -1,7 +1,7 @@
 // The models find errors that are planted into a log.
 import type { Logged } from './execution-log.js';
 import { unfair } from './fair-model.js';
-import { LimitModel, type Rule } from './limit-model.js';
+import { type LimitedWork, LimitModel, type Rule } from './limit-model.js';
 
 const LONGEST_MS = 2_000;
 const rule = (name: string, more: Partial<Rule>): [string, Rule] => [
@@ -13,11 +13,11 @@ const RULES = new Map([
   rule('held', { concurrency: 1, hold: true }),
   rule('paced', { rate: { perSecond: 10, burst: 2 } }),
 ]);
-const WORKS = new Map([
-  ...['p1', 'p2'].map((name) => [name, { limits: ['plain'], key: 1 }] as const),
-  ['other', { limits: ['plain'], key: 2 }] as const,
-  ...['h1', 'h2'].map((name) => [name, { limits: ['held'], key: 1 }] as const),
-  ...['r1', 'r2', 'r3'].map((name) => [name, { limits: ['paced'], key: 1 }] as const),
+const WORKS = new Map<string, LimitedWork>([
+  ...['p1', 'p2'].map((name): [string, LimitedWork] => [name, { limits: ['plain'], key: 1 }]),
+  ['other', { limits: ['plain'], key: 2 }],
+  ...['h1', 'h2'].map((name): [string, LimitedWork] => [name, { limits: ['held'], key: 1 }]),
+  ...['r1', 'r2', 'r3'].map((name): [string, LimitedWork] => [name, { limits: ['paced'], key: 1 }]),
 ]);
 
 let seq = 0;
