@@ -1,6 +1,6 @@
 // Random limits and fair keys while their values change, executions fail and are cancelled, leases are lost and processes
 // stop. Uses the whole app over HTTP: one process on SQLite, three on Postgres.
-import { LimitRound, type Method, type Processes } from '../flow/limit-round.js';
+import { type Answer, LimitRound, type Method, type Processes, type RequestParts } from '../flow/limit-round.js';
 import type { TestDatabase } from '../support/database.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Fleet } from './fleet.js';
@@ -29,8 +29,9 @@ class Apps implements Processes {
     await this.fleet.startAll(config);
   }
 
-  async send(method: Method, path: string, body?: object, headers: Record<string, string> = {}): Promise<unknown> {
-    return (await this.fleet.any.http[method](path).set(headers).send(body).expect(200)).body;
+  async send(method: Method, path: string, { body, headers = {} }: RequestParts): Promise<Answer> {
+    const answer = await this.fleet.any.http[method](path).set(headers).send(body);
+    return { status: answer.status, body: answer.body };
   }
 
   suffer(): Promise<void> {

@@ -1,4 +1,4 @@
-import { LimitRound, type Method, type Processes } from '../flow/limit-round.js';
+import { type Answer, LimitRound, type Method, type Processes, type RequestParts } from '../flow/limit-round.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { printedSeed, Random } from '../support/random.js';
@@ -26,7 +26,7 @@ class Programs implements Processes {
     for (let place = 0; place < SIZE; place += 1) this.services.push(await Service.start(this.args));
   }
 
-  async send(method: Method, path: string, body?: object, headers: Record<string, string> = {}): Promise<unknown> {
+  async send(method: Method, path: string, { body, headers }: RequestParts): Promise<Answer> {
     const { url } = this.services[this.random.between(0, SIZE - 1)]!;
     const response = await fetch(`${url}${path}`, {
       method,
@@ -34,8 +34,7 @@ class Programs implements Processes {
       ...(body && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
-    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
-    return text === '' ? null : JSON.parse(text);
+    return { status: response.status, body: text === '' ? null : JSON.parse(text) };
   }
 
   async suffer(): Promise<void> {

@@ -12,8 +12,8 @@ export interface Processes {
   readonly database: TestDatabase;
   /** Starts them with this configuration, beside which these files are. */
   start(config: string, files: Record<string, string>): Promise<void>;
-  /** Asks any of them. Resolves with the body of the answer if it is an OK. */
-  send(method: Method, path: string, body?: object, headers?: Record<string, string>): Promise<unknown>;
+  /** Asks any of them. */
+  send(method: Method, path: string, parts: RequestParts): Promise<Answer>;
   /** Makes something go wrong in one of them. Resolves when all can be asked again. */
   suffer(): Promise<void>;
   /** Stops them, and deletes the database. */
@@ -21,6 +21,16 @@ export interface Processes {
 }
 
 export type Method = 'get' | 'post' | 'put' | 'delete';
+
+export interface RequestParts {
+  body?: object;
+  headers?: Record<string, string>;
+}
+
+export interface Answer {
+  status: number;
+  body: unknown;
+}
 
 const STEPS = 16;
 const AGENTS = ['a', 'b', 'c'];
@@ -132,21 +142,32 @@ export class LimitRound {
     const failures = isFair ? 0 : Math.max(0, random.between(-4, 2));
     const payload = { key, tenant, weight, ms: random.between(0, 40), failures };
     const headers = { 'X-Correlation-ID': correlation };
-    return this.processes.send('post', '/api/v1/artifacts', { type: `For_${agent}`, payload }, headers);
+    return this.send('post', '/api/v1/artifacts', { body: { type: `For_${agent}`, payload }, headers });
   }
 
   private async disturb(sent: readonly string[], cancelled: Set<string>): Promise<void> {
-    const { random, processes } = this;
+    const { random } = this;
     const limit = `/api/v1/limits/${this.rules[random.between(0, this.rules.length - 1)]!.name}`;
     const event = random.between(0, 11);
-    if (event < 3) await processes.send('put', limit, valueOptions(valuesOf(random)));
-    else if (event < 4) await processes.send('delete', limit);
+    if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random)) });
+    else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
     else if (event < 9) {
       cancelled.add(sent[0]!);
       // It may have ended.
-      await processes.send('post', `/api/v1/correlations/${sent[0]}/cancel`).catch(() => undefined);
+      await this.send('post', `/api/v1/correlations/${sent[0]}/cancel`, { allowed: [200, 404, 409] });
     }
+  }
+
+  /** Returns the body of the answer. Throws if its status is not one of `allowed`. */
+  private async send(
+    method: Method,
+    path: string,
+    { allowed = [200], ...parts }: RequestParts & { allowed?: readonly number[] } = {},
+  ): Promise<unknown> {
+    const { status, body } = await this.processes.send(method, path, parts);
+    if (!allowed.includes(status)) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);
+    return body;
   }
 
   /** The time until all processes run again is not idle: on SQLite, none runs meanwhile, for as long as a start takes. */
@@ -188,7 +209,7 @@ export class LimitRound {
   private async ended(correlation: string): Promise<string> {
     let state = 'active';
     await eventually(`${correlation} has ended`, async () => {
-      const status = await this.processes.send('get', `/api/v1/correlations/${correlation}/status`);
+      const status = await this.send('get', `/api/v1/correlations/${correlation}/status`);
       ({ state } = status as { state: string });
       return state !== 'active';
     });
@@ -196,7 +217,7 @@ export class LimitRound {
   }
 
   private async isUnused(): Promise<boolean> {
-    const limits = (await this.processes.send('get', '/api/v1/limits')) as { items: LimitUse[] };
+    const limits = (await this.send('get', '/api/v1/limits')) as { items: LimitUse[] };
     return limits.items.every(({ running, waiting }) => running === 0 && waiting === 0);
   }
 }
