@@ -105,13 +105,23 @@ export class ExternalClaims {
    * Puts executions back into the queue with the same attempt, without counting a lost lease: their client has
    * disconnected or released them. An execution with another lease is left unchanged.
    */
-  async handBack(executions: readonly Pick<HeldExecution, 'id' | 'agent' | 'leaseToken'>[]): Promise<void> {
+  async handBack(
+    executions: readonly Pick<HeldExecution, 'id' | 'agent' | 'leaseToken' | 'limitKeys'>[],
+  ): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
-      for (const { id, agent, leaseToken } of executions) {
+      for (const { id, agent, leaseToken, limitKeys } of executions) {
         this.backlog.changed(tx, await handBack(tx, id, leaseToken));
-        tx.afterCommit(() => this.signals.executionReturned.publishEverywhere(agent));
+        tx.afterCommit(() => {
+          this.signals.executionReturned.publishEverywhere(agent);
+          this.freeLimits(limitKeys);
+        });
       }
     });
+  }
+
+  /** Call this when a client has ended the attempt of an execution with these keys (`executions.limit_keys`). */
+  freeLimits(limitKeys: string | null): void {
+    if (limitKeys !== null) this.claims.freeLimits(limitKeys);
   }
 
   /** Rows of the agent that were skipped before may be ready again; null: those of any agent, after missed wake-ups. */

@@ -81,7 +81,7 @@ export class ExternalLeases {
         'invalid',
         `Execution ${id}: ${row.agent} is not an external agent; fail the attempt instead of releasing it`,
       );
-    await this.claims.handBack([{ id, agent: row.agent, leaseToken: row.lease_token! }]);
+    await this.claims.handBack([{ id, agent: row.agent, leaseToken: row.lease_token!, limitKeys: row.limit_keys }]);
     const after = await this.find(id);
     if (!wasReleased(after, leaseToken)) throw notHeld(after);
   }
@@ -121,6 +121,7 @@ export class ExternalLeases {
     this.reports.ended(execution, result, Math.max(this.clock.now() - (row.attempt_started_at ?? row.created_at), 0));
     // A place within the agent's concurrency is free.
     this.signals.executionReady.publish(row.agent);
+    this.claims.freeLimits(row.limit_keys);
   }
 
   private async held(row: Leased, leaseToken: string): Promise<EndingExecution> {
