@@ -16,6 +16,7 @@ import { Claims } from '../execution/claims.js';
 import { outsideToken } from '../execution/lease-token.js';
 import type { ExecutionRow } from '../execution/leased-executions.js';
 import { findLimitOf } from '../limits/limit-rows.js';
+import { limitLocksOf } from '../limits/shared-limits.js';
 import { claimLockKey } from '../scheduling/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';
 import type { AskedFor, ClaimOfOne, ClaimRequest, HeldExecution } from './claim-request.js';
@@ -138,8 +139,9 @@ export class ExternalClaims {
   }: ClaimRequest): Promise<{ held: HeldExecution[]; missed: boolean }> {
     this.claims.unassigned.ready.look();
     return this.unitOfWork.run(async (tx) => {
-      // Locked together: if the locks were taken one by one, two claims could wait for each other.
-      await tx.lock(agents.map(claimLockKey));
+      // Locked together, also the limits: if the locks were taken agent by agent, two transactions could wait for each other.
+      const limits = agents.flatMap((agent) => limitLocksOf(this.catalog.agent(agent)!));
+      await tx.lock([...agents.map(claimLockKey), ...limits]);
       const now = this.clock.now();
       const held: HeldExecution[] = [];
       let someMissed = false;

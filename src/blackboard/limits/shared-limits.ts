@@ -1,7 +1,15 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { breakerAgent, type Limit, type LimitValues, singletonAgent, withValues } from '../../catalog/limits.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
+import {
+  breakerAgent,
+  breakerName,
+  type Limit,
+  type LimitValues,
+  singletonAgent,
+  withValues,
+} from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
@@ -13,6 +21,10 @@ import { isTurn, turnLock, turnOf } from './singleton-turns.js';
 
 /** The name that a transaction locks while it starts executions of a limit, or changes the limit. */
 export const limitLock = (limit: string): string => `limit ${limit}`;
+
+/** The names that a transaction locks while it starts executions of this agent. */
+export const limitLocksOf = ({ name, limits, breaker }: AgentDefinition): string[] =>
+  [...limits.map((use) => use.name), ...(breaker ? [breakerName(name)] : [])].map(limitLock);
 
 /** `now` may be so old, because a claim waits for locks, and the clocks of processes differ a little. */
 const TOLERANCE_MS = 60_000;
