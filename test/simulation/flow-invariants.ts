@@ -27,7 +27,11 @@ interface Recall {
   position: number;
 }
 
-/** Checks, when all work has ended, that each rule had its effect on what it applies to, and on nothing else. */
+/**
+ * Checks, when all work has ended, that what was acknowledged has one execution, and that a rule says why for each execution
+ * that was cancelled or took the answer of another one. Whether a rule had its effect on all that it applies to is not
+ * checked, because the order in which an artifact was stored and an execution ended is not known.
+ */
 export async function flowBreaches(rows: Rows, { sent, acknowledged, fair }: Flows): Promise<string[]> {
   const agents = Object.keys(FLOW_AGENTS).map((name) => `'${name}'`);
   const executions = await rows<Execution>(
