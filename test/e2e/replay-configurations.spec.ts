@@ -146,6 +146,17 @@ describe('a replay with another configuration', () => {
     expect(await payload('File', id)).toEqual([{ filed: 'new When?' }]);
   });
 
+  test('from the record runs an agent that differs in its file, also if its variants there are the same', async () => {
+    await board.close();
+    const changed = filer(`{ kind: expression, expression: '{"filed": "again " + payload.stamp}' }`);
+    const file = folder.write('other/copy.yaml', `agents:${READER}${stamper()}${changed}${VARIANTS}`);
+    await start({ settings: { replayConfigs: [{ name: 'copy', file }] } });
+    expect(await executionOf('filer', 'question-1')).toMatchObject({ variant: 'noted' });
+    const id = await replay({ mode: 'recorded', configuration: 'copy' });
+    expect(await ran(id)).toEqual(['filer run', 'reader recorded', 'stamper recorded']);
+    expect(await payload('File', id)).toEqual([{ filed: 'again old When?' }]);
+  });
+
   test('keeps the variants of the agents that do not differ in its file', async () => {
     for (const [configuration, variant] of [
       [undefined, 'noted'],

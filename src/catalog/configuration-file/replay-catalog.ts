@@ -68,12 +68,17 @@ const isSame = (one: unknown, other: unknown): boolean => textOf(one) === textOf
 
 const textOf = (value: unknown): string => canonicalJson(JSON.parse(JSON.stringify(value)) as JsonValue);
 
-/** External agents are left to the service, also their definitions: nothing of them can differ. */
-function merged({ agents, models, digest, definitions, baseDirectory }: Catalog, service: Catalog): Catalog {
+/**
+ * External agents are left to the service, also their definitions: nothing of them can differ. The other agents use no
+ * variants, so a definition with the options of a variant is none of theirs.
+ */
+function merged({ agents, models, digest, definitions: own, baseDirectory }: Catalog, service: Catalog): Catalog {
   const taken = agents.flatMap(({ name, engine, timeoutMs }) => {
-    const own = service.agent(name);
-    return own && !isExternal(own) ? [{ ...own, engine, timeoutMs }] : [];
+    const replaced = service.agent(name);
+    return replaced && !isExternal(replaced) ? [{ ...replaced, engine, timeoutMs, variants: null }] : [];
   });
+  const variants = new Map<string, never>();
+  const definitions = new Map([...own].map(([name, definition]) => [name, { ...definition, variants }]));
   const { types, budget, limits } = service;
   return new Catalog(types, taken, baseDirectory, { models, budget, limits, digest, definitions });
 }
