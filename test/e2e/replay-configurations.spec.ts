@@ -282,4 +282,21 @@ describe('a replay with another configuration', () => {
       },
     ]);
   });
+
+  test('in an experiment with mode shadow says that a row of a CSV has no record', async () => {
+    const experiments = new Experiments(board.http);
+    const { experiment_id } = await experiments.run({
+      data: { csv: 'text\nLater\n', agent: 'stamper' },
+      mode: 'shadow',
+      output: 'File',
+      variants: [{ name: 'now' }, { name: 'remote', configuration: 'remote' }],
+      scorers: [{ name: 'latency', kind: 'latency' }],
+    });
+    const [row] = await experiments.rows(experiment_id);
+    expect(row!.trials.map(({ output, error }) => output ?? error)).toEqual([
+      '{"filed":"old Later"}',
+      'no agent published an artifact of the type File: filer failed: filer does not run in a shadow replay, because it is an http agent, and a row of a CSV has no record to answer from; give the experiment the mode full, or correlations, artifacts or a batch instead of the CSV',
+    ]);
+    expect(receiver.received).toEqual([]);
+  });
 });

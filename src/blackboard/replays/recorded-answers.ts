@@ -6,7 +6,7 @@ import { Clock } from '../../common/clock.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import { effectOf } from '../../engines/effects.js';
 import { findCorrelation } from '../correlations/correlation-rows.js';
-import { changesIn } from '../correlations/replay-options.js';
+import { changesIn, originKindIn } from '../correlations/replay-options.js';
 import { Answers } from '../execution/answers.js';
 import { type ExecutionFailure, notInShadow } from '../execution/ending-execution.js';
 import { findInputArtifacts } from '../limits/keyless-rows.js';
@@ -21,6 +21,9 @@ import {
   type RecordedAnswer,
   type Unanswered,
 } from './unanswered-rows.js';
+
+const NO_RECORD =
+  'a row of a CSV has no record to answer from; give the experiment the mode full, or correlations, artifacts or a batch instead of the CSV';
 
 /**
  * Answers executions of shadow replays whose agents must not run: with the answer of an execution of the original that
@@ -49,6 +52,7 @@ export class RecordedAnswers {
     // The attempts of the record would be mixed with its own.
     if (execution.attempt > 1 || execution.round > 0)
       return this.notRun(execution, agent, 'its definition has changed since the replay ran it');
+    if (originKindIn(execution.replay_options) === 'experiment') return this.notRun(execution, agent, NO_RECORD);
     const definitions = this.catalogOf(execution, agent).digestsOf(agent.name);
     const answered = { replay, origin, agent: agent.name, definitions };
     const digest = await parsing(execution.input_bytes, async () =>
