@@ -8,6 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Receiver } from '../support/receiver.js';
 import { Board, type WireArtifact } from './board.js';
+import { Experiments } from './experiment-board.js';
 
 const CONFIG = `
 types:
@@ -103,6 +104,33 @@ describe('a replay of a run', () => {
       ]);
     expect((await replay(ofDirect.correlation_id!))[0]).toBe(409);
     expect((await replay('published'))[0]).toBe(200);
+  });
+});
+
+describe('a replay of a trial on a row of a CSV', () => {
+  let board: Board;
+  beforeAll(async () => {
+    const agent = `consumes: [{ types: [Row] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"n": payload.n}' }`;
+    board = await Board.start(`agents: { clerk: { ${agent} } }\n`);
+  });
+  afterAll(() => board?.close());
+
+  test('is refused, with the experiment to run instead', async () => {
+    const experiments = new Experiments(board.http);
+    const { experiment_id } = await experiments.run({
+      data: { csv: 'n\n1\n', agent: 'clerk' },
+      output: 'Done',
+      variants: [{ name: 'one' }, { name: 'other' }],
+      scorers: [{ name: 'latency', kind: 'latency' }],
+    });
+    const [row] = await experiments.rows(experiment_id);
+    const id = row!.trials[0]!.correlation_id;
+    await board.http
+      .post(`/api/v1/correlations/${id}/replay`)
+      .send({ mode: 'full' })
+      .expect(409, {
+        detail: `Correlation ${id} is a trial on a row of a CSV, which cannot be replayed; run its experiment ${experiment_id} again instead`,
+      });
   });
 });
 

@@ -6,7 +6,7 @@ import { DomainError } from '../../common/domain-error.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { findCorrelation, HAS_RUN } from '../correlations/correlation-rows.js';
-import { variantsFrom } from '../correlations/replay-options.js';
+import { originKindIn, variantsFrom } from '../correlations/replay-options.js';
 import type { CorrelationRow } from '../correlations/tracked-correlation.js';
 import { fittingSubscription } from '../publishing/input-fit.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
@@ -130,16 +130,20 @@ async function findUsable(db: Reader, id: string): Promise<CorrelationRow> {
 
 async function invokedIn(
   db: Reader,
-  { id, has_run, origin }: CorrelationRow,
+  correlation: CorrelationRow,
 ): Promise<Pick<Original, 'invoked' | 'invokedInputs'>> {
-  const invoked = await findInvoked(db, id);
+  const invoked = await findInvoked(db, correlation.id);
   if (invoked) return { invoked, invokedInputs: await findInputSeqs(db, invoked.id) };
-  if (has_run === HAS_RUN.published) return { invoked: null, invokedInputs: [] };
+  if (correlation.has_run === HAS_RUN.published) return { invoked: null, invokedInputs: [] };
   // Its inputs must trigger this agent and no other.
-  throw new DomainError(
-    'conflict',
-    origin === null
-      ? `Retention has deleted which agent correlation ${id} was run with, so it cannot be replayed`
-      : `Correlation ${id} repeats a run of one agent; replay the original ${origin} instead`,
-  );
+  throw new DomainError('conflict', unknownAgentIn(correlation));
+}
+
+function unknownAgentIn({ id, origin, replay_options }: CorrelationRow): string {
+  if (origin === null)
+    return `Retention has deleted which agent correlation ${id} was run with, so it cannot be replayed`;
+  // The experiment keeps the row, and no run names its agent.
+  if (originKindIn(replay_options) === 'experiment')
+    return `Correlation ${id} is a trial on a row of a CSV, which cannot be replayed; run its experiment ${origin} again instead`;
+  return `Correlation ${id} repeats a run of one agent; replay the original ${origin} instead`;
 }
