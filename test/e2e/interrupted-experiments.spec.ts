@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
 import { Experiments, variantOf } from './experiment-board.js';
+import { Outside } from './outside.js';
 import { SERVER, WORKER } from './replica-boards.js';
 
 const CONFIG = `
@@ -15,6 +16,9 @@ types:
 agents:
   clerk: { consumes: [{ types: [Row] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": int(payload.n) % 2 == 1}' } }
   other: { consumes: [{ types: [Row], where: 'false' }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"odd": true}' } }
+  quick: { consumes: [{ types: [Case] }], publishes: [{ type: Verdict }], engine: { kind: expression, expression: '{"score": 0.5}' } }
+  late: { consumes: [{ types: [Case] }], publishes: [{ type: Verdict }], engine: { kind: external } }
+  never: { consumes: [{ types: [Case] }], publishes: [{ type: Verdict }], engine: { kind: external } }
 `;
 
 const ofRows = (rows: number) => ({
@@ -139,5 +143,56 @@ describe('an experiment', () => {
     expect(row!.trials.map(({ error }) => error)).toEqual(
       Array(2).fill("an internal error stopped the trial; see the service's log"),
     );
+  });
+
+  test('keeps the output and the scores of a judged trial that fails again and again, and cancels its judges', async () => {
+    clock = new ManualClock();
+    await start();
+    const judges = ['quick', 'late', 'never'].map((agent) => ({ name: agent, kind: 'judge', agent }));
+    const id = await experiments.start({ ...ofRows(1), scorers: [...ofRows(1).scorers, ...judges] });
+    await eventually('one judge of each trial has answered', async () => {
+      await continued();
+      return (await count(`experiment_trials where scores like '%artifact_id%'`)) === 2;
+    });
+    await eventually('the others have begun', async () => {
+      await continued();
+      return (await count(`executions where agent in ('late', 'never')`)) === 4;
+    });
+    // The second judge answers while no process continues the experiment, and its answer is broken.
+    await board.close();
+    await start(SERVER);
+    const outside = new Outside(board.http);
+    for (let answered = 0; answered < 2; answered += 1) {
+      const [held] = await outside.claim({ agents: ['late'], max: 1 });
+      expect(await outside.send(held!, 'complete', { output: { score: 1 } })).toMatchObject({ status: 200 });
+    }
+    await board.close();
+    await changeStored(
+      board.app.database.url,
+      `update artifacts set payload = '{' where produced_by = 'late'`,
+      `update correlations set input_tokens = 7, output_tokens = 2 where origin in (select correlation_id from experiment_trials)`,
+    );
+    await start();
+    await eventually('it has ended', async () => {
+      clock!.advance(60_000);
+      await continued();
+      return (await experiments.get(id)).state !== 'running';
+    });
+    expect(await experiments.get(id)).toMatchObject({
+      state: 'completed',
+      ended_trials: 2,
+      failed_trials: 0,
+      usage: { input_tokens: 6 * 7, output_tokens: 6 * 2 },
+    });
+    const [row] = await experiments.rows(id);
+    const stopped = { score: null, error: "an internal error stopped the trial; see the service's log" };
+    expect(row!.trials).toMatchObject(
+      [
+        { output: '{"odd":false}', score: 1 },
+        { output: '{"odd":true}', score: 0 },
+      ].map(({ output, score }) => ({ output, scores: [{ score }, { score: 0.5 }, stopped, stopped] })),
+    );
+    expect(await count(`correlations where state = 'cancelled'`)).toBe(2);
+    expect(await count(`correlations where state = 'active'`)).toBe(0);
   });
 });

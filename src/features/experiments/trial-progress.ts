@@ -4,6 +4,7 @@ import { Cancellation } from '../../blackboard/execution/cancellation.js';
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { isUnavailable } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
+import type { Transaction } from '../../database/unit-of-work.js';
 import type { Definition } from './definition.js';
 import type { DataRow } from './experiment-rows.repository.js';
 import type { Experiment } from './experiments.repository.js';
@@ -23,6 +24,8 @@ export interface OpenTrials {
   trials: readonly OpenTrial[];
   rows: ReadonlyMap<number, DataRow>;
 }
+
+const INTERNAL_ERROR = "an internal error stopped the trial; see the service's log";
 
 type Work = OpenTrials & { definition: Definition; lock: SchedulerLock };
 
@@ -44,33 +47,41 @@ export class TrialProgress {
   async continue(lock: SchedulerLock, open: OpenTrials): Promise<boolean> {
     const work = { ...open, definition: await this.definitions.of(open.experiment), lock };
     const saved: SavedTrial[] = [];
+    const failed: OpenTrial[] = [];
     let hasMoved = false;
     for (const trial of open.trials) {
       if (!(await lock.keep())) return false;
       const next = await this.tryNext(work, trial);
       if (next === 'begun') hasMoved = true;
+      else if (next === 'failed') failed.push(trial);
       else if (next !== null) saved.push(next);
       await yieldToEventLoop();
     }
-    if (saved.length === 0) return hasMoved;
-    return (await this.store.save(lock, open.experiment, saved)) || hasMoved;
+    if (saved.length + failed.length === 0) return hasMoved;
+    const save = async (tx: Transaction) => [...saved, ...(await this.stopped(tx, failed, INTERNAL_ERROR))];
+    return (await this.store.save(lock, open.experiment, save)) || hasMoved;
   }
 
   /** Ends trials of an experiment that was cancelled. */
   async abandon(lock: SchedulerLock, experiment: Experiment, open: readonly OpenTrial[]): Promise<boolean> {
     if (open.length === 0) return false;
-    const ids = open.flatMap(({ correlation_id, scores }) => [correlation_id, ...judgesIn(scores)]);
     const reason = `the experiment was ${experiment.state}`;
-    return this.store.abandon(lock, experiment, async (tx) => {
-      const begun = (await this.artifacts.begun(tx.db, ids)).map(({ id }) => id);
-      if (begun.length > 0) await this.cancellation.cancelOpen(tx, begun);
-      // The end of running model calls counts what they may have used.
-      const used = new Map((await this.artifacts.begun(tx.db, begun)).map((each) => [each.id, each]));
-      return open.map((trial) => abandoned(trial, reason, used));
-    });
+    return this.store.abandon(lock, experiment, (tx) => this.stopped(tx, open, reason));
   }
 
-  private async tryNext(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
+  /** Cancels the correlations of trials, and returns how these end. */
+  private async stopped(tx: Transaction, trials: readonly OpenTrial[], reason: string): Promise<SavedTrial[]> {
+    if (trials.length === 0) return [];
+    const ids = trials.flatMap(({ correlation_id, scores }) => [correlation_id, ...judgesIn(scores)]);
+    const begun = (await this.artifacts.begun(tx.db, ids)).map(({ id }) => id);
+    if (begun.length > 0) await this.cancellation.cancelOpen(tx, begun);
+    // The end of running model calls counts what they may have used.
+    const used = new Map((await this.artifacts.begun(tx.db, begun)).map((each) => [each.id, each]));
+    return trials.map((trial) => stoppedTrial(trial, reason, used));
+  }
+
+  /** `failed`: the trial has failed so often that it must not be tried again. */
+  private async tryNext(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | 'failed' | null> {
     const { correlation_id: id } = trial;
     if (this.failures.pauses(id)) return null;
     try {
@@ -79,8 +90,7 @@ export class TrialProgress {
       return next;
     } catch (error) {
       if (isUnavailable(error)) return null;
-      if (!this.failures.add(error, { experiment: work.experiment.id, id })) return null;
-      return { result: unfinished(trial, "an internal error stopped the trial; see the service's log") };
+      return this.failures.add(error, { experiment: work.experiment.id, id }) ? 'failed' : null;
     }
   }
 
@@ -116,7 +126,7 @@ export class TrialProgress {
 }
 
 /** A trial whose correlations are cancelled, with what these have used. */
-function abandoned(trial: OpenTrial, reason: string, used: ReadonlyMap<string, UsedCorrelation>): SavedTrial {
+function stoppedTrial(trial: OpenTrial, reason: string, used: ReadonlyMap<string, UsedCorrelation>): SavedTrial {
   if (trial.state === 'judging')
     return {
       result: unjudged(trial, reason),

@@ -41,17 +41,19 @@ export class TrialStore {
   }
 
   /**
-   * Stores what has become of trials. A trial that had ended is not counted again. Returns false if another process has
-   * the lock, or if the experiment was cancelled: its summary has the trials that had ended then.
+   * Stores what has become of the trials that `work` returns. It does what belongs to the same transaction. A trial that
+   * had ended is not counted again. Returns false if another process has the lock, or if the experiment was cancelled: its
+   * summary has the trials that had ended then.
    */
-  save(lock: SchedulerLock, experiment: Experiment, trials: readonly SavedTrial[]): Promise<boolean> {
-    return this.saveIf(goesOn, lock, experiment, () => Promise.resolve(trials));
+  save(
+    lock: SchedulerLock,
+    experiment: Experiment,
+    work: (tx: Transaction) => Promise<readonly SavedTrial[]>,
+  ): Promise<boolean> {
+    return this.saveIf(goesOn, lock, experiment, work);
   }
 
-  /**
-   * Like `save`, for an experiment that was cancelled, with the trials that `work` returns. It does what belongs to the
-   * same transaction.
-   */
+  /** Like `save`, for an experiment that was cancelled. */
   abandon(
     lock: SchedulerLock,
     experiment: Experiment,
