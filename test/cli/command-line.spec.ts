@@ -182,7 +182,8 @@ describe('starling check', () => {
     const person =
       '  person:\n    consumes: [{ types: [Call] }]\n    publishes: [{ type: Made }]\n    engine: { kind: external }\n';
     const types = 'types:\n  Call:\n    schema: { type: object }\n';
-    const good = folder.write('good.yaml', `agents:\n${agent('one', 'Call', '{"a": 1}')}`);
+    // The agent of the service has a timeout, and this one the same because it names none.
+    const good = folder.write('good.yaml', `agents:\n${agent('one', 'Call', '{"a": 1}')}${person}`);
     const wrong = folder.write('wrong.yaml', `agents:\n${agent('one', 'Call', '1 +')}`);
     const variants = `    variants: { b: { share: 1%, expression: '1' } }\n`;
     const other = folder.write(
@@ -192,7 +193,10 @@ describe('starling check', () => {
     const check = (...files: string[]) => {
       const given = files.map((file, index) => `c${index}=${file}`);
       const server = `server: { replay_config: ${JSON.stringify(given)} }\n`;
-      return run(['check', folder.write('service.yaml', `${server}${types}agents:\n${agent('one')}${person}`)]);
+      return run([
+        'check',
+        folder.write('service.yaml', `${server}${types}agents:\n${agent('one')}${person}    timeout: 5m\n`),
+      ]);
     };
     const service = join(folder.path, 'service.yaml');
     const rule = `must be as in ${service}, because replays take only engine and timeout from here`;

@@ -41,6 +41,10 @@ const VARIANTS = `    variants: { noted: { share: 100%, expression: '{ "filed": 
 
 const CONFIG = `${TYPES}agents:${READER}${stamper()}${filer()}${VARIANTS}`;
 const NEW_MODULE = `export default async ([{ payload }]) => ({ stamp: 'new ' + payload.text });`;
+const UNTIL_ABORTED = `
+  export default (_inputs, { signal }) =>
+    new Promise((resolve) => signal.addEventListener('abort', () => resolve(null)));
+`;
 
 describe('a replay with another configuration', () => {
   let folder: ConfigurationFolder;
@@ -125,6 +129,24 @@ describe('a replay with another configuration', () => {
     const plain = await replay({});
     expect(await payload('Stamp', plain)).toEqual([{ stamp: 'old When?' }]);
     expect(await board.status(plain)).not.toHaveProperty('configuration');
+  });
+
+  test('leaves an agent the timeout of the service if its file names none', async () => {
+    await board.close();
+    folder.write('other/hanging.mjs', UNTIL_ABORTED);
+    const hanging = stamper('{ kind: function, module: ./hanging.mjs }');
+    const file = folder.write('other/hanging.yaml', `agents:${hanging}`);
+    const config = `${TYPES}agents:${READER}${stamper()}    timeout: 1s\n    retry: { attempts: 1 }\n`;
+    const replayConfigs = [{ name: 'hanging', file }];
+    board = await Board.start(config, { folder: folder.path, settings: { replayConfigs } });
+    const id = await replay({ configuration: 'hanging' });
+    expect(await payload('WorkflowError', id)).toEqual([
+      expect.objectContaining({
+        failed_agent: 'stamper',
+        error_type: 'timeout',
+        error_message: 'no answer within 1 s',
+      }),
+    ]);
   });
 
   test('is named by the agents that it has', async () => {

@@ -22,15 +22,29 @@ export async function replayCatalog(
   environment: EngineChecks['environment'],
 ): Promise<Catalog> {
   const errors = new Diagnostics();
-  compare(own, service, errors);
-  const catalog = merged(own, service.catalog);
+  const agents = withTimeouts(own, service.catalog);
+  compare({ agents, types: own.types }, service, errors);
+  const catalog = merged(agents, own, service.catalog);
   if (errors.empty) await checkEngines(catalog, engines, environment, errors);
   if (!errors.empty) throw new CatalogError(file, errors.toDiagnostics(placeOf), { server, placeOf });
   return catalog;
 }
 
+/** An agent without a timeout in its file has that of the service, and not the default. */
+function withTimeouts({ agents, definitions }: Catalog, service: Catalog): AgentDefinition[] {
+  return agents.map((agent) => {
+    const { options } = JSON.parse(definitions.get(agent.name)!.definition) as { options: { timeout?: string } };
+    const own = service.agent(agent.name);
+    return own && options.timeout === undefined ? { ...agent, timeoutMs: own.timeoutMs } : agent;
+  });
+}
+
 /** A difference that replays leave out must not go unnoticed. */
-function compare({ agents, types }: Catalog, { file, catalog }: ServiceCatalog, errors: Diagnostics): void {
+function compare(
+  { agents, types }: Pick<Catalog, 'agents' | 'types'>,
+  { file, catalog }: ServiceCatalog,
+  errors: Diagnostics,
+): void {
   const mustBeSame = `must be as in ${file}, because replays take only engine and timeout from here`;
   for (const agent of agents) {
     const own = catalog.agent(agent.name);
@@ -72,7 +86,11 @@ const textOf = (value: unknown): string => canonicalJson(JSON.parse(JSON.stringi
  * External agents are left to the service, also their definitions: nothing of them can differ. The other agents use no
  * variants, so a definition with the options of a variant is none of theirs.
  */
-function merged({ agents, models, digest, definitions: own, baseDirectory }: Catalog, service: Catalog): Catalog {
+function merged(
+  agents: readonly AgentDefinition[],
+  { models, digest, definitions: own, baseDirectory }: Catalog,
+  service: Catalog,
+): Catalog {
   const taken = agents.flatMap(({ name, engine, timeoutMs }) => {
     const replaced = service.agent(name);
     return replaced && !isExternal(replaced) ? [{ ...replaced, engine, timeoutMs, variants: null }] : [];
