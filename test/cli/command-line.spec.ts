@@ -185,7 +185,7 @@ describe('starling check', () => {
     // The agent of the service has a timeout, and this one the same because it names none.
     const good = folder.write('good.yaml', `agents:\n${agent('one', 'Call', '{"a": 1}')}${person}`);
     const wrong = folder.write('wrong.yaml', `agents:\n${agent('one', 'Call', '1 +')}`);
-    const variants = `    variants: { b: { share: 1%, expression: '1' } }\n`;
+    const variants = `    variants: { b: { share: 1%, expression: '{"a": 2}' } }\n`;
     const other = folder.write(
       'other.yaml',
       `types:\n  Call: { schema: { type: object, required: [a] } }\nagents:\n${agent('one', 'Ring')}${variants}${agent('two')}${agent('person')}`,

@@ -158,7 +158,8 @@ describe('a replay with another configuration', () => {
       ['stamper', ['module', 'model', 'remote']],
       ['filer', ['module', 'remote']],
     ]);
-    for (const { name, definition } of agents)
+    // The filer ran with a variant.
+    for (const { name, definition } of agents.filter((agent) => agent.name !== 'filer'))
       expect(definition).toBe((await executionOf(name, 'question-1')).definition);
   });
 
