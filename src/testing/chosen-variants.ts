@@ -5,8 +5,8 @@ import { requireAgent } from './agent-answers.js';
 
 /**
  * Returns the catalog with agents that run with the variants of `chosen`, by the names of the agents, and all others with
- * their own options. Without it, the ids of correlations would decide, which are others in each run of a test. Throws an
- * Error if there is no such agent or variant.
+ * their own options. Without it, the ids of correlations would decide, which are others in each run of a test. Throws
+ * an Error if the configuration has no such agent, or the agent has no such variant.
  */
 export function withChosenVariants(catalog: Catalog, chosen: Readonly<Record<string, string>>): Catalog {
   for (const [agent, variant] of Object.entries(chosen)) requireVariant(catalog, agent, variant);

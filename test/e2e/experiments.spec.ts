@@ -308,7 +308,7 @@ describe('an experiment', () => {
     const [row] = await experiments.rows(done.experiment_id, { limit: 1 });
     expect(row!.trials[1]).toMatchObject({
       error: expect.stringMatching(/^no agent published an artifact of the type Intent: broken failed: /) as string,
-      scores: [{ score: 0 }, { score: null, error: 'there is no output' }],
+      scores: [{ score: 0 }, { score: null, error: 'the trial has no output' }],
     });
   });
 

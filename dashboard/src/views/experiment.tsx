@@ -13,7 +13,7 @@ import { ProgressCard } from './experiment/progress-card';
 import { Results } from './experiment/results';
 import { Rows } from './experiment/rows';
 
-/** No live event tells of experiments. */
+/** The live connection has no events of experiments. */
 const EVERY_MS = 2_000;
 
 const READERS = { scorer: text, left: text, right: text, show: choice('changed', 'all') };

@@ -22,7 +22,7 @@ const PATH = '/api/v1/experiments';
 
 const STATES = ['', 'running', 'completed', 'failed', 'cancelled'] as const;
 
-/** No live event tells of experiments. */
+/** The live connection has no events of experiments. */
 const RUNNING_MS = 2_000;
 const ENDED_MS = 10_000;
 

@@ -65,7 +65,7 @@ export function scoreOf(value: JsonValue | undefined): Score {
 
 /** A variant that fails soon would otherwise be the fastest one. */
 export function latency(output: JsonValue | null, durationMs: number | null): Score {
-  if (output === null) return failedScore('there is no output');
+  if (output === null) return failedScore('the trial has no output');
   return durationMs === null ? failedScore('it has no duration') : { score: durationMs };
 }
 
