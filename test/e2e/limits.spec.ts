@@ -201,6 +201,22 @@ describe('limits', () => {
     expect(await board.ended('s2')).toMatchObject({ state: 'completed' });
   });
 
+  it('are not shut for longer if the clock is set back', async () => {
+    clock.advance(2_000);
+    for (const n of [1, 2, 3]) await board.publish('Call', { n }, { correlation: `back${n}` });
+    await waitsFor('back3', 'limit calls: 1st of 1, next in 1.0 s');
+    clock.advance(-2 * 3_600_000);
+    await waitsFor('back3', 'limit calls: 1st of 1, next in 1.0 s');
+    // The next look at what waits stores it.
+    const used = `select used_until from limit_rates where limit_key = '["calls",null]'`;
+    await eventually('its end is near', async () => {
+      const [row] = await board.app.database.rows<{ used_until: number }>(used);
+      return Number(row!.used_until) === clock.now() + 2_000;
+    });
+    clock.advance(1_000);
+    expect(await board.ended('back3')).toMatchObject({ state: 'completed' });
+  });
+
   it.each([
     ['Order', {}, 'limit per_customer: its key fails'],
     ['Order', { customer: null }, 'limit per_customer: its key is null'],

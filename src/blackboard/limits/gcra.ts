@@ -17,6 +17,9 @@ export const earliestStart = (rate: Rate, usedUntil: number, units: number): num
 export const afterStart = (rate: Rate, usedUntil: number, units: number, now: number): number =>
   Math.max(usedUntil, now) + lengthOf(rate, units);
 
+/** The latest `usedUntil` that starts until `now` can leave. */
+export const latestUse = (rate: Rate, now: number): number => now + lengthOf(rate, rate.burst);
+
 /** How many whole units may start at `now`. */
 export function unitsLeft(rate: Rate, usedUntil: number, now: number): number {
   const rounded = Math.floor(rate.burst - (Math.max(usedUntil - now, 0) - TOLERANCE_MS) / lengthOf(rate, 1));

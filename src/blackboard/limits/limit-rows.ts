@@ -65,11 +65,18 @@ export const findTurns = preparedWithList<{ agent: string }, string, { singleton
     .$narrowType<{ singleton_key: string }>(),
 );
 
-export const findRates = preparedWithList<object, string, { limit_key: string; used_until: number }>(
-  (db, _place, keys) => db.selectFrom('limit_rates').selectAll().where('limit_key', 'in', keys),
+export interface RateRow {
+  /** `keyText` */
+  limit_key: string;
+  /** See gcra.ts. */
+  used_until: number;
+}
+
+export const findRates = preparedWithList<object, string, RateRow>((db, _place, keys) =>
+  db.selectFrom('limit_rates').selectAll().where('limit_key', 'in', keys),
 );
 
-export const setRate = prepared<{ limit_key: string; used_until: number }, unknown>((db, place) =>
+export const setRate = prepared<RateRow, unknown>((db, place) =>
   db
     .insertInto('limit_rates')
     .values({ limit_key: place('limit_key'), used_until: place('used_until') })

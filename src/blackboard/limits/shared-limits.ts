@@ -7,6 +7,7 @@ import {
   breakerName,
   type Limit,
   type LimitValues,
+  type Rate,
   singletonAgent,
   withValues,
 } from '../../catalog/limits.js';
@@ -14,7 +15,17 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
-import { findHolding, findRates, findRunning, findTurns, type HoldingRow, type RunningRow } from './limit-rows.js';
+import { latestUse } from './gcra.js';
+import {
+  findHolding,
+  findRates,
+  findRunning,
+  findTurns,
+  type HoldingRow,
+  type RateRow,
+  type RunningRow,
+  setRate,
+} from './limit-rows.js';
 import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
 import { findLimitValues } from './limit-value-rows.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
@@ -28,6 +39,11 @@ export const limitLocksOf = ({ name, limits, breaker }: AgentDefinition): string
 
 /** `now` may be so old, because a claim waits for locks, and the clocks of processes differ a little. */
 const TOLERANCE_MS = 60_000;
+
+interface Shortened {
+  breakers: OpenBreakerRow[];
+  rates: RateRow[];
+}
 
 /** The limits of this process and what is used of them, in all processes. */
 @Injectable()
@@ -63,7 +79,8 @@ export class SharedLimits {
   async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
     await tx.lock([...new Set(keys.map(lockOf))].sort());
     const { usage, shortened } = await this.read(tx.db, keys, now);
-    for (const breaker of shortened) await shortenBreaker(tx.db, breaker);
+    for (const breaker of shortened.breakers) await shortenBreaker(tx.db, breaker);
+    for (const rate of shortened.rates) await setRate(tx.db, rate);
     return usage;
   }
 
@@ -72,12 +89,12 @@ export class SharedLimits {
     return (await this.read(db, keys, now)).usage;
   }
 
-  /** `shortened`: breakers that the database says are open for longer than they may be. */
+  /** `shortened`: breakers and rates that the database says are shut for longer than they may be. */
   private async read(
     db: Reader,
     keys: readonly LimitKey[],
     now: number,
-  ): Promise<{ usage: LimitUsage; shortened: OpenBreakerRow[] }> {
+  ): Promise<{ usage: LimitUsage; shortened: Shortened }> {
     const others = keys.filter(([name]) => breakerAgent(name) === null);
     const names = others.map(([name]) => name);
     const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
@@ -88,12 +105,15 @@ export class SharedLimits {
       this.turns(db, keys),
       findRates(db, {}, textsOf(others)),
     ]);
-    const shortened = open.flatMap((breaker) => this.shorten(breaker, now) ?? []);
+    const shortened = {
+      breakers: open.flatMap((breaker) => this.shorten(breaker, now) ?? []),
+      rates: rates.flatMap((row) => shortenRate(row, limits.get(parseKey(row.limit_key)[0])?.rate, now) ?? []),
+    };
     const usage = new LimitUsage(
       limits,
       [...this.keysUsed(running, holding), turns],
-      new Map(rates.map(({ limit_key, used_until }) => [limit_key, used_until])),
-      openBreakers([...open, ...shortened], running),
+      new Map([...rates, ...shortened.rates].map(({ limit_key, used_until }) => [limit_key, used_until])),
+      openBreakers([...open, ...shortened.breakers], running),
       now,
     );
     return { usage, shortened };
@@ -194,6 +214,15 @@ export class SharedLimits {
   private holds({ agent, lease_owner }: RunningRow): boolean {
     return lease_owner !== null || isExternal(this.catalog.agent(agent));
   }
+}
+
+/**
+ * Returns the rate with the latest time that it can be used until, if its own is much later: the clock was set back since, or
+ * the limit has another rate now. Null if it is as it should be.
+ */
+function shortenRate(row: RateRow, rate: Rate | null | undefined, now: number): RateRow | null {
+  if (!rate || row.used_until <= latestUse(rate, now) + TOLERANCE_MS) return null;
+  return { ...row, used_until: latestUse(rate, now) };
 }
 
 const textsOf = (keys: readonly LimitKey[]): string[] => [...new Set(keys.map(keyText))];
