@@ -117,7 +117,7 @@ const updateUnderLease = sharing<Change & { id: string; leaseToken: string }, Re
 export const deferToLease = prepared<{ id: string; leaseToken: string; until: number }, { id: string }>((db, place) =>
   db
     .updateTable('executions')
-    .set({ lease_owner: null, lease_until: place('until') })
+    .set({ lease_owner: null, lease_until: place('until'), deferred_lease: place('leaseToken') })
     .where('id', '=', place('id'))
     .where(isInState('running'))
     .where('lease_token', '=', place('leaseToken'))

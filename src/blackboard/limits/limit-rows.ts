@@ -10,8 +10,8 @@ import { isInState } from '../../queue/state-predicate.js';
 
 export interface RunningRow {
   id: string;
-  agent: string;
-  lease_owner: string | null;
+  lease_token: string | null;
+  deferred_lease: string | null;
   attempt_started_at: number | null;
   limit_keys: string;
 }
@@ -20,7 +20,7 @@ export interface RunningRow {
 export const findRunning = prepared<object, RunningRow>((db) =>
   db
     .selectFrom('executions')
-    .select(['id', 'agent', 'lease_owner', 'attempt_started_at', 'limit_keys'])
+    .select(['id', 'lease_token', 'deferred_lease', 'attempt_started_at', 'limit_keys'])
     // A literal, because the database does not use a partial index if the state is a parameter.
     .where('state', '=', sql.lit('running' as const))
     .where('limit_keys', 'is not', null)

@@ -12,7 +12,6 @@ import {
   withValues,
 } from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
-import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { latestUse } from './gcra.js';
@@ -205,14 +204,8 @@ export class SharedLimits {
   /** The keys that each execution uses. One that runs may hold keys too, and counts once. */
   private keysUsed(running: readonly RunningRow[], holding: readonly HoldingRow[]): LimitKey[][] {
     const used = new Map(holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))]));
-    for (const row of running) if (this.holds(row)) used.set(row.id, parseKeys(row.limit_keys));
+    for (const row of running) if (!isDeferred(row)) used.set(row.id, parseKeys(row.limit_keys));
     return [...used.values()];
-  }
-
-  // A lease without an owner belongs to a client that has claimed the execution, or to a remote agent that will answer
-  // later. Waiting for that answer uses nothing.
-  private holds({ agent, lease_owner }: RunningRow): boolean {
-    return lease_owner !== null || isExternal(this.catalog.agent(agent));
   }
 }
 
@@ -224,6 +217,9 @@ function shortenRate(row: RateRow, rate: Rate | null | undefined, now: number): 
   if (!rate || row.used_until <= latestUse(rate, now) + TOLERANCE_MS) return null;
   return { ...row, used_until: latestUse(rate, now) };
 }
+
+/** Whether it waits for the answer of a remote agent, which uses nothing. */
+const isDeferred = ({ lease_token, deferred_lease }: RunningRow): boolean => deferred_lease === lease_token;
 
 const textsOf = (keys: readonly LimitKey[]): string[] => [...new Set(keys.map(keyText))];
 

@@ -54,6 +54,8 @@ export interface ExecutionsTable {
   /** The process that runs it. Null if an external worker holds it, whose lease ends only with its time. */
   lease_owner: string | null;
   lease_until: number | null;
+  /** The lease under which a remote agent answers later. Meanwhile the execution uses no limits. Null if there was none. */
+  deferred_lease: Generated<string | null>;
   /** Only for external agents: the person or system that must do the work. Null if anyone may. */
   assignee: Generated<string | null>;
   /** The name that the last external claimant gave, or null. */
