@@ -1,6 +1,7 @@
 import type { Budget, ModelTerms } from './costs.js';
 import type { AgentDefinition, ArtifactType, Subscription } from './definitions.js';
 import { defineLimit, type Limit, singletonAgent } from './limits.js';
+import { configurationKey, configurationKeys, type ReplayConfiguration } from './replay-configuration.js';
 import type { ConfiguredSchedule } from './schedules/schedule.js';
 import type { ConfiguredDefinition } from './stored-definition.js';
 
@@ -12,7 +13,7 @@ export class Catalog {
   readonly budget: Budget | null;
   /** The limits of the configuration file, by their names. */
   readonly limits: ReadonlyMap<string, Limit>;
-  /** The result of `configurationDigest`. Empty if the catalog was not made from a configuration. */
+  /** The digest of its configuration. Empty if the catalog was not made from one. */
   readonly digest: string;
   /** The schedules of the configuration file. */
   readonly schedules: readonly ConfiguredSchedule[];
@@ -73,10 +74,11 @@ export class Catalog {
 
   /**
    * Returns the catalog that an agent is taken from in a replay with this configuration. An agent with an equal definition
-   * there runs as without a configuration, so that it keeps its variants.
+   * there runs as without a configuration, so that it keeps its variants. Call this only if the process `canReplay` with
+   * it.
    */
-  forReplay(agent: string, configuration: string | null): Catalog {
-    const named = configuration === null ? undefined : this.replayCatalogs.get(configuration);
+  forReplay(agent: string, configuration: ReplayConfiguration | null): Catalog {
+    const named = configuration === null ? undefined : this.replayCatalogs.get(configuration.name);
     const digest = named?.definitions.get(agent)?.digest;
     const isEqual = digest !== undefined && digest === this.definitions.get(agent)?.digest;
     return named?.agent(agent) && !isEqual ? named : this;
@@ -87,10 +89,14 @@ export class Catalog {
     return [...this.replayCatalogs].flatMap(([name, catalog]) => (catalog.agent(agent) ? [name] : []));
   }
 
-  /** Returns why this process runs no replay with this configuration; null if it can. */
-  lackOf(configuration: string | null): string | null {
-    if (configuration === null || this.replayCatalogs.has(configuration)) return null;
-    return `the replay takes agents from the configuration ${configuration}, which this process was not given at its start`;
+  /** Whether this process has the configuration that a replay takes agents from. */
+  canReplay(configuration: ReplayConfiguration | null): boolean {
+    return configuration === null || this.replayKeys.includes(configurationKey(configuration));
+  }
+
+  /** The keys of the configurations for replays of this process. */
+  get replayKeys(): string[] {
+    return [...this.replayCatalogs].flatMap(([name, { digest }]) => configurationKeys(name, digest));
   }
 
   /** Returns the same catalog with these configurations for replays. */

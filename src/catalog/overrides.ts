@@ -1,5 +1,6 @@
 import type { AgentDefinition } from './definitions.js';
 import type { AgentOverride } from './override-options.js';
+import type { ReplayConfiguration } from './replay-configuration.js';
 
 /** By the names of the agents. */
 export type Overrides = Readonly<Record<string, AgentOverride>>;
@@ -14,8 +15,8 @@ export const overrideOf = (overrides: Overrides | null, agent: string): AgentOve
 
 /** The differences of a replay from the configuration of the service. */
 export interface ReplayChanges {
-  /** The name of the configuration that agents are taken from. Null for none. */
-  configuration: string | null;
+  /** The configuration that agents are taken from. Null for none. */
+  configuration: ReplayConfiguration | null;
   overrides: Overrides | null;
 }
 
@@ -23,7 +24,7 @@ export const NO_CHANGES: ReplayChanges = { configuration: null, overrides: null 
 
 /** The differences of one agent in a replay. */
 export interface AgentChange {
-  configuration: string | null;
+  configuration: ReplayConfiguration | null;
   override: AgentOverride | null;
 }
 

@@ -53,7 +53,7 @@ export async function loadReplayCatalogs(
         engines: FILE_ENGINES,
         serverSchema: serverSettingsSchema,
         settings: () => settings,
-        spelledTypes: service.spelledTypes ?? {},
+        spelledTypes: service.spelled.types ?? {},
       });
       catalogs.set(name, await replayCatalog(file, loaded, service, FILE_ENGINES, environment));
     } catch (error) {

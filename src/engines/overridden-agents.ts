@@ -37,11 +37,11 @@ export class OverriddenAgents {
 
   /** `name`: an agent of the catalog. Returns null if nothing differs in it. Rejects with UnfitOverride. */
   async get(name: string, { configuration, override }: AgentChange): Promise<OverriddenAgent | null> {
-    const lack = this.catalog.lackOf(configuration);
-    if (lack !== null) throw new UnfitOverride(lack);
+    if (!this.catalog.canReplay(configuration))
+      throw new UnfitOverride(`this process does not have the configuration ${configuration!.name} of the replay`);
     const catalog = this.catalog.forReplay(name, configuration);
     if (catalog === this.catalog && override === null) return null;
-    const key = canonicalJson([catalog === this.catalog ? null : configuration, name, override]);
+    const key = canonicalJson([catalog === this.catalog ? null : configuration!.name, name, override]);
     const known = this.kept.get(key);
     if (known) return known;
     const prepared = this.prepare(catalog, name, override);

@@ -203,7 +203,7 @@ const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
 
 /** The rows of a queue that may be claimed. */
 export function readyRows<Row extends QueuedRow>(db: Reader, queue: Queue<Row>, queueName: Expression<string>) {
-  const { name, unless } = queue;
+  const { name, unless, needs } = queue;
   return (
     queue
       .select(db)
@@ -212,5 +212,13 @@ export function readyRows<Row extends QueuedRow>(db: Reader, queue: Queue<Row>, 
       .where('state', '=', sql.lit('pending' as const))
       .where('available_at', 'is', null)
       .$if(unless !== undefined, (some) => some.where(unless!, 'is', null))
+      .$if(needs !== undefined, (some) =>
+        some.where(({ eb, or }) =>
+          or([
+            eb(needs!.column, 'is', null),
+            ...(needs!.had.length > 0 ? [eb(needs!.column, 'in', needs!.had as never)] : []),
+          ]),
+        ),
+      )
   );
 }

@@ -21,6 +21,7 @@ describeInterfaceB(({ get, items, publish }) => {
       'slots',
       'paused',
       'no_process',
+      'no_configuration',
       'budget',
       'limit',
     ];

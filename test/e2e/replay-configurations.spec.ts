@@ -223,21 +223,26 @@ describe('a replay with another configuration', () => {
     expect(models.requests).toHaveLength(1);
   });
 
-  test('fails in a process that was not given its file', async () => {
+  test('waits for a process that was given its file, as it was when the replay began', async () => {
     await board.close();
     await start({ settings, role: SERVER });
     const id = await begin({ configuration: 'module' });
     await board.close();
-    await start();
-    await board.ended(id);
-    expect(await payload('WorkflowError', id)).toEqual([
-      expect.objectContaining({
-        failed_agent: 'reader',
-        error_type: 'override',
-        error_message:
-          'the replay takes agents from the configuration module, which this process was not given at its start',
-      }),
-    ]);
+    const changed = folder.write(
+      'changed/module.yaml',
+      `agents:${stamper(`{ kind: expression, expression: '{"stamp": "changed"}' }`)}`,
+    );
+    for (const replayConfigs of [[], [{ name: 'module', file: changed }]]) {
+      await start({ settings: { replayConfigs } });
+      // A later one would be claimed after it.
+      expect(await board.status(await replay({}))).toMatchObject({ state: 'completed' });
+      const { body } = await board.http.get(`/api/v1/correlations/${id}/waiting`).expect(200);
+      expect(body).toMatchObject({ state: 'active', items: [{ agent: 'reader', kind: 'no_configuration' }] });
+      await board.close();
+    }
+    await start({ settings });
+    expect(await board.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+    expect(await payload('Stamp', id)).toEqual([{ stamp: 'new When?' }]);
   });
 
   test('is refused unless a request has the name alone of one that was given, and stores nothing', async () => {

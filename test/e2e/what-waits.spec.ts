@@ -56,7 +56,7 @@ interface Waiting extends Page {
 const NOTHING = Object.fromEntries(
   [
     ['release', 'deadline', 'join', 'window', 'running', 'held', 'retry', 'ready', 'unclaimed', 'concurrency', 'limit'],
-    ['slots', 'paused', 'no_process', 'budget'],
+    ['slots', 'paused', 'no_process', 'no_configuration', 'budget'],
   ]
     .flat()
     .map((kind) => [kind, 0]),

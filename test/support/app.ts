@@ -67,7 +67,7 @@ const NO_AGENTS = 'agents: {}\n';
 export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'starling-test-')));
   const file = await writeFiles(folder, options);
-  const { catalog, server, spelledTypes } = await loadConfiguration(
+  const { catalog, server, spelled } = await loadConfiguration(
     file,
     options.environment ?? {},
     (options.agents ?? []) as AgentClass[],
@@ -80,7 +80,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     { databaseUrl: database.url, shutdownGraceMs: 2_000, createUi: false, dashboard: false },
     options.settings,
   );
-  const service = { file, catalog, spelledTypes };
+  const service = { file, catalog, spelled };
   const replayCatalogs = await loadReplayCatalogs(settings, service, options.environment ?? {});
   const logLines: Record<string, unknown>[] = [];
   const logger = pino(

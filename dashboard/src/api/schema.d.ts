@@ -1826,6 +1826,7 @@ export interface components {
             error?: string;
             usage?: components["schemas"]["UsageBody"];
             definition: components["schemas"]["ExperimentDefinitionBody"];
+            waiting_for_configurations?: string[];
             summary?: components["schemas"]["ExperimentSummaryBody"];
         };
         ListedExperimentBody: {
@@ -2522,7 +2523,7 @@ export interface components {
         };
         WaitingExecutionBody: {
             /** @enum {string} */
-            kind: "running" | "held" | "retry" | "ready" | "unclaimed" | "concurrency" | "slots" | "paused" | "no_process" | "budget" | "limit";
+            kind: "running" | "held" | "retry" | "ready" | "unclaimed" | "concurrency" | "slots" | "paused" | "no_process" | "no_configuration" | "budget" | "limit";
             /** Format: uuid */
             execution_id: string;
             agent: string;
@@ -2566,6 +2567,7 @@ export interface components {
                 slots: number;
                 paused: number;
                 no_process: number;
+                no_configuration: number;
                 budget: number;
                 limit: number;
             };

@@ -8,8 +8,10 @@ export type OriginKind = 'correlation' | 'experiment';
 interface ReplayOptions {
   /** Absent if the replay overrides nothing. */
   overrides?: Overrides;
-  /** Absent if all agents run as in the configuration of the service. */
+  /** The name. Absent if all agents run as in the configuration of the service. */
   configuration?: string;
+  /** That of the configuration when the replay began. */
+  configuration_digest?: string;
   /** Absent if the origin is a correlation. */
   origin_kind?: 'experiment';
   /**
@@ -26,7 +28,8 @@ export function replayOptionsText(
 ): string | null {
   const options: ReplayOptions = {
     ...(overrides !== null && { overrides }),
-    ...(configuration !== null && { configuration }),
+    ...(configuration !== null && { configuration: configuration.name }),
+    ...(configuration?.digest && { configuration_digest: configuration.digest }),
     ...(origin === 'experiment' && { origin_kind: origin }),
     ...(variantsFrom !== null && { variants_from: variantsFrom }),
   };
@@ -36,8 +39,8 @@ export function replayOptionsText(
 const optionsIn = (text: string | null): ReplayOptions => (text === null ? {} : (JSON.parse(text) as ReplayOptions));
 
 export function changesIn(text: string | null): ReplayChanges {
-  const { overrides = null, configuration = null } = optionsIn(text);
-  return { overrides, configuration };
+  const { overrides = null, configuration: name, configuration_digest: digest = null } = optionsIn(text);
+  return { overrides, configuration: name === undefined ? null : { name, digest } };
 }
 
 export const originKindIn = (text: string | null): OriginKind => optionsIn(text).origin_kind ?? 'correlation';

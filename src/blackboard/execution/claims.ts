@@ -56,7 +56,9 @@ export class Claims {
       const ranksIn = (agent: string): Rank[] | null => ranksOf(catalog.agent(agent));
       return new RowClaims(queue, { ...rules, find, inputsOf }, ranksIn, clock, unitOfWork);
     };
-    this.rows = rowsOf(EXECUTIONS, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
+    // While a new configuration for replays is rolled out, another process may have the one that a replay needs.
+    const runnable = { ...EXECUTIONS, needs: { column: 'configuration' as const, had: catalog.replayKeys } };
+    this.rows = rowsOf(runnable, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
     // The response to a client's claim reads the inputs while it is sent.
     this.unassigned = rowsOf(UNASSIGNED, async () => []);
   }

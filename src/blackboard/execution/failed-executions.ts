@@ -106,7 +106,10 @@ export class FailedExecutions {
   private async refusal(tx: Transaction, execution: RetriedExecution): Promise<string | null> {
     const { id, agent, closed, replay, replay_mode, replay_options } = execution;
     if (closed === 1) return isClosed(execution);
-    const definition = this.catalog.forReplay(agent, changesIn(replay_options).configuration).agent(agent);
+    const { configuration } = changesIn(replay_options);
+    // If this process does not have the configuration, the claim decides, in one that has it.
+    const canKnow = this.catalog.canReplay(configuration);
+    const definition = canKnow ? this.catalog.forReplay(agent, configuration).agent(agent) : undefined;
     if (replay_mode === 'shadow' && (replay > RUN || (definition && effectOf(definition) !== null))) {
       const why = replay === RECORDED ? 'took its failure from the record' : `does not run ${agent}`;
       return `Execution ${id} cannot be retried: its shadow replay ${why}`;

@@ -16,6 +16,7 @@ type ExecutionColumn =
   | 'subscription'
   | 'correlation_id'
   | 'state'
+  | 'configuration'
   | 'direct'
   | 'replay'
   | 'attempt'
@@ -146,6 +147,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.subscription',
       'executions.correlation_id',
       'executions.state',
+      'executions.configuration',
       'executions.direct',
       'executions.replay',
       'executions.attempt',

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Subscription } from '../../catalog/definitions.js';
+import { configurationName } from '../../catalog/replay-configuration.js';
 import { BASE } from '../../catalog/variants.js';
 import { listed } from '../../common/names-in-messages.js';
 import { toTimestamp } from '../../common/timestamp.js';
@@ -65,7 +66,7 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
 });
 
 function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
-  const { agent, state, replay, attempt, available_at, ended_at } = execution;
+  const { agent, state, configuration, replay, attempt, available_at, ended_at } = execution;
   const { error_message, cancelled_by, cached_from, skipped_for, superseded_by, variant } = execution;
   const { paused, waitsForBudget, assignee, claimed_by } = execution;
   const until = heldUntil(execution);
@@ -73,6 +74,8 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
   switch (state) {
     case 'pending':
       if (!known.hasAgent(agent)) return `waits, since no process has the agent ${agent}`;
+      if (!known.hasAgent(agent, configuration))
+        return `waits, since no process has the configuration ${configurationName(configuration!)} as it was when the replay began`;
       if (paused) return 'waits until the agent is resumed';
       if (waitsForBudget) return 'waits until there is room in its budget: running model calls may use the rest of it';
       if (limit !== undefined) return `waits for ${limit}`;

@@ -10,6 +10,8 @@ export interface Configured {
   agents: readonly string[];
   /** Agent → numbers of its subscriptions in which artifacts can wait. */
   subscriptions: Readonly<Record<string, readonly number[]>>;
+  /** The configurations that replays may name, as `configurationKey` names them. Without the worker role none. */
+  configurations: readonly string[];
   /** How many executions it may run at the same time. Null if that is unknown. */
   maxExecutions: number | null;
 }
@@ -37,8 +39,23 @@ export class KnownWork {
     return new Set(this.all.flatMap(({ agents }) => agents));
   }
 
-  hasAgent(name: string): boolean {
-    return this.all.some(({ agents }) => agents.includes(name));
+  /** Whether a process has the agent and the configuration that its replay takes agents from (`configurationKey`). */
+  hasAgent(name: string, configuration: string | null = null): boolean {
+    return this.all.some(
+      ({ agents, configurations }) =>
+        agents.includes(name) && (configuration === null || configurations.includes(configuration)),
+    );
+  }
+
+  /** Whether a process with the worker role has the configuration that replays take agents from. */
+  hasConfiguration(key: string): boolean {
+    return this.all.some(({ configurations }) => configurations.includes(key));
+  }
+
+  /** The configurations for replays that other processes have and this process does not have. */
+  get configurationsElsewhere(): string[] {
+    const elsewhere = new Set(this.others.flatMap(({ configurations }) => configurations));
+    return [...elsewhere].filter((key) => !this.own.configurations.includes(key));
   }
 
   /**

@@ -44,13 +44,16 @@ export const findProcesses = (db: Reader, now: number | null): Promise<ProcessRo
     .execute();
 
 /** The part of a registration that other processes use. */
-export type OtherProcess = Pick<ProcessRow, 'id' | 'roles' | 'agents' | 'subscriptions' | 'max_executions'>;
+export type OtherProcess = Pick<
+  ProcessRow,
+  'id' | 'roles' | 'agents' | 'subscriptions' | 'replay_configurations' | 'max_executions'
+>;
 
 /** Finds what the other processes have that have not expired at `now` (epoch ms). */
 export const findOthers = (db: Reader, own: string, now: number): Promise<OtherProcess[]> =>
   db
     .selectFrom('processes')
-    .select(['id', 'roles', 'agents', 'subscriptions', 'max_executions'])
+    .select(['id', 'roles', 'agents', 'subscriptions', 'replay_configurations', 'max_executions'])
     .where('seen_until', '>', now)
     .where('id', '<>', own)
     .execute();

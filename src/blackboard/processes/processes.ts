@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { configurationKeys } from '../../catalog/replay-configuration.js';
 import { Clock } from '../../common/clock.js';
 import { newId } from '../../common/ids.js';
 import { Role } from '../../common/role.js';
@@ -29,8 +30,8 @@ import {
 export const PROCESSES = 'processes';
 
 /**
- * The live processes, and the agents and subscriptions of each. They differ while a new configuration is rolled out:
- * another process may run an agent that this one does not have.
+ * The live processes, and the agents, the subscriptions and the configurations for replays of each. They differ while a
+ * new configuration is rolled out: another process may run an agent that this one does not have.
  */
 @Injectable()
 export class Processes {
@@ -136,6 +137,7 @@ export class Processes {
       worker: this.role.worker,
       agents: this.agents,
       subscriptions: this.subscriptions,
+      configurations: this.role.worker ? this.catalog.replayKeys : [],
       maxExecutions: this.settings.maxConcurrentExecutions,
     };
     if (!this.unitOfWork.isShared) return new KnownWork(own, []);
@@ -190,6 +192,7 @@ export class Processes {
       roles: JSON.stringify(rolesOf(this.role)),
       version: VERSION,
       configuration: this.catalog.digest,
+      replay_configurations: JSON.stringify(this.replayConfigurations),
       max_executions: this.settings.maxConcurrentExecutions,
       started_at: this.startedAt,
       seen_at: now,
@@ -201,6 +204,12 @@ export class Processes {
   private get agents(): string[] {
     const had = this.role.worker ? this.catalog.agents : this.catalog.agents.filter(isExternal);
     return had.map(({ name }) => name);
+  }
+
+  /** Name → digest. Without the worker role a process runs no replay. */
+  private get replayConfigurations(): Record<string, string> {
+    if (!this.role.worker) return {};
+    return Object.fromEntries([...this.catalog.replayCatalogs].map(([name, { digest }]) => [name, digest]));
   }
 
   /** Joins and windows need timers, which a process without the worker role never fires. */
@@ -215,10 +224,14 @@ export class Processes {
 
 const rolesOf = ({ api, worker }: Role): string[] => [...(api ? ['server'] : []), ...(worker ? ['worker'] : [])];
 
-const configuredOf = ({ id, roles, agents, subscriptions, max_executions }: OtherProcess): Configured => ({
+const keysOf = (replayConfigurations: Record<string, string>): string[] =>
+  Object.entries(replayConfigurations).flatMap(([name, digest]) => configurationKeys(name, digest));
+
+const configuredOf = ({ id, roles, agents, max_executions, ...lists }: OtherProcess): Configured => ({
   id,
   worker: (JSON.parse(roles) as string[]).includes('worker'),
   agents: JSON.parse(agents) as string[],
-  subscriptions: JSON.parse(subscriptions) as Record<string, number[]>,
+  subscriptions: JSON.parse(lists.subscriptions) as Record<string, number[]>,
+  configurations: keysOf(JSON.parse(lists.replay_configurations) as Record<string, string>),
   maxExecutions: max_executions,
 });

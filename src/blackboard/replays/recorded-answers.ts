@@ -39,14 +39,15 @@ export class RecordedAnswers {
     private readonly clock: Clock,
   ) {}
 
-  /** Returns the recorded execution, or a failure that says why there is none. */
+  /**
+   * Returns the recorded execution, or a failure that says why there is none. Call this only if this process has the
+   * configuration of the execution.
+   */
   async find(
     execution: Unanswered,
     agent: AgentDefinition,
     parsing: Parsing,
   ): Promise<RecordedAnswer | ExecutionFailure> {
-    const lacking = this.catalog.lackOf(changesIn(execution.replay_options).configuration);
-    if (lacking !== null) return { type: 'override', message: lacking, isFinal: true };
     const { reader } = this.unitOfWork;
     const { id, origin, batch, correlation_id: replay } = execution;
     // The attempts of the record would be mixed with its own.

@@ -70,8 +70,7 @@ export class Records {
     mode: ReplayMode,
     { configuration, overrides }: ReplayChanges,
   ): Promise<CurrentAgents> {
-    const lack = this.catalog.lackOf(configuration);
-    if (lack !== null) throw new DomainError('conflict', lack);
+    if (!this.catalog.canReplay(configuration)) throw lacksConfiguration(configuration!.name);
     const { reader } = this.unitOfWork;
     const { agents } = this.catalog;
     const catalogOf = (agent: string): Catalog => this.catalog.forReplay(agent, configuration);
@@ -92,6 +91,9 @@ export class Records {
     };
   }
 }
+
+const lacksConfiguration = (name: string): DomainError =>
+  new DomainError('conflict', `The process that got this request does not have the configuration ${name}`);
 
 const isAsked = (agent: AgentDefinition | undefined): boolean =>
   agent !== undefined && modelOf(agent) !== null && effectOf(agent) === null;

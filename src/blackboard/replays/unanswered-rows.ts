@@ -26,7 +26,8 @@ export type Unanswered = NonNullable<Awaited<ReturnType<typeof findUnanswered>>>
 
 export const findUnanswered = (db: Reader, id: string) =>
   unanswered(db, id)
-    .select(['executions.id', 'agent', 'correlation_id', 'direct', 'batch', 'attempt', 'round', INPUT_BYTES])
+    .select(['executions.id', 'agent', 'correlation_id', 'direct', 'batch', 'attempt', 'round', 'configuration'])
+    .select(INPUT_BYTES)
     .select(({ selectFrom }) =>
       selectFrom('correlations')
         .select('origin')

@@ -3,11 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
 import { changeOf } from '../../catalog/overrides.js';
+import { configurationKey, type ReplayConfiguration } from '../../catalog/replay-configuration.js';
 import { variantFor } from '../../catalog/variants.js';
 import { newId } from '../../common/ids.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { mayHaveEffects } from '../../engines/effects.js';
-import { externalWork } from '../../engines/external/external-work.js';
+import { externalWork, isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { NEVER } from '../../queue/queue.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
@@ -147,7 +148,13 @@ export class ExecutionQueue {
   private async insertPending(tx: Transaction, row: NewExecutionRow): Promise<void> {
     await insertExecutions(tx.db, [{ ...row, state: 'pending' }]);
     this.backlog.changed(tx, 1);
-    if (row.available_at === null) tx.whenVisible(() => this.signals.executionReady.publish(row.agent));
+    if (row.available_at === null) tx.whenVisible(() => this.wakeClaims(row));
+  }
+
+  private wakeClaims({ agent, configuration }: NewExecutionRow): void {
+    const { executionReady } = this.signals;
+    if (configuration === null || this.catalog.replayKeys.includes(configuration)) executionReady.publish(agent);
+    else executionReady.publishElsewhere(agent);
   }
 
   /** The database decides whether it may run (`insertRunning`). Nothing else of the transaction depends on that. */
@@ -205,16 +212,26 @@ export class ExecutionQueue {
   }
 
   /** A shadow replay runs no agent that may change something outside. */
-  private mustNotRun({ subscription, correlation }: NewExecution): boolean {
+  private mustNotRun(execution: NewExecution): boolean {
+    const { subscription, correlation } = execution;
     if (correlation.replay_mode !== 'shadow') return false;
     const { agent } = subscription;
-    const { configuration } = changesIn(correlation.replay_options);
+    const configuration = this.configurationOf(execution);
+    // The claim decides, in a process that has the configuration.
+    if (!this.catalog.canReplay(configuration)) return false;
     return mayHaveEffects(this.catalog.forReplay(agent, configuration).agent(agent));
+  }
+
+  /** The configuration that a process needs to run it. External agents are those of the service in each configuration. */
+  private configurationOf({ subscription, correlation }: NewExecution): ReplayConfiguration | null {
+    if (isExternal(this.catalog.agent(subscription.agent))) return null;
+    return changesIn(correlation.replay_options).configuration;
   }
 
   private rowOf(execution: NewExecution, now: number): Omit<NewExecutionRow, keyof QueueValues | keyof QueuePlace> {
     const { subscription, correlation, direct } = execution;
     const mustNotRun = this.mustNotRun(execution);
+    const configuration = this.configurationOf(execution);
     const work = mustNotRun ? null : externalWork(this.catalog.agent(subscription.agent));
     return {
       id: newId(),
@@ -232,6 +249,7 @@ export class ExecutionQueue {
       traceparent: correlation.workTraceparent,
       assignee: work?.assignee ?? null,
       due_at: work?.due ? now + work.due.afterMs : null,
+      configuration: configuration && configurationKey(configuration),
       created_at: now,
     };
   }

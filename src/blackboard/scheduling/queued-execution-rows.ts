@@ -23,6 +23,7 @@ const COLUMNS = [
   'traceparent',
   'assignee',
   'due_at',
+  'configuration',
   'limit_keys',
   'blocked_on',
   'fair_key',

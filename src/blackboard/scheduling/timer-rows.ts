@@ -9,8 +9,8 @@ import type { KnownWork } from '../processes/known-work.js';
 export type Timer = Selectable<TimersTable>;
 
 /**
- * `due_at` of a timer that waits for a process with its agent or subscription. The time never comes, so looking for due
- * timers does not read it.
+ * `due_at` of a timer that waits for a process with its agent, subscription or configuration. The time never comes, so
+ * looking for due timers does not read it.
  */
 const PARKED_AT = Number.MAX_SAFE_INTEGER;
 
@@ -50,7 +50,7 @@ export async function countReleases(db: Reader): Promise<number> {
   return count;
 }
 
-/** Finds due timers in order of time, without those whose agent or subscription only other processes have. */
+/** Finds due timers in order of time, without those whose agent, subscription or configuration only other processes have. */
 export const findDueTimers = (db: Reader, now: number, limit: number, known: KnownWork): Promise<Timer[]> =>
   firedHere(known, db.selectFrom('timers').selectAll().where('due_at', '<=', now))
     .orderBy('due_at')
@@ -142,12 +142,32 @@ export async function wakeExecutionTimers({ db }: Transaction, agents: readonly 
 
 type Timers<Row> = SelectQueryBuilder<Schema, 'timers', Row>;
 
-function firedHere<Row>({ agentsElsewhere, subscriptionsElsewhere }: KnownWork, timers: Timers<Row>): Timers<Row> {
+function firedHere<Row>(
+  { agentsElsewhere, subscriptionsElsewhere, configurationsElsewhere }: KnownWork,
+  timers: Timers<Row>,
+): Timers<Row> {
   let fired = timers;
   if (agentsElsewhere.length > 0) fired = withoutAgents(fired, agentsElsewhere);
   if (subscriptionsElsewhere.length > 0) fired = withoutSubscriptions(fired, subscriptionsElsewhere);
+  if (configurationsElsewhere.length > 0) fired = withoutConfigurations(fired, configurationsElsewhere);
   return fired;
 }
+
+/** Only an answer from the record needs the configuration of a replay. */
+const withoutConfigurations = <Row>(timers: Timers<Row>, configurations: readonly string[]): Timers<Row> =>
+  timers.where(({ not, and, eb, exists, selectFrom }) =>
+    not(
+      and([
+        eb('timers.kind', '=', 'answer'),
+        exists(
+          selectFrom('executions')
+            .select('executions.id')
+            .whereRef('executions.id', '=', 'timers.subject')
+            .where('executions.configuration', 'in', configurations),
+        ),
+      ]),
+    ),
+  );
 
 const withoutAgents = <Row>(timers: Timers<Row>, agents: readonly string[]): Timers<Row> =>
   timers

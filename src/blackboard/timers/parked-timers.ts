@@ -17,8 +17,8 @@ import type { NeededByTimer } from './timer-handler.js';
 const AT_ONCE = 200;
 
 /**
- * Timers that were due while no process had their agent or subscription. They wait behind all other timers until a
- * process has it. Among the due timers, every query for timers to fire would read them again.
+ * Timers that were due while no process had their agent, subscription or configuration. They wait behind all other timers
+ * until a process has it. Among the due timers, every query for timers to fire would read them again.
  */
 @Injectable()
 export class ParkedTimers {
@@ -76,5 +76,8 @@ export class ParkedTimers {
   }
 }
 
-const isKnown = (known: KnownWork, { agent, subscription }: NeededByTimer): boolean =>
-  subscription === null ? known.hasWorkerOf(agent) : known.hasSubscription({ agent, subscription });
+function isKnown(known: KnownWork, needed: NeededByTimer): boolean {
+  if ('configuration' in needed) return known.hasConfiguration(needed.configuration);
+  const { agent, subscription } = needed;
+  return subscription === null ? known.hasWorkerOf(agent) : known.hasSubscription({ agent, subscription });
+}

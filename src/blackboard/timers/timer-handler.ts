@@ -23,13 +23,16 @@ export interface TimerWork {
   run: (tx: Transaction, changes: CorrelationChanges) => Promise<void>;
 }
 
-/** This process does not have the agent or subscription of the timer. */
+/** This process does not have the agent, the subscription or the configuration of the timer. */
 export interface NotHere {
   needs: NeededByTimer;
 }
 
-/** A process needs this to fire a timer: a subscription, or an agent if the timer belongs to no subscription. */
-export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null };
+/**
+ * A process needs this to fire a timer: a subscription, or an agent if the timer belongs to no subscription, or the
+ * configuration of a replay (`configurationKey`).
+ */
+export type NeededByTimer = SubscriptionPlace | { agent: string; subscription: null } | { configuration: string };
 
 /** For a timer whose work another process has done already. */
 export const NOTHING: TimerWork = { lockKeys: [], run: () => Promise.resolve() };

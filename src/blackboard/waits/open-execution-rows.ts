@@ -8,6 +8,8 @@ import { NEVER } from '../../queue/queue.js';
 export interface OpenState {
   agent: string;
   state: ExecutionState;
+  /** The configuration that a process needs to run it (`configurationKey`). */
+  configuration: string | null;
   /** Whether it waits for the time of its next attempt, or for a budget. */
   delayed: number;
   /** Whether a process has its lease. */
@@ -40,9 +42,17 @@ const openOf = (db: Reader, correlationId: string, after: number) =>
 
 export const countOpen = (db: Reader, correlationId: string): Promise<(OpenState & { count: number })[]> =>
   openOf(db, correlationId, 0)
-    .select(['executions.agent', 'executions.state', DELAYED, OWNED, BUDGET, LIMITED])
+    .select(['executions.agent', 'executions.state', 'executions.configuration', DELAYED, OWNED, BUDGET, LIMITED])
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .groupBy(['executions.agent', 'executions.state', 'delayed', 'owned', 'budget', 'limited'])
+    .groupBy([
+      'executions.agent',
+      'executions.state',
+      'executions.configuration',
+      'delayed',
+      'owned',
+      'budget',
+      'limited',
+    ])
     .execute();
 
 const COLUMNS = [
@@ -50,6 +60,7 @@ const COLUMNS = [
   'id',
   'agent',
   'state',
+  'configuration',
   'attempt',
   'assignee',
   'claimed_by',

@@ -76,11 +76,12 @@ export class OpenExecutions {
   }
 
   private kindOf(
-    { agent, state, delayed, owned, budget, limited }: OpenState,
+    { agent, state, configuration, delayed, owned, budget, limited }: OpenState,
     { known, paused, usedUp }: Obstacles,
   ): Kind {
     if (state === 'running') return owned === 1 ? 'running' : 'held';
     if (!known.hasAgent(agent)) return 'no_process';
+    if (!known.hasAgent(agent, configuration)) return 'no_configuration';
     if (paused.has(agent)) return 'paused';
     if (budget === 1) return 'budget';
     if (limited === 1) return 'limit';

@@ -5,8 +5,8 @@ import type { CorrelationState, JoinGroupsTable } from '../../database/schema.js
  * Why an execution has not ended. `running`: a process runs it. `held`: a client has claimed it, or a remote agent
  * answers later. The others are pending: until the time of a retry, until a process claims it (`ready`), until a client
  * claims it (`unclaimed`), until a slot of its agent (`concurrency`) or of a process (`slots`) is free, until its agent
- * is resumed, until a process has its agent, until there is room in a budget, or until a
- * limit has room.
+ * is resumed, until a process has its agent, until one has the configuration of its replay, until there is room in a
+ * budget, or until a limit has room.
  */
 export const EXECUTION_WAITS = [
   'running',
@@ -18,6 +18,7 @@ export const EXECUTION_WAITS = [
   'slots',
   'paused',
   'no_process',
+  'no_configuration',
   'budget',
   'limit',
 ] as const;

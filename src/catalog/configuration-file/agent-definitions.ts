@@ -10,6 +10,7 @@ import { sorted } from './configuration-digest.js';
 export interface Spelled {
   agents?: Record<string, unknown> | null;
   types?: Record<string, unknown> | null;
+  models?: Record<string, unknown> | null;
 }
 
 /** Returns the definition of an agent, as `storedDefinition` makes it, and those with other options of its engine. */

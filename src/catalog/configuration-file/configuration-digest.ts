@@ -8,10 +8,14 @@ import { createHash } from 'node:crypto';
  */
 export function configurationDigest(file: unknown, classes: readonly unknown[]): string {
   const configuration = { ...(file as object | null), server: null };
-  return `sha256:${createHash('sha256')
-    .update(JSON.stringify([sorted(configuration), sorted(classes)]))
-    .digest('hex')}`;
+  return digestOf([configuration, classes]);
 }
+
+/** Returns `sha256:` and 64 hexadecimal digits, which do not depend on the order of keys. */
+export const digestOf = (value: unknown): string =>
+  `sha256:${createHash('sha256')
+    .update(JSON.stringify(sorted(value)))
+    .digest('hex')}`;
 
 /** Returns the same JSON with sorted keys. `within` has the values around this one, because a YAML alias may refer to a value that contains it. */
 export function sorted(value: unknown, within: readonly unknown[] = []): unknown {

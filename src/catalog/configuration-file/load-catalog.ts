@@ -55,8 +55,8 @@ export interface LoadedCatalog extends ConfigurationSource {
   warnings: Diagnostic[];
   /** Absolute path of the configuration file's folder, where relative module paths start. */
   baseDirectory: string;
-  /** The declared types, with variables as the file spells them. */
-  spelledTypes: Spelled['types'];
+  /** The content of the file, with variables as it spells them. */
+  spelled: Spelled;
 }
 
 /** Reads the configuration file and the agents that are classes. Throws CatalogError with all problems. */
@@ -106,7 +106,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const definitions = definitionsOf(sources, checks, { ...spelled, types: spelledTypes });
   const catalog = new Catalog(types, agents, baseDirectory, { ...further, definitions });
   addCatalogWarnings(catalog, Object.keys(configuration.types ?? {}), parsed, warnings);
-  return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory, spelledTypes };
+  return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory, spelled };
 }
 
 /** By the names of the agents. */

@@ -2,11 +2,14 @@ import { canonicalJson, type JsonValue } from '../../common/json.js';
 import { Catalog } from '../catalog.js';
 import type { AgentDefinition } from '../definitions.js';
 import { CatalogError, Diagnostics } from '../diagnostics.js';
+import type { AgentCode } from '../stored-definition.js';
+import type { Spelled } from './agent-definitions.js';
+import { digestOf } from './configuration-digest.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
 import type { LoadedCatalog } from './load-catalog.js';
 
 /** The configuration of the service. `file` is for messages. */
-export interface ServiceCatalog extends Pick<LoadedCatalog, 'catalog' | 'spelledTypes'> {
+export interface ServiceCatalog extends Pick<LoadedCatalog, 'catalog' | 'spelled'> {
   file: string;
 }
 
@@ -16,7 +19,7 @@ export interface ServiceCatalog extends Pick<LoadedCatalog, 'catalog' | 'spelled
  */
 export async function replayCatalog(
   file: string,
-  { catalog: own, placeOf, server }: LoadedCatalog,
+  { catalog: own, spelled, placeOf, server }: LoadedCatalog,
   service: ServiceCatalog,
   engines: readonly EngineKind[],
   environment: EngineChecks['environment'],
@@ -24,7 +27,7 @@ export async function replayCatalog(
   const errors = new Diagnostics();
   const agents = withTimeouts(own, service.catalog);
   compare({ agents, types: own.types }, service, errors);
-  const catalog = merged(agents, own, service.catalog);
+  const catalog = merged(agents, own, spelled, service.catalog);
   if (errors.empty) await checkEngines(catalog, engines, environment, errors);
   if (!errors.empty) throw new CatalogError(file, errors.toDiagnostics(placeOf), { server, placeOf });
   return catalog;
@@ -88,7 +91,8 @@ const textOf = (value: unknown): string => canonicalJson(JSON.parse(JSON.stringi
  */
 function merged(
   agents: readonly AgentDefinition[],
-  { models, digest, definitions: own, baseDirectory }: Catalog,
+  { models, definitions: own, baseDirectory }: Catalog,
+  spelled: Spelled,
   service: Catalog,
 ): Catalog {
   const taken = agents.flatMap(({ name, engine, timeoutMs }) => {
@@ -98,7 +102,22 @@ function merged(
   const variants = new Map<string, never>();
   const definitions = new Map([...own].map(([name, definition]) => [name, { ...definition, variants }]));
   const { types, budget, limits } = service;
+  const digest = digestOfTaken(taken, own, spelled);
   return new Catalog(types, taken, baseDirectory, { models, budget, limits, digest, definitions });
+}
+
+/** Covers all that replays take from the file, so that the work of a replay can be left to processes with the same. */
+function digestOfTaken(
+  taken: readonly AgentDefinition[],
+  definitions: Catalog['definitions'],
+  { agents, models = null }: Spelled,
+): string {
+  const parts = taken.map(({ name }) => {
+    const { engine, timeout = null } = agents![name] as { engine: unknown; timeout?: string };
+    const { files, packages } = JSON.parse(definitions.get(name)!.definition) as AgentCode;
+    return [name, { engine, timeout, files, packages }] as const;
+  });
+  return digestOf([Object.fromEntries(parts), models]);
 }
 
 /** Budgets, for example, are those of the service, and need prices of the models. */

@@ -32,6 +32,7 @@ import { heldLimits } from './0023-held-limits.js';
 import { experiments } from './0024-experiments.js';
 import { variants } from './0025-variants.js';
 import { forgottenBreakers } from './0026-forgotten-breakers.js';
+import { replayConfigurations } from './0027-replay-configurations.js';
 import { deferredLeases } from './0028-deferred-leases.js';
 import type { NumberedMigration } from './migration.js';
 
@@ -65,6 +66,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   experiments,
   variants,
   forgottenBreakers,
+  replayConfigurations,
   deferredLeases,
 ];
 

@@ -85,6 +85,11 @@ export interface ExecutionsTable {
   error_stack: Generated<string | null>;
   /** The group of its failure (src/common/failure-group.ts). Null unless it has failed. */
   failure_group: Generated<string | null>;
+  /**
+   * The configuration that its replay takes agents from (`configurationKey`). A process needs it to run the execution. Null
+   * for none, and for external agents.
+   */
+  configuration: Generated<string | null>;
   /** The digest of the agent's definition that its last attempt had. Null before its end, and if it is not known. */
   definition: Generated<string | null>;
   /**

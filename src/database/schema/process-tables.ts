@@ -21,6 +21,8 @@ export interface ProcessesTable {
   version: string;
   /** Digest of its configuration. */
   configuration: string;
+  /** JSON object: the digest of each configuration that replays may name, by its name. */
+  replay_configurations: Generated<string>;
   /** How many executions it may run at the same time. Null if it did not register this. */
   max_executions: Generated<number | null>;
   started_at: number;

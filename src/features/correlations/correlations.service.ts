@@ -46,7 +46,7 @@ export class CorrelationsService {
     return {
       ...statusBody(row, lacking!),
       ...(row.origin !== null && { origin_kind: originKindIn(row.replay_options) }),
-      ...(configuration !== null && { configuration }),
+      ...(configuration !== null && { configuration: configuration.name }),
       ...(overrides && { overrides }),
     };
   }

@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import { Diagnostics, type Path } from '../../catalog/diagnostics.js';
 import type { ReplayChanges } from '../../catalog/overrides.js';
+import type { ReplayConfiguration } from '../../catalog/replay-configuration.js';
 import { meant, unknownType } from '../../catalog/unknown-names.js';
 import { checkExpression } from '../../cel/language/expression-check.js';
 import { SCORER_VARIABLES } from '../../cel/language/variable-uses.js';
@@ -139,23 +140,26 @@ export class DefinitionChecks {
     { data, expected, variants, scorers }: Form,
   ): Promise<Definition> {
     const checked: Variant[] = [];
+    const digests: Record<string, string> = {};
     for (const [index, variant] of variants.entries()) {
       const { name, agent } = variant;
       const { configuration, overrides } = await this.checkedChanges(variant, mode, index);
       const run = agent ?? data.agent;
       if (configuration !== null && run !== undefined) this.checkRun(run, configuration, mode, index);
+      if (configuration?.digest) digests[configuration.name] = configuration.digest;
       checked.push({
         name,
         ...(agent !== undefined && { agent }),
-        ...(configuration !== null && { configuration }),
+        ...(configuration !== null && { configuration: configuration.name }),
         ...(overrides && { overrides }),
       });
     }
-    return { data: dataSetOf(data), expected, output, mode, variants: checked, scorers, seed };
+    const configurations = Object.keys(digests).length > 0 ? { configurations: digests } : {};
+    return { data: dataSetOf(data), expected, output, mode, variants: checked, ...configurations, scorers, seed };
   }
 
   /** Checks the agent that runs the rows of a CSV, which may have effects only in this configuration. */
-  private checkRun(name: string, configuration: string, mode: ReplayMode, index: number): void {
+  private checkRun(name: string, configuration: ReplayConfiguration, mode: ReplayMode, index: number): void {
     const agent = this.catalog.forReplay(name, configuration).agent(name);
     const effect = agent && mode === 'shadow' ? effectOf(agent) : null;
     if (effect === null) return;

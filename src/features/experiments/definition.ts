@@ -1,4 +1,5 @@
 import type { Overrides, ReplayChanges } from '../../catalog/overrides.js';
+import type { ReplayConfiguration } from '../../catalog/replay-configuration.js';
 import type { ReplayMode } from '../../database/schema.js';
 
 /** The variants and scorers of an experiment, as they are stored. */
@@ -10,6 +11,8 @@ export interface Definition {
   mode: ReplayMode;
   variants: readonly Variant[];
   scorers: readonly Scorer[];
+  /** The digest of each configuration that variants name, by its name. Absent if none does. */
+  configurations?: Readonly<Record<string, string>>;
   /** The random numbers of the summary depend on it. */
   seed: number;
 }
@@ -47,9 +50,20 @@ export interface Variant {
 }
 
 /** Returns how the correlations of a variant differ from the configuration of the service. */
-export const changesOf = ({ configuration, overrides }: Variant): ReplayChanges => ({
-  configuration: configuration ?? null,
+export const changesOf = (definition: Definition, { configuration, overrides }: Variant): ReplayChanges => ({
+  configuration: configuration === undefined ? null : configurationIn(definition, configuration),
   overrides: overrides ?? null,
+});
+
+/** Returns the configurations that the variants need. */
+export const configurationsIn = (definition: Definition): ReplayConfiguration[] => {
+  const names = new Set(definition.variants.flatMap(({ configuration }) => configuration ?? []));
+  return [...names].map((name) => configurationIn(definition, name));
+};
+
+const configurationIn = ({ configurations }: Definition, name: string): ReplayConfiguration => ({
+  name,
+  digest: configurations?.[name] ?? null,
 });
 
 export const SCORER_KINDS = ['latency', 'cost', 'equals', 'contains', 'cel', 'judge'] as const;

@@ -1,11 +1,13 @@
 import { Injectable } from '@nestjs/common';
 
+import { Processes } from '../../blackboard/processes/processes.js';
+import { configurationKey } from '../../catalog/replay-configuration.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import { notFromEarlierPage, partsOf } from '../../common/page-cursor.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { nextPage } from '../../http/dto/page.js';
 import { usageField } from '../../http/dto/usage-body.js';
-import type { Definition } from './definition.js';
+import { configurationsIn, type Definition } from './definition.js';
 import type { ExperimentBody, ExperimentListBody, ExperimentListQuery } from './dto/experiment-body.js';
 import type {
   ExperimentRowBody,
@@ -31,6 +33,7 @@ export class ExperimentQueriesService {
     private readonly experiments: ExperimentsRepository,
     private readonly rows: ExperimentRowsRepository,
     private readonly trials: TrialsRepository,
+    private readonly processes: Processes,
   ) {}
 
   async list({ state, limit, offset }: ExperimentListQuery): Promise<ExperimentListBody> {
@@ -43,7 +46,18 @@ export class ExperimentQueriesService {
 
   /** Throws DomainError `not_found`. */
   async get(id: string): Promise<ExperimentBody> {
-    return experimentBody(await this.find(id));
+    const experiment = await this.find(id);
+    const lacking = await this.lacking(experiment);
+    return { ...experimentBody(experiment), ...(lacking.length > 0 && { waiting_for_configurations: lacking }) };
+  }
+
+  /** The names of the configurations that it waits for. */
+  private async lacking(experiment: WholeExperiment): Promise<string[]> {
+    if (experiment.state !== 'running') return [];
+    const needed = configurationsIn(definitionOf(experiment));
+    if (needed.length === 0) return [];
+    const known = await this.processes.known();
+    return needed.filter((each) => !known.hasConfiguration(configurationKey(each))).map(({ name }) => name);
   }
 
   /** Throws DomainError `not_found`, or `invalid` if `after` is not from an earlier page. */

@@ -7,6 +7,7 @@ import { Admission } from '../../blackboard/publishing/admission.js';
 import { type Invocation, Invocations } from '../../blackboard/publishing/invocations.js';
 import { Originals } from '../../blackboard/replays/originals.js';
 import { Replays } from '../../blackboard/replays/replays.js';
+import { Catalog } from '../../catalog/catalog.js';
 import { NO_CHANGES } from '../../catalog/overrides.js';
 import { DomainError, isUnavailable } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
@@ -26,13 +27,14 @@ export interface TrialPlan {
   correlationId: string;
 }
 
-/** `later`: the service has no room for it now. A text says why it can never begin. */
+/** `later`: the service has no room for it now, or another process has its configuration. A text says why it can never begin. */
 export type Begun = 'begun' | 'later' | { problem: string };
 
 /** Begins the correlations of trials and of judges. They are replays, so that they are kept apart from live work. */
 @Injectable()
 export class TrialStarts {
   constructor(
+    private readonly catalog: Catalog,
     private readonly admission: Admission,
     private readonly originals: Originals,
     private readonly replays: Replays,
@@ -43,8 +45,10 @@ export class TrialStarts {
 
   /** Does nothing if the trial has begun. */
   begin(plan: TrialPlan, lock: SchedulerLock): Promise<Begun> {
-    const { row, correlationId } = plan;
+    const { definition, row, variant, correlationId } = plan;
     if (row.problem !== null) return Promise.resolve({ problem: row.problem });
+    // A process that has the configuration begins it when it has the lock.
+    if (!this.catalog.canReplay(changesOf(definition, variant).configuration)) return Promise.resolve('later');
     return this.once(correlationId, () =>
       row.inputs === null ? this.replay(plan, lock) : this.run(plan, row.inputs, lock),
     );
@@ -85,10 +89,8 @@ export class TrialStarts {
     }
   }
 
-  private async replay(
-    { definition: { mode }, row, variant, correlationId }: TrialPlan,
-    lock: SchedulerLock,
-  ): Promise<void> {
+  private async replay({ definition, row, variant, correlationId }: TrialPlan, lock: SchedulerLock): Promise<void> {
+    const { mode } = definition;
     const origin = row.origin!;
     const original =
       row.origin_kind === 'artifact'
@@ -97,7 +99,7 @@ export class TrialStarts {
     await this.replays.begin({
       original,
       mode,
-      changes: changesOf(variant),
+      changes: changesOf(definition, variant),
       correlationId,
       inTransaction: (tx) => holding(tx, lock),
     });
@@ -105,15 +107,17 @@ export class TrialStarts {
 
   /** Nothing is recorded for a row of a CSV, so all its agents run. */
   private async run(
-    { experimentId, definition: { data, mode }, row, variant, correlationId }: TrialPlan,
+    { experimentId, definition, row, variant, correlationId }: TrialPlan,
     inputs: string,
     lock: SchedulerLock,
   ): Promise<void> {
+    const { data, mode } = definition;
+    const changes = changesOf(definition, variant);
     const agent = variant.agent ?? (data.kind === 'csv' ? data.agent : '');
     const replay: ReplayColumns = {
       origin: experimentId,
       replay_mode: mode,
-      replay_options: replayOptionsText(changesOf(variant), { origin: 'experiment', variantsFrom: variantsOf(row) }),
+      replay_options: replayOptionsText(changes, { origin: 'experiment', variantsFrom: variantsOf(row) }),
     };
     const how = { firstId: newId(), background: true, replay };
     await this.invoke(this.invocations.prepareRun(agent, JSON.parse(inputs) as JsonObject, correlationId, how), lock);

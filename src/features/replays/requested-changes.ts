@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
 
+import { Processes } from '../../blackboard/processes/processes.js';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { formatPath } from '../../catalog/diagnostics.js';
 import type { Overrides, ReplayChanges } from '../../catalog/overrides.js';
+import { configurationKey, type ReplayConfiguration } from '../../catalog/replay-configuration.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
@@ -28,18 +30,26 @@ export class RequestedChanges {
   constructor(
     private readonly catalog: Catalog,
     private readonly checks: OverrideChecks,
+    private readonly processes: Processes,
   ) {}
 
-  /** Throws DomainError `invalid` with the first problem. */
+  /** Throws DomainError `invalid` with the first problem, or `conflict` if only another process has the configuration. */
   async check({ configuration, overrides }: GivenChanges, mode: ReplayMode): Promise<ReplayChanges> {
-    const named = configuration === undefined ? null : this.configurationOf(configuration);
+    const named = configuration === undefined ? null : await this.configurationOf(configuration);
     return { configuration: named, overrides: await this.overridesOf(overrides, mode, named) };
   }
 
-  private configurationOf(given: unknown): string {
+  private async configurationOf(given: unknown): Promise<ReplayConfiguration> {
     if (typeof given !== 'string') throw new DomainError('invalid', `configuration: ${CONFIGURATION_RULE}`);
     const { replayCatalogs } = this.catalog;
-    if (replayCatalogs.has(given)) return given;
+    const catalog = replayCatalogs.get(given);
+    if (catalog) return { name: given, digest: catalog.digest };
+    // To check the rest of the request, this process would need it.
+    if ((await this.processes.known()).hasConfiguration(configurationKey({ name: given, digest: null })))
+      throw new DomainError(
+        'conflict',
+        `The process that got this request was not given the configuration ${given}, but another one was; send the request to that one, or start all processes with it (setting replay_config)`,
+      );
     const known = [...replayCatalogs.keys()];
     throw new DomainError(
       'invalid',
@@ -52,7 +62,7 @@ export class RequestedChanges {
   private async overridesOf(
     given: JsonObject | undefined,
     mode: ReplayMode,
-    configuration: string | null,
+    configuration: ReplayConfiguration | null,
   ): Promise<Overrides | null> {
     if (given === undefined || Object.keys(given).length === 0) return null;
     const bytes = Buffer.byteLength(JSON.stringify(given));
@@ -76,7 +86,7 @@ export class RequestedChanges {
   }
 
   private async problemOf(
-    { name, configuration }: { name: string; configuration: string | null },
+    { name, configuration }: { name: string; configuration: ReplayConfiguration | null },
     override: unknown,
     mode: ReplayMode,
     limitMs: number,

@@ -87,6 +87,10 @@ describeDashboard('what a correlation waits for', { config: CONFIG, files: FILES
   it.each([
     ['ready', /^resting, which is about to start$/],
     ['no_process', /^resting, which no live process has$/],
+    [
+      'no_configuration',
+      /^resting, for which no live process has the configuration of this replay, as it was at its start$/,
+    ],
     ['budget', /^resting, because running model calls may use the rest of a budget$/],
   ])('has a sentence for the kind %s', async (kind, sentence) => {
     const { http, url } = dashboard.app;

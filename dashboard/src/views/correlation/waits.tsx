@@ -71,6 +71,7 @@ const STATES: Record<Wait['kind'], string> = {
   slots: 'pending',
   paused: 'paused',
   no_process: 'waiting',
+  no_configuration: 'waiting',
   budget: 'pending',
   limit: 'pending',
 };
@@ -201,11 +202,15 @@ function ExecutionSentence({ execution }: { execution: Extract<Wait, { execution
   }
 }
 
-const REASONS: Record<'ready' | 'concurrency' | 'slots' | 'paused' | 'no_process' | 'budget', string> = {
+const REASONS: Record<
+  'ready' | 'concurrency' | 'slots' | 'paused' | 'no_process' | 'no_configuration' | 'budget',
+  string
+> = {
   ready: 'which is about to start',
   concurrency: 'of which as many executions run as may run at the same time',
   slots: 'because each process runs as many executions as it may',
   paused: 'which is paused',
   no_process: 'which no live process has',
+  no_configuration: 'for which no live process has the configuration of this replay, as it was at its start',
   budget: 'because running model calls may use the rest of a budget',
 };

@@ -56,6 +56,8 @@ export class RecordedEnd implements TimerHandler {
     const { agent: name, correlation_id: correlationId } = execution;
     const agent = this.catalog.agent(name);
     if (!agent) return { needs: { agent: name, subscription: null } };
+    const { configuration } = execution;
+    if (configuration !== null && !this.catalog.replayKeys.includes(configuration)) return { needs: { configuration } };
     const end = await this.endOf(execution, agent);
     return {
       lockKeys: this.artifacts.lockKeys(end.outputs),

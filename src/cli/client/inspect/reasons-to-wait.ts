@@ -27,6 +27,7 @@ const PENDING: Record<Exclude<WaitingExecutionBody['kind'], 'held' | 'retry' | '
   slots: 'each process with its agent runs as many executions as it may',
   paused: 'its agent is paused',
   no_process: 'no process has its agent',
+  no_configuration: 'no process has the configuration of its replay, as it was when the replay began',
   budget: 'running model calls may use the rest of a budget',
 };
 

@@ -112,6 +112,15 @@ export class ExperimentBody extends ListedExperimentBody {
   @ApiProperty()
   definition!: ExperimentDefinitionBody;
 
+  @ApiProperty({
+    type: [String],
+    required: false,
+    description:
+      'The configurations of its variants that no live process has as they were when the experiment began. Their trials ' +
+      'continue as soon as a process has them; absent if there are none',
+  })
+  waiting_for_configurations?: string[];
+
   @ApiProperty({ type: ExperimentSummaryBody, required: false, description: 'The result; absent while it runs' })
   summary?: ExperimentSummaryBody;
 }

@@ -24,7 +24,8 @@ export class WaitingExecutionBody implements WaitingExecution {
       'pending. `retry`: until the time of its next attempt. `ready`: until a process claims it. `unclaimed`: until a ' +
       'client claims it. `concurrency`: as many executions of its agent run as may run. `slots`: each process with ' +
       'its agent runs as many executions as it may. `paused`: its agent is paused. `no_process`: no live process has ' +
-      'its agent. `budget`: running model calls may use the rest of a budget. `limit`: until one of its limits has room, its turn by `singleton` has come, or its `breaker` lets it start.',
+      'its agent. `no_configuration`: no live process with its agent has the configuration of its replay, as it was when ' +
+      'the replay began. `budget`: running model calls may use the rest of a budget. `limit`: until one of its limits has room, its turn by `singleton` has come, or its `breaker` lets it start.',
   })
   kind!: WaitingExecution['kind'];
 
@@ -151,6 +152,7 @@ export const CORRELATION_WAITING_EXAMPLE: CorrelationWaitingBody = {
     slots: 0,
     paused: 0,
     no_process: 0,
+    no_configuration: 0,
     budget: 0,
     limit: 0,
   },

@@ -1,0 +1,169 @@
+import type { ExperimentBody } from '../../src/features/experiments/dto/experiment-body.js';
+import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
+import type { TestAppOptions } from '../support/app.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import type { Board } from './board.js';
+import { Experiments, meansOf } from './experiment-board.js';
+import { Replicas, SERVER, WORKER } from './replica-boards.js';
+
+const TYPES = `
+types:
+  Question: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+  Reading: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+`;
+const READER = `
+  reader:
+    consumes: [{ types: [Question] }]
+    publishes: [{ type: Reading }]
+    engine: { kind: expression, expression: '{"text": payload.text}' }
+`;
+const stamper = (engine: string): string => `
+  stamper:
+    consumes: [{ types: [Reading] }]
+    publishes: [{ type: Stamp }]
+    engine: ${engine}
+`;
+const CONFIG = `${TYPES}agents:${READER}${stamper(`{ kind: expression, expression: '{"stamp": "old"}' }`)}`;
+const CANDIDATE = `agents:${stamper('{ kind: function, module: ./stamp.mjs }')}`;
+
+/** Uses several apps over HTTP on one Postgres, of which some were given another configuration for replays, or none. */
+describe('replays with a configuration that only some processes have', () => {
+  const folder = new ConfigurationFolder();
+  let replicas: Replicas;
+  /** Gets the requests, and runs nothing. */
+  let server: Board;
+
+  /** Two versions of one configuration differ only in a module. */
+  const candidate = (version: string): TestAppOptions['settings'] => {
+    folder.write(`${version}/stamp.mjs`, `export default () => ({ stamp: '${version}' });`);
+    return { replayConfigs: [{ name: 'candidate', file: folder.write(`${version}/candidate.yaml`, CANDIDATE) }] };
+  };
+  const start = (settings: TestAppOptions['settings'], role = WORKER): Promise<Board> =>
+    replicas.start(CONFIG, { settings, role });
+
+  beforeEach(async () => {
+    replicas = new Replicas();
+    server = await start(candidate('new'), SERVER);
+    await start({});
+    await start(candidate('newer'));
+    await server.publish('Question', { text: 'When?' }, { correlation: 'question' });
+    await server.ended('question');
+  });
+  afterEach(() => replicas.close());
+  afterAll(() => folder.remove());
+
+  const post = (board: Board, body: object) =>
+    board.http.post('/api/v1/correlations/question/replay').send({ mode: 'full', ...body });
+  const begin = async (body: object): Promise<string> => {
+    const answer = await post(server, body);
+    expect([answer.status, answer.body]).toEqual([200, answer.body]);
+    return (answer.body as ReplayBody).correlation_id;
+  };
+  const payloads = async (id: string, type: string): Promise<unknown[]> =>
+    (await server.artifacts(id, { type })).map(({ payload }) => payload);
+  const waiting = async (id: string): Promise<unknown[]> => {
+    const { body } = await server.http.get(`/api/v1/correlations/${id}/waiting`).expect(200);
+    return (body as { items: { kind: string; agent: string }[] }).items.map(({ kind, agent }) => `${agent} ${kind}`);
+  };
+  /** Replays without a configuration are claimed after the earlier ones, if these can be claimed. */
+  const othersRun = async (): Promise<void> => {
+    const ids = await Promise.all(Array.from({ length: 10 }, () => begin({})));
+    for (const id of ids) expect(await server.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+  };
+
+  it('wait for a process that has it, and end there', async () => {
+    const full = await Promise.all(Array.from({ length: 10 }, () => begin({ configuration: 'candidate' })));
+    const recorded = await begin({ mode: 'recorded', configuration: 'candidate' });
+    const shadow = await begin({ mode: 'shadow', configuration: 'candidate' });
+    await othersRun();
+    for (const id of full) expect(await waiting(id)).toEqual(['reader no_configuration']);
+    for (const id of [recorded, shadow]) expect(await waiting(id)).toEqual(['stamper no_configuration']);
+    const [question] = await server.artifacts(full[0]!);
+    const { body } = await server.http.get(`/api/v1/artifacts/${question!.id}/explain`).expect(200);
+    const { verdicts } = body as { verdicts: { agent: string; detail: string }[] };
+    expect(verdicts.flatMap(({ agent, detail }) => (agent === 'reader' ? detail : []))).toEqual([
+      'It triggered the agent; the execution waits, since no process has the configuration candidate as it was when the replay began.',
+    ]);
+
+    await start(candidate('new'));
+    for (const id of [...full, recorded]) {
+      expect(await server.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+      expect(await payloads(id, 'Stamp')).toEqual([{ stamp: 'new' }]);
+    }
+    // A shadow replay runs no function that is not pure, and the record has no answer of this one.
+    await server.ended(shadow);
+    expect(await payloads(shadow, 'WorkflowError')).toEqual([
+      expect.objectContaining({ failed_agent: 'stamper', error_type: 'shadow' }),
+    ]);
+  });
+
+  it('end in the processes that have it while others take work, too', async () => {
+    const having = await start(candidate('new'));
+    const ids = await Promise.all(Array.from({ length: 30 }, () => begin({ configuration: 'candidate' })));
+    await othersRun();
+    for (const id of ids) expect(await server.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+    const stamps = (await Promise.all(ids.map((id) => payloads(id, 'Stamp')))).flat();
+    expect(stamps).toEqual(ids.map(() => ({ stamp: 'new' })));
+
+    const interrupted = await begin({ configuration: 'candidate' });
+    await having.close();
+    await start(candidate('new'));
+    expect(await server.ended(interrupted)).toMatchObject({ state: 'completed', error_count: 0 });
+    expect(await payloads(interrupted, 'Stamp')).toEqual([{ stamp: 'new' }]);
+  });
+
+  it('are refused by a process that lacks it, which says whether another one has it', async () => {
+    const lacking = await start({}, SERVER);
+    const answer = await post(lacking, { configuration: 'candidate' });
+    expect([answer.status, answer.body]).toEqual([
+      409,
+      {
+        detail:
+          'The process that got this request was not given the configuration candidate, but another one was; send the request to that one, or start all processes with it (setting replay_config)',
+      },
+    ]);
+    const unknown = await post(lacking, { configuration: 'other' });
+    expect([unknown.status, unknown.body]).toEqual([
+      400,
+      { detail: 'configuration: the operator gave no configuration for replays (setting replay_config)' },
+    ]);
+  });
+
+  it.each(['full', 'recorded'])('as trials of an experiment with mode %s end there as well', async (mode) => {
+    const experiments = new Experiments(server.http);
+    const request = {
+      data: { correlations: Array<string>(1).fill('question') },
+      mode,
+      output: 'Stamp',
+      variants: [{ name: 'now' }, { name: 'candidate', configuration: 'candidate' }],
+      scorers: [{ name: 'is new', kind: 'cel', expression: 'output.stamp == "new"' }],
+    };
+    const id = await experiments.start(request);
+    const ofCsv = await experiments.start({
+      ...request,
+      mode: 'full',
+      data: { csv: 'text\nLater\n', agent: 'stamper' },
+    });
+    for (const each of [id, ofCsv]) {
+      let found!: ExperimentBody;
+      await eventually('the trial without the configuration has ended', async () => {
+        found = await experiments.get(each);
+        return found.ended_trials === 1;
+      });
+      expect(found).toMatchObject({
+        state: 'running',
+        failed_trials: 0,
+        waiting_for_configurations: ['candidate'],
+        definition: { variants: request.variants },
+      });
+    }
+    await start(candidate('new'));
+    for (const each of [id, ofCsv]) {
+      const ended = await experiments.ended(each);
+      expect(ended).toMatchObject({ state: 'completed', ended_trials: 2, failed_trials: 0 });
+      expect(ended).not.toHaveProperty('waiting_for_configurations');
+      expect(meansOf(ended, 'is new')).toEqual([0, 1]);
+    }
+  });
+});
