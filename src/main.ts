@@ -76,7 +76,7 @@ async function start(
   refuseSplitRoles(settings, role);
   if (settings.errorStacks) Error.stackTraceLimit = FRAMES_OF_ERRORS;
   const logger = createLogger(settings, process.stdout, isReadable);
-  for (const warning of warnings) logger.warn(`${file}: ${describeDiagnostic(warning)}`);
+  for (const warning of warnings) logger.warn(`${warning.file}: ${describeDiagnostic(warning)}`);
   endOnBugs(logger);
   const tracing = await loadTracing(readTracingSettings(readEnvironment()), logger);
   const bindable = await withAddress(settings);

@@ -13,11 +13,12 @@ import {
 import type { Settings } from '../config/settings.js';
 import { StartError } from '../database/start-error.js';
 import type { AgentClass } from '../engines/engine.js';
-import { loadConfiguration, loadReplayCatalogs } from '../engines/load-configuration.js';
+import { loadConfiguration, loadReplayCatalogs, type WarningOfFile } from '../engines/load-configuration.js';
 
 const USUAL_FILE = 'starling.yaml';
 
 export interface Configuration extends LoadedCatalog {
+  warnings: WarningOfFile[];
   settings: Settings;
 }
 
@@ -49,8 +50,13 @@ export async function readConfiguration(
   const settings = settingsOrError({ flags, environment, file, server: source?.server, defaults });
   if (loaded instanceof CatalogError || settings instanceof SettingsError)
     throw new AggregateError(problemsIn(file, loaded, settings, source));
-  const replayCatalogs = await loadReplayCatalogs(settings, { file, ...loaded }, environment);
-  return { ...loaded, catalog: loaded.catalog.withReplayCatalogs(replayCatalogs), settings };
+  const { catalogs, warnings } = await loadReplayCatalogs(settings, { file, ...loaded }, environment);
+  return {
+    ...loaded,
+    catalog: loaded.catalog.withReplayCatalogs(catalogs),
+    warnings: [...loaded.warnings.map((warning) => ({ file, ...warning })), ...warnings],
+    settings,
+  };
 }
 
 function settingsOrError(sources: SettingsSources): Settings | SettingsError {

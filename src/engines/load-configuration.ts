@@ -1,7 +1,8 @@
 import type { Catalog } from '../catalog/catalog.js';
+import { warningOfIgnored } from '../catalog/configuration-file/ignored-options.js';
 import { loadCatalog, type LoadedCatalog } from '../catalog/configuration-file/load-catalog.js';
 import { replayCatalog, type ServiceCatalog } from '../catalog/configuration-file/replay-catalog.js';
-import { CatalogError } from '../catalog/diagnostics.js';
+import { CatalogError, type Diagnostic } from '../catalog/diagnostics.js';
 import type { Environment } from '../config/environment.js';
 import { resolveSettings, SettingsError, type SettingsSources } from '../config/resolve-settings.js';
 import type { Settings } from '../config/settings.js';
@@ -34,16 +35,27 @@ export function loadConfiguration(
   });
 }
 
+/** The configurations that replays may name. */
+export interface ReplayCatalogs {
+  /** By their names. */
+  catalogs: Map<string, Catalog>;
+  warnings: WarningOfFile[];
+}
+
+/** A warning, and the file that it is about. */
+export type WarningOfFile = Diagnostic & { file: string };
+
 /**
- * Loads the configurations that replays may name, with the settings of the service, and returns their catalogs by these
- * names. Throws an AggregateError of a CatalogError for each file that has problems.
+ * Loads the configurations that replays may name, with the settings of the service. Throws an AggregateError of a
+ * CatalogError for each file that has problems.
  */
 export async function loadReplayCatalogs(
   settings: Settings,
   service: ServiceCatalog,
   environment: Environment,
-): Promise<Map<string, Catalog>> {
+): Promise<ReplayCatalogs> {
   const catalogs = new Map<string, Catalog>();
+  const warnings: WarningOfFile[] = [];
   const problems: CatalogError[] = [];
   for (const { name, file } of settings.replayConfigs) {
     try {
@@ -53,16 +65,17 @@ export async function loadReplayCatalogs(
         engines: FILE_ENGINES,
         serverSchema: serverSettingsSchema,
         settings: () => settings,
-        spelledTypes: service.spelled.types ?? {},
       });
       catalogs.set(name, await replayCatalog(file, loaded, service, FILE_ENGINES, environment));
+      const message = warningOfIgnored(loaded, service);
+      if (message !== null) warnings.push({ file, path: '', message });
     } catch (error) {
       if (!(error instanceof CatalogError)) throw error;
       problems.push(error);
     }
   }
   if (problems.length > 0) throw new AggregateError(problems);
-  return catalogs;
+  return { catalogs, warnings };
 }
 
 function settingsOf(sources: SettingsSources): Settings | null {

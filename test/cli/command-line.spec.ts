@@ -201,6 +201,12 @@ describe('starling check', () => {
     const service = join(folder.path, 'service.yaml');
     const rule = `must be as in ${service}, because replays take only engine and timeout from here`;
     expect(await check(good)).toMatchObject({ code: 0, stdout: `${service}: ok\n` });
+    const more = '    description: Makes.\n    retry: { attempts: 1 }\n';
+    const ignored = folder.write('ignored.yaml', `budget: { tokens: 5 }\nagents:\n${agent('one')}${more}`);
+    expect(await check(good, ignored)).toMatchObject({
+      code: 0,
+      stdout: `warning: ${ignored}: replays take only engine, timeout and models from here, and everything else as the service has it; they ignore budget (line 1), agents.one.description (line 7), agents.one.retry (line 8)\n${service}: ok\n`,
+    });
     expect(await check(good, wrong, other, join(folder.path, 'none.yaml'))).toMatchObject({
       code: 1,
       stdout: [

@@ -180,6 +180,27 @@ describe('a replay with another configuration', () => {
     expect(await payload('File', id)).toEqual([{ filed: 'again old When?' }]);
   });
 
+  test('from the record leaves out agents that differ only in options that it does not take from its file', async () => {
+    await board.close();
+    const described = (agents: string): string => `${agents}    description: Ours.\n    concurrency: 2\n`;
+    const file = folder.write('other/bare.yaml', `agents:${READER}${stamper('{ kind: function, module: ./new.mjs }')}`);
+    const config = `${TYPES}agents:${described(READER)}${described(stamper())}`;
+    const replayConfigs = [{ name: 'bare', file }];
+    board = await Board.start(config, { folder: folder.path, settings: { replayConfigs } });
+    await board.publish('Question', { text: 'When?' }, { correlation: 'question-2' });
+    await board.ended('question-2');
+    const request = { mode: 'recorded', configuration: 'bare' };
+    const { body } = await board.http.post('/api/v1/correlations/question-2/replay').send(request).expect(200);
+    const { correlation_id: id } = body as ReplayBody;
+    await board.ended(id);
+    expect(await ran(id)).toEqual(['reader recorded', 'stamper run']);
+    const { definition } = await executionOf('stamper', id);
+    const shown = await board.http.get(`/api/v1/definitions/${definition}`).expect(200);
+    expect(shown.body).toMatchObject({
+      options: { description: 'Ours.', concurrency: 2, engine: { kind: 'function', module: './new.mjs' } },
+    });
+  });
+
   test('keeps the variants of the agents that do not differ in its file', async () => {
     for (const [configuration, variant] of [
       [undefined, 'noted'],

@@ -81,7 +81,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
     options.settings,
   );
   const service = { file, catalog, spelled };
-  const replayCatalogs = await loadReplayCatalogs(settings, service, options.environment ?? {});
+  const { catalogs } = await loadReplayCatalogs(settings, service, options.environment ?? {});
   const logLines: Record<string, unknown>[] = [];
   const logger = pino(
     { level: settings.logLevel },
@@ -94,7 +94,7 @@ export async function startApp(options: TestAppOptions = {}): Promise<TestApp> {
   );
   const app = await createApp({
     settings,
-    catalog: catalog.withReplayCatalogs(replayCatalogs),
+    catalog: catalog.withReplayCatalogs(catalogs),
     logger,
     lifecycle,
     role,

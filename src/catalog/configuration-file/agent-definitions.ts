@@ -6,8 +6,9 @@ import { overrideIn } from '../override-options.js';
 import type { AgentCode, ConfiguredDefinition, StoredDefinition } from '../stored-definition.js';
 import { sorted } from './configuration-digest.js';
 
-/** The parts of a configuration, with variables as the file spells them. */
+/** A configuration, with variables as the file spells them. */
 export interface Spelled {
+  [section: string]: unknown;
   agents?: Record<string, unknown> | null;
   types?: Record<string, unknown> | null;
   models?: Record<string, unknown> | null;

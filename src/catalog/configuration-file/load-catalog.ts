@@ -46,8 +46,6 @@ export interface CatalogSources {
    */
   settings(server: Record<string, unknown>): Settings | null;
   classAgents?: readonly ClassAgent[];
-  /** The types in definitions, if they are not those of the file. */
-  spelledTypes?: Spelled['types'];
 }
 
 export interface LoadedCatalog extends ConfigurationSource {
@@ -102,8 +100,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });
 
   const spelled = (source.spelled ?? {}) as Spelled;
-  const { spelledTypes = spelled.types } = sources;
-  const definitions = definitionsOf(sources, checks, { ...spelled, types: spelledTypes });
+  const definitions = definitionsOf(sources, checks, spelled);
   const catalog = new Catalog(types, agents, baseDirectory, { ...further, definitions });
   addCatalogWarnings(catalog, Object.keys(configuration.types ?? {}), parsed, warnings);
   return { catalog, warnings: warnings.toDiagnostics(placeOf), server, placeOf, baseDirectory, spelled };

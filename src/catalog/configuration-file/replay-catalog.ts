@@ -2,8 +2,8 @@ import { canonicalJson, type JsonValue } from '../../common/json.js';
 import { Catalog } from '../catalog.js';
 import type { AgentDefinition } from '../definitions.js';
 import { CatalogError, Diagnostics } from '../diagnostics.js';
-import type { AgentCode } from '../stored-definition.js';
-import type { Spelled } from './agent-definitions.js';
+import type { AgentCode, ConfiguredDefinition } from '../stored-definition.js';
+import { configuredDefinition, type Spelled } from './agent-definitions.js';
 import { digestOf } from './configuration-digest.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
 import type { LoadedCatalog } from './load-catalog.js';
@@ -25,21 +25,31 @@ export async function replayCatalog(
   environment: EngineChecks['environment'],
 ): Promise<Catalog> {
   const errors = new Diagnostics();
-  const agents = withTimeouts(own, service.catalog);
+  const agents = withTimeouts(own.agents, spelled, service.catalog);
   compare({ agents, types: own.types }, service, errors);
-  const catalog = merged(agents, own, spelled, service.catalog);
+  const catalog = merged(agents, own, spelled, service);
   if (errors.empty) await checkEngines(catalog, engines, environment, errors);
   if (!errors.empty) throw new CatalogError(file, errors.toDiagnostics(placeOf), { server, placeOf });
   return catalog;
 }
 
 /** An agent without a timeout in its file has that of the service, and not the default. */
-function withTimeouts({ agents, definitions }: Catalog, service: Catalog): AgentDefinition[] {
+function withTimeouts(agents: readonly AgentDefinition[], spelled: Spelled, service: Catalog): AgentDefinition[] {
   return agents.map((agent) => {
-    const { options } = JSON.parse(definitions.get(agent.name)!.definition) as { options: { timeout?: string } };
     const own = service.agent(agent.name);
-    return own && options.timeout === undefined ? { ...agent, timeoutMs: own.timeoutMs } : agent;
+    return own && !('timeout' in takenOptions(agent, spelled)) ? { ...agent, timeoutMs: own.timeoutMs } : agent;
   });
+}
+
+/** The options that replays take from the file, as it spells them. */
+interface TakenOptions {
+  engine: object;
+  timeout?: string;
+}
+
+function takenOptions({ name }: AgentDefinition, { agents }: Spelled): TakenOptions {
+  const { engine, timeout } = agents![name] as TakenOptions;
+  return { engine, ...(timeout !== undefined && { timeout }) };
 }
 
 /** A difference that replays leave out must not go unnoticed. */
@@ -93,31 +103,37 @@ function merged(
   agents: readonly AgentDefinition[],
   { models, definitions: own, baseDirectory }: Catalog,
   spelled: Spelled,
-  service: Catalog,
+  service: ServiceCatalog,
 ): Catalog {
+  const { types, budget, limits } = service.catalog;
   const taken = agents.flatMap(({ name, engine, timeoutMs }) => {
-    const replaced = service.agent(name);
+    const replaced = service.catalog.agent(name);
     return replaced && !isExternal(replaced) ? [{ ...replaced, engine, timeoutMs, variants: null }] : [];
   });
-  const variants = new Map<string, never>();
-  const definitions = new Map([...own].map(([name, definition]) => [name, { ...definition, variants }]));
-  const { types, budget, limits } = service;
-  const digest = digestOfTaken(taken, own, spelled);
+  const parts = taken.map((agent) => ({ agent, options: takenOptions(agent, spelled), code: codeIn(own, agent) }));
+  const definitions = new Map(
+    parts.map(({ agent, options, code }) => [agent.name, definitionOf(agent, options, code, service)]),
+  );
+  // Covers all that is taken, so that the work of a replay can be left to processes that have the same.
+  const all = Object.fromEntries(parts.map(({ agent, options, code }) => [agent.name, [options, code]]));
+  const digest = digestOf([all, spelled.models ?? null]);
   return new Catalog(types, taken, baseDirectory, { models, budget, limits, digest, definitions });
 }
 
-/** Covers all that replays take from the file, so that the work of a replay can be left to processes with the same. */
-function digestOfTaken(
-  taken: readonly AgentDefinition[],
-  definitions: Catalog['definitions'],
-  { agents, models = null }: Spelled,
-): string {
-  const parts = taken.map(({ name }) => {
-    const { engine, timeout = null } = agents![name] as { engine: unknown; timeout?: string };
-    const { files, packages } = JSON.parse(definitions.get(name)!.definition) as AgentCode;
-    return [name, { engine, timeout, files, packages }] as const;
-  });
-  return digestOf([Object.fromEntries(parts), models]);
+/** The definition with the options of the service, and those of the file that are taken. */
+function definitionOf(
+  agent: AgentDefinition,
+  taken: TakenOptions,
+  code: AgentCode,
+  { catalog, spelled }: ServiceCatalog,
+): ConfiguredDefinition {
+  const { options } = JSON.parse(catalog.definitions.get(agent.name)!.definition) as { options: object };
+  return configuredDefinition(agent, { ...options, ...taken }, spelled, code);
+}
+
+function codeIn(definitions: Catalog['definitions'], { name }: AgentDefinition): AgentCode {
+  const { files, packages } = JSON.parse(definitions.get(name)!.definition) as AgentCode;
+  return { files, packages };
 }
 
 /** Budgets, for example, are those of the service, and need prices of the models. */

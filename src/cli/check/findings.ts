@@ -28,7 +28,7 @@ export async function findingsOf(
 ): Promise<Findings> {
   try {
     const { warnings, settings } = await readConfiguration(file, flags, parts);
-    const findings = warnings.map((warning) => ({ severity: 'warning' as const, file, ...warning }));
+    const findings = warnings.map((warning) => ({ severity: 'warning' as const, ...warning }));
     return { file, findings, files: settings.configurationFiles };
   } catch (error) {
     if (!(error instanceof AggregateError)) throw error;

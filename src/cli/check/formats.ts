@@ -7,11 +7,18 @@ import { type Finding, type Findings, hasErrors } from './findings.js';
 function asText(found: Findings): string {
   const { file, findings } = found;
   if (!hasErrors(found))
-    return [...findings.map((each) => `warning: ${describeDiagnostic(each)}`), `${file}: ok`].join('\n');
+    return [
+      ...findings.map((each) => `warning: ${placeIn(file, each)}${describeDiagnostic(each)}`),
+      `${file}: ok`,
+    ].join('\n');
   return [...Map.groupBy(findings, (each) => each.file)]
     .flatMap(([name, some]) => (name === undefined ? some.map(describeDiagnostic) : describeDiagnostics(name, some)))
     .join('\n');
 }
+
+/** The start of a line about another file than the checked one. */
+const placeIn = (checked: string, { file }: Finding): string =>
+  file === undefined || file === checked ? '' : `${file}: `;
 
 /** One document on one line, so that each check of `--watch` is a line. */
 function asJson(found: Findings): string {
