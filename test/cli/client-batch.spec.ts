@@ -11,6 +11,7 @@ import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { freePort } from '../support/free-port.js';
 import { Service } from '../support/service.js';
+import { describeOnTerminal, framesIn } from './progress-bar.js';
 import { type Ended, Folder, runProgram } from './run-program.js';
 import { StartedProgram } from './started-program.js';
 
@@ -357,24 +358,15 @@ describe('watching a batch', () => {
   });
 });
 
-// A pseudo terminal comes from `script`, which Linux machines have with util-linux; on macOS `script` has other
-// options.
-const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
-if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal tests are skipped');
-
-(hasScript ? describe : describe.skip)('on a terminal', () => {
-  /** Returns the frames of the bar, from the first to the last. */
-  const drawings = (shown: string): string[] =>
-    [...shown.matchAll(/[█░]+ [^\r\n\u001b]*/g)].map(([drawing]) => drawing);
-
+describeOnTerminal('on a terminal', () => {
   test('a bar shows the progress, and no line is wider than the terminal', async () => {
     const { args, open } = await gatedBatch('drawn');
     const program = await started(StartedProgram.onTerminal(60, args, env()));
-    await eventually('the bar is drawn', () => drawings(program.stdout).length > 0);
-    expect(drawings(program.stdout)[0]).toMatch(/^░+ 0% 0\/3 rows/);
+    await eventually('the bar is drawn', () => framesIn(program.stdout).length > 0);
+    expect(framesIn(program.stdout)[0]).toMatch(/^░+ 0% 0\/3 rows/);
     open();
     expect(await program.ended).toBe(0);
-    const all = drawings(program.stdout);
+    const all = framesIn(program.stdout);
     expect(all.at(-1)).toMatch(/^█+ 100% 3\/3 rows, [\d.]+\/s, 0 failed$/);
     expect(Math.max(...all.map((drawing) => drawing.length))).toBeLessThanOrEqual(60);
     expect(program.stdout).toContain('completed: 3 of 3 rows');
@@ -383,7 +375,7 @@ if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal 
   test('Ctrl-C stops watching with 130, on a separate line', async () => {
     const { args } = await gatedBatch('left');
     const program = await started(StartedProgram.onTerminal(100, args, env()));
-    await eventually('the bar is drawn', () => drawings(program.stdout).length > 0);
+    await eventually('the bar is drawn', () => framesIn(program.stdout).length > 0);
     program.process.stdin!.write('\u0003');
     expect(await program.ended).toBe(130);
     expect(program.stdout).toMatch(/\r\nThe batch continues\. To watch it again: npx starling batch watch /);

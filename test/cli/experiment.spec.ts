@@ -1,22 +1,35 @@
 // Runs `starling experiment` against the built server.
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { parse } from 'csv-parse/sync';
 
 import type { ExperimentBody } from '../../src/features/experiments/dto/experiment-body.js';
 import { builtProgram } from '../support/built-program.js';
+import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 import { Clients, ID } from './clients.js';
+import { describeOnTerminal, framesIn } from './progress-bar.js';
 import { Folder } from './run-program.js';
+import { StartedProgram } from './started-program.js';
 
 const CONFIG = `
 types:
   Message: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
   Intent: { schema: { type: object } }
 agents:
+  gated: { consumes: [{ types: [Message], where: 'false' }], publishes: [{ type: Intent }], retry: { attempts: 1 }, engine: { kind: function, module: ./gated.mjs } }
   classifier: { consumes: [{ types: [Message] }], publishes: [{ type: Intent }], engine: { kind: expression, expression: '{"intent": payload.text.contains("card") ? "card" : "other"}' } }
 `;
+
+/** Waits for a file, so that a test decides when a trial ends. */
+const GATED = `
+import { existsSync } from 'node:fs';
+export default async ([{ payload }], { signal }) => {
+  while (!existsSync(new URL('gate', import.meta.url)) && !signal.aborted) await new Promise((resolve) => setTimeout(resolve, 10));
+  if (payload.text === 'money') throw new Error('there is no money');
+  return { intent: 'card' };
+};`;
 
 const CSV = 'text,label\na card,card\na cat,other\nmoney,card\n';
 
@@ -40,6 +53,7 @@ let clients: Clients;
 
 beforeAll(async () => {
   await builtProgram();
+  folder.write('gated.mjs', GATED);
   const config = folder.write('starling.yaml', CONFIG);
   folder.write('messages.csv', CSV);
   service = await Service.start(['--config', config, '--database-url', `sqlite:${join(folder.path, 'a.db')}`]);
@@ -133,4 +147,65 @@ test('shows tables on a terminal, and keeps all rows in a file', async () => {
     code: 1,
     stderr: `Experiment ${latest!.experiment_id} has already ended (completed) and cannot be cancelled\n`,
   });
+});
+
+describeOnTerminal('on a terminal', () => {
+  const gated = (): string => folder.write('gated.yaml', experiment('').replace('agent: classifier', 'agent: gated'));
+  const open = (): void => void folder.write('gate', '');
+  /** Starts an experiment of three rows and two variants, which waits. */
+  const waiting = async (columns: number): Promise<StartedProgram> => {
+    rmSync(join(folder.path, 'gate'), { force: true });
+    const program = await StartedProgram.onTerminal(columns, ['experiment', 'run', gated()], {
+      STARLING_URL: service.url,
+    });
+    await eventually('the bar is drawn', () => framesIn(program.stdout).length > 0);
+    return program;
+  };
+  const newest = async (): Promise<ExperimentBody> => (await clients.list<ExperimentBody>('experiment', 'list'))[0]!;
+  afterEach(open);
+
+  test('a bar shows how many trials have ended and failed, and the tables follow it', async () => {
+    const program = await waiting(76);
+    expect(framesIn(program.stdout)[0]).toMatch(/^░+ 0% 0\/6 trials/);
+    open();
+    expect(await program.ended).toBe(0);
+    const frames = framesIn(program.stdout);
+    expect(frames.at(-1)).toMatch(/^█+ 100% 6\/6 trials, [\d.]+\/s, 2 failed$/);
+    expect(Math.max(...frames.map((frame) => frame.length))).toBeLessThanOrEqual(76);
+    const after = program.stdout.slice(program.stdout.lastIndexOf(frames.at(-1)!));
+    expect(after).toMatch(/state +completed/);
+    expect(after).toMatch(/done +6 of 6, 2 failed/);
+    expect(after).toContain('Compared with now, row by row:');
+  });
+
+  test('Ctrl-C stops the watching with 130, and the experiment can be watched again', async () => {
+    const program = await waiting(120);
+    program.process.stdin!.write('\u0003');
+    expect(await program.ended).toBe(130);
+    const { experiment_id: id, state } = await newest();
+    expect(state).toBe('running');
+    expect(program.stdout).toContain(
+      `\r\nThe experiment continues. To watch it again: npx starling experiment watch ${id} --url ${service.url}`,
+    );
+    const again = await StartedProgram.onTerminal(120, ['experiment', 'watch', id], { STARLING_URL: service.url });
+    await eventually('the bar is drawn again', () => framesIn(again.stdout).length > 0);
+    open();
+    expect(await again.ended).toBe(0);
+    expect(framesIn(again.stdout).at(-1)).toMatch(/^█+ 100% 6\/6 trials/);
+  });
+
+  test('the bar of an experiment that is cancelled ends, and the exit code is 1', async () => {
+    const program = await waiting(120);
+    const { experiment_id: id } = await newest();
+    expect(await clients.run('experiment', 'cancel', id)).toMatchObject({ code: 0 });
+    expect(await program.ended).toBe(1);
+    expect(program.stdout).toMatch(/state +cancelled/);
+  });
+});
+
+test('shows the progress in a pipe as lines on standard error', async () => {
+  const { code, stdout, stderr } = await clients.runAlone('experiment', 'run', file());
+  const { experiment_id: id, state } = JSON.parse(stdout) as ExperimentBody;
+  expect([code, state]).toEqual([0, 'completed']);
+  expect(stderr).toMatch(new RegExp(`^Experiment ${id}\n(?:\\d+% \\d/6 trials, 0 failed\n)+$`));
 });
