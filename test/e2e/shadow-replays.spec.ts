@@ -3,7 +3,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
+import type { NamedFile } from '../../src/config/setting-types.js';
 import { Agent } from '../../src/engines/provider/agent.decorator.js';
+import type { ExperimentRowBody } from '../../src/features/experiments/dto/experiment-rows.js';
 import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
@@ -11,6 +13,7 @@ import { type ModelAnswer, type ModelRequest, ModelServer } from '../support/mod
 import { answers, Receiver } from '../support/receiver.js';
 import { replies } from '../support/remote-agent.js';
 import { Board } from './board.js';
+import { Experiments, meansOf } from './experiment-board.js';
 import { operate } from './operations.js';
 import { Outside } from './outside.js';
 import { SERVER } from './replica-boards.js';
@@ -57,6 +60,7 @@ types:
   Ticket: {}
   Class: { schema: { type: object, required: [queue], properties: { queue: { type: string } } } }
   Help: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+  Verdict: { schema: { type: object, required: [score], properties: { score: { type: number } } } }
 agents:
   fetcher:
     consumes: [{ types: [Ticket] }]
@@ -111,6 +115,10 @@ agents:
     consumes: [{ types: [WorkflowError] }]
     publishes: [{ type: Alarmed }]
     engine: { kind: http, url: '${receiver.url('/alarm')}' }
+  assessor:
+    consumes: [{ types: [Case] }]
+    publishes: [{ type: Verdict }]
+    engine: { kind: llm, model: local/small, base_url: '${models.url}', instructions: Assess. }
   desk:
     consumes: [{ types: [Form] }]
     publishes: [{ type: Stamp }]
@@ -128,6 +136,36 @@ interface Listed {
   error_type: string | null;
   error_message: string | null;
 }
+
+/** Has other engines for these agents: other options, and effects where there were none. */
+const candidate = (models: ModelServer, receiver: Receiver): string => `
+agents:
+  classifier:
+    consumes: [{ types: [Ticket] }]
+    publishes: [{ type: Class }]
+    engine: { kind: llm, model: local/small, base_url: '${models.url}', instructions: Sort. }
+  sender:
+    consumes: [{ types: [Route] }]
+    publishes: [{ type: Sent }]
+    engine: { kind: http, url: '${receiver.url('/send-candidate')}' }
+  noter:
+    consumes: [{ types: [Route] }]
+    publishes: [{ type: Note }]
+    engine: { kind: function, module: ./noter-candidate.mjs }
+  scorer:
+    consumes: [{ types: [Route] }]
+    publishes: [{ type: Score }]
+    engine: { kind: http, url: '${receiver.url('/score-candidate')}' }
+  helper:
+    consumes: [{ types: [Route] }]
+    publishes: [{ type: Help }]
+    engine:
+      kind: llm
+      model: local/small
+      base_url: '${models.url}'
+      instructions: Help well.
+      tools: [{ mcp: { command: '${process.execPath}', args: [tools.mjs] }, allow: [lookup] }]
+`;
 
 const EFFECTS = {
   sender: 'it is an http agent',
@@ -147,15 +185,27 @@ describe('a shadow replay', () => {
 
   const answerOf = ({ text }: ModelRequest): ModelAnswer => {
     if (text.includes('Classify.') || text.includes('Sort.')) return { text: JSON.stringify({ queue }) };
+    if (text.includes('Assess.')) return { text: '{"score": 0.5}' };
+    if (text.includes('Guess.')) return { text: '{"queue": "unknown"}' };
     return text.includes('FOUND') ? { text: '{"text": "Look there."}' } : { tool: 'lookup', input: {} };
   };
-  const start = async ({ sendPath = '/send', role = { api: true, worker: true } } = {}): Promise<void> => {
+  const start = async ({
+    sendPath = '/send',
+    role = { api: true, worker: true },
+    replayConfigs = [] as NamedFile[],
+  } = {}): Promise<void> => {
     board = await Board.start(config(models, receiver, sendPath), {
       folder: folder.path,
       agents: [Printer],
       role,
-      settings: { webhookUrl: receiver.url('/all'), outboundAllow: ['127.0.0.1/32'] },
+      settings: { webhookUrl: receiver.url('/all'), outboundAllow: ['127.0.0.1/32'], replayConfigs },
     });
+  };
+  const startWithCandidate = async (): Promise<void> => {
+    await board.close();
+    folder.write('noter-candidate.mjs', module('noter'));
+    const file = folder.write('candidate.yaml', candidate(models, receiver));
+    await start({ replayConfigs: [{ name: 'candidate', file }] });
   };
 
   beforeEach(async () => {
@@ -377,6 +427,84 @@ describe('a shadow replay', () => {
           'overrides.helper: a shadow replay does not run helper, because its model has tools; replay with another mode',
       },
     ]);
+  });
+
+  test('with another configuration calls nothing outside that its file has, and asks its models', async () => {
+    await startWithCandidate();
+    const before = arrived();
+    const asked = models.requests.length;
+    const id = await replay({ configuration: 'candidate' });
+    expect(await deliveriesOf(id)).toEqual([]);
+    expect(arrived()).toEqual(before);
+    expect(models.requests.slice(asked).map(({ text }) => text.includes('Sort.'))).toEqual([true]);
+    expect(await ran(id)).toEqual([
+      'alarm recorded',
+      'classifier run',
+      'fetcher recorded',
+      'helper unanswered',
+      'noter unanswered',
+      'person recorded',
+      'printer recorded',
+      'refuser recorded',
+      'router run',
+      'scorer unanswered',
+      'sender unanswered',
+      'watcher run',
+    ]);
+    expect((await executionOf('scorer', id)).error_message).toBe(
+      'scorer does not run in a shadow replay, because it is an http agent, and its definition has changed since the original ticket-1 ran',
+    );
+    expect(await new Outside(board.http).claim({ agents: ['person', 'desk'], assignee: 'ann' })).toEqual([]);
+  });
+
+  test.each([
+    ['correlations', { correlations: ['ticket-1'] }],
+    ['artifacts', { artifacts: { type: 'Ticket' } }],
+  ])('as a trial of an experiment on %s calls nothing outside, with any kind of variant', async (_, data) => {
+    await startWithCandidate();
+    const before = arrived();
+    const asked = models.requests.length;
+    const experiments = new Experiments(board.http);
+    const done = await experiments.run({
+      data,
+      mode: 'shadow',
+      expected: { recorded: true },
+      output: 'Sent',
+      variants: [
+        { name: 'now' },
+        { name: 'guess', overrides: { classifier: { instructions: 'Guess.' } } },
+        { name: 'candidate', configuration: 'candidate' },
+        { name: 'both', configuration: 'candidate', overrides: { classifier: { instructions: 'Guess.' } } },
+      ],
+      scorers: [
+        { name: 'same', kind: 'equals' },
+        { name: 'judged', kind: 'judge', agent: 'assessor' },
+      ],
+    });
+    expect(done).toMatchObject({ state: 'completed', ended_trials: 4, failed_trials: 3 });
+    const [{ trials }] = (await experiments.rows(done.experiment_id)) as [ExperimentRowBody];
+    const unsent = expect.stringMatching(/^no agent published an artifact of the type Sent: /) as string;
+    expect(trials.map(({ output, error }) => output ?? error)).toEqual(['{"id":"mail-1"}', unsent, unsent, unsent]);
+    const why = await Promise.all(
+      trials.slice(1).map(async ({ correlation_id }) => (await executionOf('sender', correlation_id)).error_message),
+    );
+    const changed = 'its definition has changed since the original ticket-1 ran';
+    expect(why).toEqual(
+      ['the original ticket-1 has no answer of it to equal inputs', changed, changed].map(
+        (reason) => `sender does not run in a shadow replay, because it is an http agent, and ${reason}`,
+      ),
+    );
+    expect(meansOf(done, 'same')).toEqual([1, 0, 0, 0]);
+    expect(meansOf(done, 'judged')).toEqual([0.5, null, null, null]);
+    // One question of each trial, and one of the judge.
+    const texts = models.requests.slice(asked).map(({ text }) => /Classify\.|Guess\.|Sort\.|Assess\./.exec(text)?.[0]);
+    expect(texts.sort()).toEqual(['Assess.', 'Classify.', 'Guess.', 'Guess.', 'Sort.']);
+    for (const { correlation_id } of trials) {
+      expect(await deliveriesOf(correlation_id)).toEqual([]);
+      expect((await board.status(correlation_id)).state).toBe('completed');
+    }
+    expect(await new Outside(board.http).claim({ agents: ['person', 'desk'], assignee: 'ann' })).toEqual([]);
+    expect(arrived()).toEqual(before);
   });
 
   test('takes a failure from the record with the attempts of all its rounds', async () => {
