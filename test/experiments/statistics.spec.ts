@@ -14,6 +14,7 @@ import {
 } from '../../src/features/experiments/statistics.js';
 import { Random } from '../support/random.js';
 import { type Labelled, NaiveBayes } from './naive-bayes.js';
+import { bootstrapInterval, pairedShares } from './paired-shares.js';
 
 const compared = (pairs: readonly Pair[], { seed = 1, lowerIsBetter = false } = {}): Comparison => {
   const steps = comparison(pairs, { seed, lowerIsBetter });
@@ -173,30 +174,18 @@ describe('classifiers of the support desk, on 3,080 messages', () => {
 
     const count = messages.length;
     expect(count).toBe(3_080);
-    const wins = baseline.filter((score, row) => score < variant[row]!).length;
-    const losses = baseline.filter((score, row) => score > variant[row]!).length;
+    const { wins, losses, difference, error } = pairedShares(baseline, variant);
     expect(found).toMatchObject({ pairs: count, wins, losses, test: 'mcnemar_exact' });
     expect(distribution(baseline).mean).toBe(mean(baseline));
     expect(found.difference).toBeCloseTo(mean(variant) - mean(baseline), 12);
 
     // The normal interval of a paired difference of shares.
-    const difference = (wins - losses) / count;
-    const error = Math.sqrt((wins + losses) / count - difference ** 2) / Math.sqrt(count);
     expect(Math.abs(found.low! - (difference - 1.96 * error))).toBeLessThan(0.25 * error);
     expect(Math.abs(found.high! - (difference + 1.96 * error))).toBeLessThan(0.25 * error);
 
-    // Another bootstrap, with the generator of the tests: the number of wins and losses among the drawn rows.
-    const random = new Random(5);
-    const means = Array.from({ length: 1_000 }, () => {
-      let total = 0;
-      for (let drawn = 0; drawn < count; drawn += 1) {
-        const row = Math.floor(random.next() * count);
-        total += variant[row]! - baseline[row]!;
-      }
-      return total / count;
-    }).sort((left, right) => left - right);
-    expect(Math.abs(found.low! - means[25]!)).toBeLessThan(0.4 * error);
-    expect(Math.abs(found.high! - means[974]!)).toBeLessThan(0.4 * error);
+    const [low, high] = bootstrapInterval(baseline, variant);
+    expect(Math.abs(found.low! - low)).toBeLessThan(0.4 * error);
+    expect(Math.abs(found.high! - high)).toBeLessThan(0.4 * error);
 
     // The normal approximation of McNemar's test, with continuity correction.
     const statistic = Math.max(0, Math.abs(wins - losses) - 1) / Math.sqrt(wins + losses);
