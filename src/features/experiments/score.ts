@@ -29,15 +29,13 @@ export const failedScore = (error: string): Score => ({ score: null, error: cut(
 const score = (is: boolean): Score => ({ score: is ? 1 : 0 });
 
 /** Whether the output at `path` is the expected value. Without an output, it is not. */
-export function equals(output: JsonValue | null, path: string, expected: JsonValue | undefined): Score {
-  if (expected === undefined) return failedScore('the row has no expected value');
+export function equals(output: JsonValue | null, path: string, expected: JsonValue): Score {
   const found = output === null ? undefined : valueAt(output, path);
   return score(found !== undefined && isEqual(found, expected));
 }
 
 /** Whether the text at `path` contains the expected text, or the list there the expected value. */
-export function contains(output: JsonValue | null, path: string, expected: JsonValue | undefined): Score {
-  if (expected === undefined) return failedScore('the row has no expected value');
+export function contains(output: JsonValue | null, path: string, expected: JsonValue): Score {
   const found = output === null ? undefined : valueAt(output, path);
   if (found === undefined || found === null) return score(false);
   if (Array.isArray(found)) return score(found.some((value) => isEqual(value, expected)));

@@ -3,7 +3,8 @@ import { Injectable } from '@nestjs/common';
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { ExpressionEvaluator } from '../../cel/evaluator.js';
 import { newId } from '../../common/ids.js';
-import type { Definition, Scorer } from './definition.js';
+import { shown } from '../../common/short-text.js';
+import { type Definition, needsExpected, type Scorer } from './definition.js';
 import { contains, cost, equals, failedScore, latency, type Score, scoreOf } from './score.js';
 import type { Contents } from './trial-contents.js';
 
@@ -24,12 +25,16 @@ export class Scoring {
    * Returns a score for each scorer. That of a judge names the correlation in which it will work. DomainError
    * `unavailable` if an expression cannot be evaluated now.
    */
-  async of({ scorers }: Definition, contents: Contents, spent: Spent, lock: SchedulerLock): Promise<Score[]> {
+  async of(definition: Definition, contents: Contents, spent: Spent, lock: SchedulerLock): Promise<Score[]> {
     const scores: Score[] = [];
-    for (const scorer of scorers) {
+    for (const scorer of definition.scorers) {
       // Each expression may take a second.
       await lock.keep();
-      scores.push(await this.one(scorer, contents, spent));
+      scores.push(
+        needsExpected(scorer) && contents.expected === undefined
+          ? failedScore(withoutExpected(definition))
+          : await this.one(scorer, contents, spent),
+      );
     }
     return scores;
   }
@@ -38,9 +43,9 @@ export class Scoring {
     const { output, expected } = contents;
     switch (kind) {
       case 'equals':
-        return equals(output, path ?? '', expected);
+        return equals(output, path ?? '', expected!);
       case 'contains':
-        return contains(output, path ?? '', expected);
+        return contains(output, path ?? '', expected!);
       case 'latency':
         return latency(output, spent.duration_ms);
       case 'cost':
@@ -59,3 +64,8 @@ export class Scoring {
     return result.ok ? scoreOf(result.value) : failedScore(result.error);
   }
 }
+
+const withoutExpected = ({ expected, output }: Definition): string =>
+  expected && 'recorded' in expected
+    ? `the original has no ${shown(output)} to compare with; retention may have deleted it`
+    : 'the row has no expected value';
