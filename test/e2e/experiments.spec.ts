@@ -45,6 +45,15 @@ agents:
     engine:
       kind: expression
       expression: '{"score": payload.output.intent == payload.expected ? 1.0 : 0.0, "reason": "It says " + payload.output.intent}'
+  picky:
+    consumes: [{ types: [Case], where: 'false' }]
+    publishes: [{ type: Verdict }]
+    retry: { attempts: 1 }
+    engine:
+      kind: expression
+      expression: |
+        payload.input.text.startsWith("the") ? [] :
+        [{"score": payload.input.text.startsWith("my") ? dyn("high") : dyn(10 / (size(payload.input.text) - 5))}]
   speaker:
     consumes: [{ types: [Work] }]
     publishes: [{ type: Reply }]
@@ -294,6 +303,33 @@ describe('an experiment', () => {
     expect(rows[5]!.trials[0]).toMatchObject({ error: expect.stringContaining('text') as string, scores: [] });
   });
 
+  test('gives a row without an expected value no score, and says why', async () => {
+    for (const [correlation, payload] of [
+      ['labelled', { text: 'a card', label: 'card' }],
+      ['plain', { text: 'a cat' }],
+    ] as const) {
+      await board.publish('Message', payload, { correlation });
+      await board.ended(correlation);
+    }
+    const done = await experiments.run({
+      data: { correlations: ['labelled', 'plain'] },
+      expected: { path: '/label' },
+      output: 'Intent',
+      variants: [{ name: 'now' }, { name: 'again' }],
+      scorers: [
+        { name: 'equal', kind: 'equals', path: '/intent' },
+        { name: 'within', kind: 'contains', path: '/intent' },
+      ],
+    });
+    expect(done).toMatchObject({ state: 'completed', failed_trials: 0 });
+    const rows = await experiments.rows(done.experiment_id);
+    const missing = 'the row has no expected value';
+    expect(rows.map(({ trials }) => trials[0]!.scores.map(({ score, error }) => error ?? score))).toEqual([
+      [1, 1],
+      [missing, missing],
+    ]);
+  });
+
   test('counts the rows of an agent that fails as wrong, and not as fast', async () => {
     const done = await experiments.run(
       ofCsv({
@@ -335,6 +371,29 @@ describe('an experiment', () => {
     expect(body).toMatchObject({ type: 'Verdict', produced_by: 'judge', payload: { score: 1, reason } });
     const { correlation_id: judged } = body as { correlation_id: string };
     expect(await board.status(judged)).toMatchObject({ origin: trial });
+  });
+
+  test('continues after a judge that fails, publishes nothing or gives no number for some rows', async () => {
+    const done = await experiments.run(
+      ofCsv({ scorers: [ACCURACY, { name: 'judged', kind: 'judge', agent: 'picky' }] }),
+    );
+    expect(done).toMatchObject({ state: 'completed', ended_trials: 10, failed_trials: 0 });
+    for (const name of ['now', 'broad'])
+      expect(variantOf(done, name).scores).toMatchObject([
+        { scorer: 'accuracy', count: 5, errors: 0, mean: 0.8 },
+        { scorer: 'judged', count: 2, errors: 3, mean: 0.5 },
+      ]);
+    expect(comparisonOf(done, 'broad', 'judged')).toMatchObject({ pairs: 2, ties: 2 });
+    const rows = await experiments.rows(done.experiment_id);
+    expect(rows.map(({ trials }) => trials.map(({ scores }) => scores[1]!.error ?? scores[1]!.score))).toEqual(
+      [
+        'the result must be a number or a boolean (got "high")',
+        'picky published nothing',
+        0,
+        expect.stringMatching(/^picky failed: .*divide by zero/) as string,
+        1,
+      ].map((judged) => [judged, judged]),
+    );
   });
 
   test('ends although the configuration no longer has its judge', async () => {
