@@ -45,5 +45,6 @@ export class BlackboardLifecycle implements OnApplicationBootstrap, BeforeApplic
   private leaveWorkToOthers(): void {
     this.signals.executionReady.subscribe((agent) => this.signals.executionReady.publishElsewhere(agent));
     this.signals.timerSet.subscribe((time) => this.signals.timerSet.publishElsewhere(time));
+    this.signals.leaseDeferred.subscribe((until) => this.signals.leaseDeferred.publishElsewhere(until));
   }
 }

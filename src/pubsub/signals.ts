@@ -64,6 +64,11 @@ export class Signals {
   readonly retryScheduled: Topic<number>;
   /** A durable timer was set to a time (epoch ms). Published after the commit. */
   readonly timerSet: Topic<number>;
+  /**
+   * A limit may let executions start that wait for it; the value is its key (`keyText`), or null for all keys. A process
+   * without the worker role leaves it to others. Published after the commit.
+   */
+  readonly limitFreed: Topic<string | null>;
   /** A batch may continue; the value is its position. Published after the commit. */
   readonly batchReady: Topic<number>;
   /** A target has a delivery to claim; the value is its queue. Published when a following transaction can see it. */
@@ -88,7 +93,7 @@ export class Signals {
   /**
    * An external worker holds a lease until then (epoch ms), which may expire at that time. Published after the commit.
    */
-  readonly leaseDeferred = new Topic<number>();
+  readonly leaseDeferred: Topic<number>;
   /** Signals of other processes may have been lost, so every listener must read the database now. */
   readonly resync = new Topic<void>();
 
@@ -99,12 +104,14 @@ export class Signals {
     this.executionsCancelled = this.share('cancelled');
     this.retryScheduled = this.share('retry');
     this.timerSet = this.share('timer');
+    this.limitFreed = this.share('limit');
     this.batchReady = this.share('batch');
     this.deliveryReady = this.share('delivery');
     this.deliveryReturned = this.share('redelivery');
     this.deliveryRetryScheduled = this.share('delivery-retry');
     this.artifactStored = this.share('stored');
     this.liveEvent = this.share('live', { each: true });
+    this.leaseDeferred = this.share('lease');
     this.streamsOpen = this.share('streams');
     this.whoHasStreams = this.share('who-streams');
     this.processesChanged = this.share('processes', { always: true });

@@ -8,8 +8,8 @@ import { Leases } from './leases.js';
 const ROUNDED_TO_MS = 1_000;
 
 /**
- * Looks for expired leases at the time when a lease ends that this process gave to a client or a remote agent. The
- * regular poll finds the others, such as those of a process that has ended.
+ * Looks for expired leases at the time when a lease ends that this process gave to a client or a remote agent, or that a
+ * process without the worker role gave. The regular poll finds the others, such as those of a process that has ended.
  */
 @Injectable()
 export class LeaseWatch {

@@ -208,12 +208,13 @@ export class ExternalClaims {
       claimed.map(({ id }) => id),
       claimedBy,
     );
-    tx.afterCommit(() =>
+    tx.afterCommit(() => {
+      this.signals.leaseDeferred.publish(leaseUntil);
       claimed.forEach((execution) => {
         this.reports.claimed(execution);
         this.reports.started(execution, now);
-      }),
-    );
+      });
+    });
     return claimed.map((execution) => ({
       ...execution,
       token: outsideToken(execution.leaseToken, execution.id),

@@ -106,7 +106,7 @@ export class ChangedLimits {
     await this.unitOfWork.run(async (tx) => {
       await tx.lock([limitLock(name)]);
       await work(tx);
-      tx.afterCommit(() => this.releases.lookAgain());
+      tx.afterCommit(() => this.releases.changed());
     });
   }
 }

@@ -30,6 +30,7 @@ const PAGE_PAUSE_MS = 50;
 export class LimitReleases {
   private readonly loop: BackgroundLoop;
   private isWorking = false;
+  private unsubscribe = (): unknown => undefined;
   private readonly keys = new Set<string>();
   /** Key → when its rate has room (epoch ms). */
   private readonly times = new Map<string, number>();
@@ -57,17 +58,22 @@ export class LimitReleases {
 
   start(): void {
     this.isWorking = true;
+    this.unsubscribe = this.signals.limitFreed.subscribe((key) =>
+      key === null ? this.lookAtAll() : this.freed([key]),
+    );
     this.lookAgain();
   }
 
   async stop(): Promise<void> {
     this.isWorking = false;
+    this.unsubscribe();
     await this.loop.stop();
   }
 
   /** An execution with these keys (`keyText`) has ended, does not start although it was let go, or has begun to wait. */
   freed(keys: readonly string[]): void {
-    if (keys.length === 0 || !this.isWorking) return;
+    if (keys.length === 0) return;
+    if (!this.isWorking) return keys.forEach((key) => this.signals.limitFreed.publishElsewhere(key));
     for (const key of keys) this.keys.add(key);
     this.loop.wake();
   }
@@ -84,12 +90,20 @@ export class LimitReleases {
 
   /** The rate of this key has room at `time` (epoch ms). */
   at(key: string, time: number): void {
-    if (!this.isWorking || (!this.times.has(key) && this.times.size >= MOST_TIMES)) return;
+    // Another process asks for the time itself.
+    if (!this.isWorking) return this.signals.limitFreed.publishElsewhere(key);
+    if (!this.times.has(key) && this.times.size >= MOST_TIMES) return;
     this.times.set(key, Math.min(time, this.times.get(key) ?? Infinity));
     this.loop.wake(time);
   }
 
-  /** For executions that ended in other processes or without an end, and for limits that were changed. */
+  /** The values of a limit have changed. */
+  changed(): void {
+    if (this.isWorking) this.lookAtAll();
+    else this.signals.limitFreed.publishElsewhere(null);
+  }
+
+  /** For executions that ended without an end, and if a process that could tell it was killed. */
   @Interval(LOOK_AGAIN_MS)
   lookAgain(): void {
     if (!this.limits.areNone || this.areSome) this.lookAtAll();
