@@ -82,12 +82,12 @@ export class BudgetOutcomes {
       tx.whenVisible(onVisible);
       const failure: ExecutionFailure = { type: 'budget', message };
       const changes = this.tracker.begin(tx, execution.span);
-      const correlation = await this.cancellation.hold(tx, changes, execution.correlationId);
+      const held = await this.cancellation.hold(tx, changes, execution.correlationId);
       const released = await releaseLease(tx, execution, { state: 'failed', endedAt: changes.now, failure });
       if (!released) return this.usages.discard(tx, changes, execution);
       await this.usages.record(tx, changes, execution);
       await this.endedExecutions.failed(tx, changes, execution, released, failure);
-      await this.cancellation.cutOff(tx, changes, correlation, execution.leaseToken);
+      await this.cancellation.cutOff(tx, changes, held, execution);
       await this.endedExecutions.countAttempt(tx, changes.now, execution, released, true);
       await changes.save();
       return 'failed';

@@ -12,7 +12,7 @@ import { LimitReleases } from '../limits/limit-releases.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { abortEngines } from './abort-signals.js';
-import { endOpen, holdOpen } from './execution-rows.js';
+import { endOpen, holdOpen, type OpenExecution } from './execution-rows.js';
 
 /**
  * Cancels correlations. One transaction ends pending executions, revokes leases, removes timers and waiting artifacts,
@@ -77,25 +77,25 @@ export class Cancellation {
    * Locks what `cutOff` needs, in the order of all transactions. Call it before the transaction changes the correlation or
    * one of its executions.
    */
-  async hold(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<TrackedCorrelation> {
+  async hold(tx: Transaction, changes: CorrelationChanges, correlationId: string): Promise<HeldCorrelation> {
     await this.joinRemoval.hold(tx, [correlationId]);
     const correlation = await changes.get(correlationId);
     await this.joinRemoval.hold(tx, [correlationId]);
-    await holdOpen(tx, correlationId);
-    return correlation;
+    return { correlation, open: await holdOpen(tx, correlationId) };
   }
 
   /**
    * Ends an active correlation like a cancellation, but with the state that its results so far give (`completed` or
-   * `failed`). `countedLease`: the lease of the execution whose usage the caller has recorded.
+   * `failed`). `ended`: the execution that the caller has ended, with its usage, since it locked the others.
    */
   cutOff(
     tx: Transaction,
     changes: CorrelationChanges,
-    correlation: TrackedCorrelation,
-    countedLease: string,
+    { correlation, open }: HeldCorrelation,
+    ended: { id: string; leaseToken: string },
   ): Promise<void> {
-    return this.end(tx, changes, correlation, 'ended', { countedLease });
+    const left = open.filter(({ id }) => id !== ended.id);
+    return this.end(tx, changes, correlation, 'ended', { countedLease: ended.leaseToken, open: left });
   }
 
   private async end(
@@ -103,11 +103,11 @@ export class Cancellation {
     changes: CorrelationChanges,
     correlation: TrackedCorrelation,
     as: 'cancelled' | 'ended',
-    { reason, countedLease }: Ending = {},
+    { reason, countedLease, open: held }: Ending = {},
   ): Promise<void> {
     const { id: correlationId } = correlation;
     await this.usages.close(tx, changes, correlationId, countedLease);
-    const open = await holdOpen(tx, correlationId);
+    const open = held ?? (await holdOpen(tx, correlationId));
     const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
     await endOpen(tx.db, { correlationId, now: changes.now });
     this.backlog.changed(
@@ -133,7 +133,15 @@ export class Cancellation {
   }
 }
 
+/** A correlation with its executions that have not ended, all locked. */
+interface HeldCorrelation {
+  correlation: TrackedCorrelation;
+  open: OpenExecution[];
+}
+
 interface Ending {
   reason?: string;
   countedLease?: string;
+  /** Its executions that have not ended, if the caller has locked them. */
+  open?: readonly OpenExecution[];
 }

@@ -63,7 +63,7 @@ const claimedSince = memoize((count: number) =>
   }),
 );
 
-type OpenExecution = Pick<
+export type OpenExecution = Pick<
   StoredExecution,
   'id' | 'agent' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key' | 'held_keys'
 >;
