@@ -11,6 +11,8 @@ import { isTurn } from './singleton-turns.js';
 const READ_OF_KEY = 200;
 /** Executions of all keys. More of them could have more keys than a statement can take. */
 const MOST_READ = 1_000;
+/** After a limit was raised, a million may go. They go in parts, so that others can use the database between them. */
+const NEXT_PART_MS = 50;
 
 /** The result of a transaction that lets executions go. */
 export class Released {
@@ -18,7 +20,7 @@ export class Released {
   readonly agents = new Set<string>();
   /** Keys (`keyText`) that may have room for others, or for which executions wait since. */
   readonly again = new Set<string>();
-  /** Key → when it has room (epoch ms). */
+  /** Key → when it has room, or when more of it may go (epoch ms). */
   readonly times = new Map<string, number>();
 
   later(key: string, time: number): void {
@@ -49,7 +51,7 @@ export class BlockedExecutions {
     // Mostly, those for which there is room may start, and no others have to be read.
     const left = await this.look(tx, usage, keys, (room) => Math.min(room, READ_OF_KEY), released);
     const still = await this.look(tx, usage, left, () => READ_OF_KEY, released);
-    for (const key of still) released.again.add(keyText(key));
+    for (const key of still) released.later(keyText(key), now + NEXT_PART_MS);
     return released;
   }
 

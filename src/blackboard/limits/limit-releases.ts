@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import { breakerAgent } from '../../catalog/limits.js';
 import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -11,7 +12,7 @@ import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
 import { deleteUnusedRates, findBlockedAmong } from './limit-rows.js';
-import { parseKey } from './limit-usage.js';
+import { keyText, parseKey } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
@@ -23,7 +24,6 @@ const KEYS_AT_ONCE = 500;
 /** Times that are remembered. Later ones are noticed by looking at all keys. */
 const MOST_TIMES = 10_000;
 const DELETE_EVERY_MS = 60_000;
-const PAGE_PAUSE_MS = 50;
 
 /** Looks for limits that have room, and lets executions go that wait for them. */
 @Injectable()
@@ -126,14 +126,30 @@ export class LimitReleases {
     }
     const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
     asked.forEach((key) => this.keys.delete(key));
-    const blocked = new Set([...(await findBlockedAmong(this.unitOfWork.reader, asked)), ...(await this.nextOfAll())]);
+    const blocked = await findBlockedAmong(this.unitOfWork.reader, asked);
+    const others = (await this.nextOfAll()).filter((key) => !blocked.includes(key));
     // A process without limits looks again at those that others have, and that nothing may tell it of.
-    if (blocked.size > 0) this.areSome = true;
-    const passable = await this.limits.passable(this.unitOfWork.reader, [...blocked].map(parseKey));
+    if (blocked.length > 0) this.areSome = true;
+    const withRoom = await this.withRoom(others.map(parseKey), now);
+    const passable = await this.limits.passable(this.unitOfWork.reader, [...blocked.map(parseKey), ...withRoom]);
     if (passable.length > 0) await this.release(passable);
-    if (this.keys.size > 0) return now;
-    const next = Math.min(...this.times.values(), this.after ? now + PAGE_PAUSE_MS : Infinity);
+    // All keys are looked at without a pause: a process that was killed may have left room for any of them.
+    if (this.keys.size > 0 || this.after) return now;
+    const next = Math.min(...this.times.values());
     return next === Infinity ? null : next;
+  }
+
+  /** Leaves out keys without room, for which a transaction would hold the locks of claims. Remembers when they have some. */
+  private async withRoom(keys: readonly LimitKey[], now: number): Promise<LimitKey[]> {
+    if (keys.length === 0) return [];
+    const usage = await this.limits.usage(this.unitOfWork.reader, keys, now);
+    return keys.filter((key) => {
+      const obstacle = usage.obstacle(key);
+      // One that holds the limit may have room, and the end of a breaker is changed if the clock was set back.
+      if (obstacle === null || this.limits.held([key]).length > 0 || breakerAgent(key[0]) !== null) return true;
+      if (obstacle.at !== null) this.at(keyText(key), obstacle.at);
+      return false;
+    });
   }
 
   private async nextOfAll(): Promise<string[]> {
