@@ -115,6 +115,8 @@ export interface LostLeases {
   now: number;
   /** Leases without an owner in these queues are left out. */
   leftToOthers: readonly string[];
+  /** Only leases without an owner. */
+  unowned: boolean;
   limit: number;
 }
 
@@ -123,13 +125,14 @@ export function findLostLeases<Row extends QueuedRow>(
   unitOfWork: UnitOfWork,
   { db }: Transaction,
   queue: Queue<Row>,
-  { own, now, leftToOthers, limit }: LostLeases,
+  { own, now, leftToOthers, unowned, limit }: LostLeases,
 ): Promise<(Row & LostLease)[]> {
   const lost = queue
     .select(db)
     .select(['lease_token', 'lease_owner', 'lost_leases'])
     .where('state', '=', sql.lit('running' as const))
     .where(isLostIn(['lease_owner', 'lease_until'], own, now, unitOfWork))
+    .$if(unowned, (some) => some.where('lease_owner', 'is', null))
     .$if(leftToOthers.length > 0, (some) =>
       some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(queue.name, 'not in', leftToOthers)])),
     )

@@ -41,8 +41,8 @@ export interface Holder<Row extends QueuedRow> {
    * holds no locks yet.
    */
   giveUp(tx: Transaction, lost: LostRow<Row>): Promise<void>;
-  /** Called after the commit when a queue has something to claim that is not new. */
-  returned(queue: string): void;
+  /** Called after the commit when a queue has something to claim that is not new. `lost`: the row, if its lease was lost. */
+  returned(queue: string, lost?: Row): void;
 }
 
 /** Renews the leases of this process and takes over those that other processes lost. */
@@ -73,13 +73,14 @@ export class RowLeases<Row extends QueuedRow> {
 
   /**
    * Takes over all running rows whose lease is no longer renewed. A row with a lost lease repeats the same attempt.
-   * Returns their number.
+   * Returns their number. `unowned`: only rows that external workers held. After the clock has jumped, this process can still
+   * renew those that it runs.
    */
-  async takeOverLost(): Promise<number> {
+  async takeOverLost({ unowned = false } = {}): Promise<number> {
     let taken = 0;
     const leftToOthers = (await this.holder.leftToOthers?.()) ?? [];
     for (;;) {
-      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers));
+      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers, unowned));
       await this.unitOfWork.inOrder(givenUp, (lost) => this.unitOfWork.run((tx) => this.holder.giveUp(tx, lost)));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
@@ -104,11 +105,13 @@ export class RowLeases<Row extends QueuedRow> {
   private async takeOverSome(
     tx: Transaction,
     leftToOthers: readonly string[],
+    unowned: boolean,
   ): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
     const lost = await findLostLeases(this.unitOfWork, tx, this.queue, {
       own: this.holder.owner,
       now: this.clock.now(),
       leftToOthers,
+      unowned,
       limit: TAKEN_AT_ONCE,
     });
     const givenUp: LostRow<Row>[] = [];
@@ -124,7 +127,7 @@ export class RowLeases<Row extends QueuedRow> {
 
   private async takeOver(tx: Transaction, lost: LostRow<Row>): Promise<void> {
     await endLostLease(tx, this.queue, lost);
-    tx.whenVisible(() => this.holder.returned(lost.queue));
+    tx.whenVisible(() => this.holder.returned(lost.queue, lost));
   }
 
   /**

@@ -121,14 +121,13 @@ export class Cancellation {
     );
     await this.joinRemoval.removeCorrelation(tx, changes, correlationId);
     await changes.end(correlation, as, reason ?? null);
-    const left = open
-      .filter(({ state, lease_owner }) => state === 'running' && lease_owner === null)
-      .map(({ agent }) => agent);
+    const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null);
     tx.afterCommit(() => {
       this.releases.turnsFreed(open);
       abortEngines(this.signals, running);
       // Clients held these executions, so no process notices by itself that their places are free.
-      new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));
+      new Set(left.map(({ agent }) => agent)).forEach((agent) => this.signals.executionReady.publish(agent));
+      this.releases.noLongerRun(left.map(({ limit_keys }) => limit_keys));
     });
   }
 }

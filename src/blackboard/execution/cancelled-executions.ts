@@ -61,8 +61,9 @@ export class CancelledExecutions {
         running.map(({ id }) => id),
       );
       // Clients held these, so no process notices by itself that their places are free.
-      const left = running.filter(({ lease_owner }) => lease_owner === null).map(({ agent }) => agent);
-      new Set(left).forEach((agent) => this.signals.executionReady.publish(agent));
+      const left = running.filter(({ lease_owner }) => lease_owner === null);
+      new Set(left.map(({ agent }) => agent)).forEach((agent) => this.signals.executionReady.publish(agent));
+      this.releases.noLongerRun(left.map(({ limit_keys }) => limit_keys));
     });
   }
 }

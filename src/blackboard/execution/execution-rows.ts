@@ -65,7 +65,7 @@ const claimedSince = memoize((count: number) =>
 
 export type OpenExecution = Pick<
   StoredExecution,
-  'id' | 'agent' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key' | 'held_keys'
+  'id' | 'agent' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key' | 'held_keys' | 'limit_keys'
 >;
 
 /**
@@ -74,7 +74,7 @@ export type OpenExecution = Pick<
 export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent', 'state', 'lease_owner', 'due_at', 'singleton_key', 'held_keys'])
+    .select(['id', 'agent', 'state', 'lease_owner', 'due_at', 'singleton_key', 'held_keys', 'limit_keys'])
     .where('correlation_id', '=', correlationId)
     .where('state', 'in', ['pending', 'running'])
     .orderBy('id');
@@ -101,7 +101,17 @@ export function holdOpenAmong(
 ): Promise<(OpenExecution & Pick<StoredExecution, 'correlation_id'>)[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent', 'correlation_id', 'state', 'lease_owner', 'due_at', 'singleton_key', 'held_keys'])
+    .select([
+      'id',
+      'agent',
+      'correlation_id',
+      'state',
+      'lease_owner',
+      'due_at',
+      'singleton_key',
+      'held_keys',
+      'limit_keys',
+    ])
     .where('id', 'in', ids)
     .where('ended_at', 'is', null)
     .orderBy('id');

@@ -46,7 +46,7 @@ export class LeaseWatch {
   private async look(time: number): Promise<void> {
     this.looks.delete(time);
     try {
-      await this.leases.rows.takeOverLost();
+      await this.leases.rows.takeOverLost({ unowned: true });
     } catch (error) {
       this.logger.warn({ err: error }, 'expired leases could not be looked for; trying again');
     }

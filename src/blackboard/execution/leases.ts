@@ -7,6 +7,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { type LostRow, RowLeases } from '../../queue/row-leases.js';
+import { LimitReleases } from '../limits/limit-releases.js';
 import { Processes } from '../processes/processes.js';
 import { endingExecution } from './ending-execution.js';
 import { FailedAttempts } from './failed-attempts.js';
@@ -24,6 +25,7 @@ export class Leases {
     clock: Clock,
     unitOfWork: UnitOfWork,
     private readonly failedAttempts: FailedAttempts,
+    private readonly releases: LimitReleases,
     private readonly signals: Signals,
   ) {
     const holder = {
@@ -33,7 +35,11 @@ export class Leases {
       // Only a process with the agent's configuration knows what a lost lease means for the attempt.
       leftToOthers: async () => (await processes.known()).agentsElsewhere,
       giveUp: (tx: Transaction, lost: LostRow<ExecutionRow>) => this.giveUp(tx, lost),
-      returned: (agent: string) => signals.executionReturned.publishEverywhere(agent),
+      returned: (agent: string, lost?: ExecutionRow) => {
+        signals.executionReturned.publishEverywhere(agent);
+        // Its agent may be paused, or it may be due, so others may take its place.
+        if (lost) releases.noLongerRun([lost.limit_keys]);
+      },
     };
     this.rows = new RowLeases(EXECUTIONS, holder, clock, unitOfWork);
   }
@@ -45,6 +51,7 @@ export class Leases {
   }
 
   private async giveUp(tx: Transaction, lost: LostRow<ExecutionRow>): Promise<void> {
+    tx.afterCommit(() => this.releases.noLongerRun([lost.limit_keys]));
     if (this.isDeferred(lost)) return this.failLate(tx, lost);
     const holder = isExternal(this.catalog.agent(lost.queue))
       ? 'its claimants sent neither a result nor a heartbeat in time'

@@ -10,6 +10,7 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { endingExecution } from '../execution/ending-execution.js';
 import { FailedAttempts } from '../execution/failed-attempts.js';
 import { leaseToEnd } from '../execution/lease-rows.js';
+import { LimitReleases } from '../limits/limit-releases.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { escalate, holdOverdue, type Overdue } from './external-rows.js';
 
@@ -20,6 +21,7 @@ export class DueTimes {
     private readonly catalog: Catalog,
     private readonly failedAttempts: FailedAttempts,
     private readonly backlog: Backlog,
+    private readonly releases: LimitReleases,
     private readonly signals: Signals,
     private readonly liveEvents: LiveEvents,
   ) {}
@@ -68,5 +70,6 @@ export class DueTimes {
       : 'no client claimed it in time';
     const message = `it was due at ${toTimestamp(execution.due_at!)}: ${reason}`;
     await this.failedAttempts.failWith(tx, changes, ending, { type: 'overdue', message });
+    if (isClaimed) tx.afterCommit(() => this.releases.noLongerRun([ending.limitKeys]));
   }
 }

@@ -12,7 +12,7 @@ import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
 import { deleteUnusedRates, findBlockedAmong } from './limit-rows.js';
-import { keyText, parseKey } from './limit-usage.js';
+import { keyText, parseKey, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
@@ -86,6 +86,14 @@ export class LimitReleases {
         ...this.limits.heldTexts(held),
       ]),
     );
+  }
+
+  /**
+   * Executions with these keys (`executions.limit_keys`) no longer run, and no process notices by itself: a client held them,
+   * or their process has ended.
+   */
+  noLongerRun(limitKeys: readonly (string | null)[]): void {
+    this.freed(limitKeys.flatMap((keys) => (keys === null ? [] : parseKeys(keys).map(keyText))));
   }
 
   /** The rate of this key has room at `time` (epoch ms). */
