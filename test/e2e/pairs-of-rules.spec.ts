@@ -1,6 +1,8 @@
 // Pairs of rules that share a step. Uses the whole app over HTTP on a database. The clock is faked.
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { answers, Receiver } from '../support/receiver.js';
+import { requestIn } from '../support/remote-agent.js';
 import { ended, GATE, gatesOf, send, started } from './batch-board.js';
 import { Board } from './board.js';
 import { type Held, Outside } from './outside.js';
@@ -17,11 +19,13 @@ const breaker = (key = "''"): string => `breaker: { failures: 50%, of: 2, open: 
 const DEBOUNCE = 'debounce: { key: payload.document, wait: 1m, at_most: 5m }';
 const CALLED_OFF = 'cancel_on: { types: [Off], key: payload.order }';
 
-const CONFIG = `
+const configuration = (remote: string): string => `
 limits:
 ${['breaker', 'turn', 'rows', 'pause', 'off'].map((name) => `  held_${name}: { concurrency: 1, hold: true }`).join('\n')}
   room: { concurrency: 1, key: payload.room }
   desk: { concurrency: 1 }
+  seat: { concurrency: 1 }
+  line: { concurrency: 1 }
 agents:
   held_breaker: { consumes: [{ types: [HeldBreaker] }], limits: [held_breaker], ${breaker()}, ${TWICE}, ${GATED} }
   held_turn: { consumes: [{ types: [HeldTurn] }], limits: [held_turn], singleton: { key: payload.order, on_conflict: queue }, ${TWICE}, ${GATED} }
@@ -39,11 +43,21 @@ agents:
   join_breaker: { consumes: [{ types: [Left, Right] }], ${breaker('payload.Left.host')}, ${ONCE}, ${GATED} }
   rows_breaker: { consumes: [{ types: [Row] }], ${breaker()}, ${ONCE}, ${GATED} }
   off_rows: { consumes: [{ types: [OffRow] }], ${CALLED_OFF}, ${EXTERNAL} }
+  cached_limit: { consumes: [{ types: [CachedLimit] }], limits: [seat], cache: { for: 5h, key: payload.text }, ${GATED} }
+  sitter: { consumes: [{ types: [Sitter] }], limits: [seat], ${GATED} }
+  shown_breaker: { consumes: [{ types: [Shown] }], ${breaker('payload.host')}, ${ONCE}, ${GATED} }
+  cached_pause: { consumes: [{ types: [CachedPause] }], cache: { for: 10m, key: payload.text }, ${GATED} }
+  cached_fair: { consumes: [{ types: [CachedFair] }], fair_by: payload.tenant, cache: { for: 5h, key: payload.text }, concurrency: 1, ${GATED} }
+  fair_retry: { consumes: [{ types: [FairRetry] }], fair_by: payload.tenant, retry: { attempts: 5, delay: 0s }, ${EXTERNAL} }
+  varied: { consumes: [{ types: [Varied] }], publishes: [{ type: Ended }], cache: { for: 5h, key: payload.text }, engine: { kind: expression, expression: "{ 'by': 'base' }" }, variants: { other: { share: 50%, expression: "{ 'by': 'other' }" } } }
+  ticked: { consumes: [{ types: [Ticked] }], limits: [line], timeout: 50h, ${EXTERNAL} }
+  fair_remote: { consumes: [{ types: [FairRemote] }], publishes: [{ type: Ended }], fair_by: payload.tenant, concurrency: 1, engine: { kind: http, url: "${remote}" } }
   fair_limit: { consumes: [{ types: [FairLimit] }], fair_by: payload.tenant, limits: [desk], ${EXTERNAL} }
 `;
 
 interface Execution {
   id: string;
+  variant?: string;
   state: string;
   attempt: number;
   started_at: string | null;
@@ -55,12 +69,31 @@ describe('together go', () => {
   const clock = new ManualClock();
   let board: Board;
   let outside: Outside;
+  let remote: Receiver;
 
   beforeAll(async () => {
-    board = await Board.start(CONFIG, { clock, files: { 'gate.js': GATE }, settings: { shutdownGraceMs: 0 } });
+    remote = await Receiver.start();
+    remote.on('/later', answers(202, { location: '/later' }));
+    board = await Board.start(configuration(remote.url('/later')), {
+      clock,
+      files: { 'gate.js': GATE },
+      // The clock jumps by more than a usual lease.
+      settings: { shutdownGraceMs: 0, leaseMs: 1_000 * 60 * MINUTE },
+    });
     outside = new Outside(board.http);
   });
-  afterAll(() => board?.close());
+  afterAll(async () => {
+    await board?.close();
+    await remote?.close();
+  });
+
+  /** Publishes an artifact that agents see a minute later. */
+  const publishHidden = (type: string, name: string, payload: object): Promise<string> =>
+    board.publish(
+      type,
+      { batch: name, n: 1, ...payload },
+      { correlation: name, visibility: { kind: 'After', ttl: 'PT1M' } },
+    );
 
   /** Publishes artifacts whose gates have the names of their correlations. */
   const publish = async (type: string, names: readonly string[], payload: object = {}): Promise<void> => {
@@ -346,6 +379,129 @@ describe('together go', () => {
     });
   });
 
+  it('a limit and a hidden artifact: it holds nothing, and takes part when it is released', async () => {
+    await publishHidden('Guest', 'lh1', { room: 'h' });
+    await publish('Guest', ['lh2'], { room: 'h' });
+    await started('lh2', 1);
+    expect(await executions('lh1')).toEqual([]);
+    clock.advance(MINUTE);
+    await waitsFor('lh1', /^limit room: 1 of 1 used, 1st of 1 for h$/);
+    await works('lh2');
+    await works('lh1');
+  });
+
+  it('a limit and cache: an execution waits for the limit before it takes an answer', async () => {
+    await publish('CachedLimit', ['lc1'], { text: 'known' });
+    await works('lc1');
+    await publish('Sitter', ['lc2']);
+    await started('lc2', 1);
+    await publish('CachedLimit', ['lc3'], { text: 'known' });
+    await waitsFor('lc3', /^limit seat: 1 of 1 used, 1st of 1$/);
+    await works('lc2');
+    await ends('lc3');
+    expect(await only('lc3')).toMatchObject({ cached_from: (await only('lc1')).id });
+    expect(gatesOf('lc3')).toEqual([]);
+  });
+
+  it('a breaker and a hidden artifact: it has a key when it is released', async () => {
+    await publish('Shown', ['bh1'], { host: 'down' });
+    await publishHidden('Shown', 'bh2', { host: 'down' });
+    await publishHidden('Shown', 'bh3', { host: 'up' });
+    await fails('bh1');
+    await ends('bh1', 'failed');
+    expect(await executions('bh2')).toEqual([]);
+    clock.advance(MINUTE);
+    await works('bh3');
+    await waitsFor('bh2', /^breaker of shown_breaker: open, 1st of 1 for down/);
+    clock.advance(5 * MINUTE);
+    await works('bh2');
+  });
+
+  describe('cache', () => {
+    it('and a pause: the time of the answers passes', async () => {
+      await publish('CachedPause', ['cp1'], { text: 'known' });
+      await works('cp1');
+      const afterPause = async (name: string, ms: number): Promise<void> => {
+        await pause('cached_pause');
+        await publish('CachedPause', [name], { text: 'known' });
+        clock.advance(ms);
+        await resume('cached_pause');
+      };
+      await afterPause('cp2', 4 * MINUTE);
+      await ends('cp2');
+      expect(await only('cp2')).toMatchObject({ cached_from: (await only('cp1')).id });
+      await afterPause('cp3', 7 * MINUTE);
+      await works('cp3');
+      expect(await only('cp3')).not.toHaveProperty('cached_from', expect.any(String));
+    });
+
+    it('and fair_by: an execution that takes an answer uses a turn', async () => {
+      await publish('CachedFair', ['cf0'], { tenant: 'a', text: 'known' });
+      await works('cf0');
+      await pause('cached_fair');
+      const many = ['cf1', 'cf2', 'cf3', 'cf4', 'cf5'];
+      await publish('CachedFair', many, { tenant: 'a', text: 'known' });
+      await publish('CachedFair', ['cf6'], { tenant: 'b', text: 'new' });
+      await resume('cached_fair');
+      await started('cf6', 1);
+      const states = await Promise.all(many.map(async (name) => (await only(name)).state));
+      // The other key starts at most two before it.
+      expect(states.filter((state) => state !== 'pending').length).toBeLessThanOrEqual(2);
+      await works('cf6');
+      for (const name of many) await ends(name);
+    });
+
+    it('and variants: each takes its own answers', async () => {
+      const names = Array.from({ length: 12 }, (_, n) => `cv${n}`);
+      for (const name of names) {
+        await publish('Varied', [name], { text: 'known' });
+        await ends(name);
+      }
+      const all = await Promise.all(names.map(only));
+      for (const variant of ['base', 'other']) {
+        const [asked, ...others] = all.filter((each) => each.variant === variant);
+        expect(asked).toBeDefined();
+        expect(others.map(({ cached_from: from }) => from)).toEqual(others.map(() => asked!.id));
+      }
+    });
+  });
+
+  it('fair_by and retries: each attempt uses a turn', async () => {
+    await publish('FairRetry', ['fr1'], { tenant: 'a' });
+    await publish('FairRetry', ['fr2'], { tenant: 'b' });
+    const order: string[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      const [held] = await claim('fair_retry', 1);
+      order.push(held!.correlation_id);
+      if (held!.correlation_id === 'fr1') await outside.send(held!, 'fail', { error_message: 'again' });
+      else await complete([held!]);
+    }
+    expect(order.filter((name) => name === 'fr2')).toEqual(['fr2']);
+    // The other key starts at most two before it.
+    expect(order.indexOf('fr2')).toBeLessThanOrEqual(2);
+  });
+
+  it('fair_by and a remote agent that answers later: the request uses a turn, and the later answer none', async () => {
+    await pause('fair_remote');
+    await publish('FairRemote', ['fm1', 'fm2', 'fm3'], { tenant: 'a' });
+    await publish('FairRemote', ['fm4', 'fm5', 'fm6'], { tenant: 'b' });
+    await resume('fair_remote');
+    const order: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      await eventually('the agent is asked', () => remote.received.length === n + 1);
+      const received = remote.received[n]!;
+      const { execution_id, correlation_id } = requestIn(received);
+      order.push(correlation_id);
+      await eventually('it answers later', async () => (await outside.execution(execution_id)).lease_until !== null);
+      const held = { execution_id, lease_token: received.headers['starling-lease-token'] as string };
+      expect(await outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+    }
+    const tenants = order.map((name) => (['fm1', 'fm2', 'fm3'].includes(name) ? 'a' : 'b')).join('');
+    expect([...order].sort()).toEqual(['fm1', 'fm2', 'fm3', 'fm4', 'fm5', 'fm6']);
+    // Between two starts of one key, the other one starts at most two, while both wait.
+    expect(tenants).not.toMatch(/aaa|bbb/);
+  });
+
   describe('cancel_on', () => {
     it('and a run and the rows of a batch: they complete without outputs', async () => {
       const run = (
@@ -389,6 +545,34 @@ describe('together go', () => {
       const off = await callOff('oh');
       expect(await only('oh1')).toMatchObject({ state: 'cancelled', cancelled_by: off });
     });
+  });
+
+  it('a schedule and a limit: a tick whose execution waits for the limit still overlaps', async () => {
+    const ticks = async (): Promise<string[]> => {
+      const { body } = await board.http.get('/api/v1/schedules/each/ticks').expect(200);
+      return (body as { ticks: { state: string }[] }).ticks.map(({ state }) => state).sort();
+    };
+    const ticksAre = (...states: string[]) =>
+      eventually(`the ticks are ${states}`, async () => (await ticks()).join() === states.join());
+    await publish('Ticked', ['tk1']);
+    const held = await claim('ticked');
+    const options = { every: '1m', overlap: 'skip', publishes: { type: 'Ticked' } };
+    await board.http.post('/api/v1/schedules').send({ name: 'each', options }).expect(200);
+    clock.advance(MINUTE);
+    await ticksAre('published');
+    await eventually('its execution waits for the limit', async () => {
+      expect(await outside.claim({ agents: ['ticked'] })).toEqual([]);
+      const { body } = await board.http.get('/api/v1/limits/line').expect(200);
+      return (body as { waiting: number }).waiting === 1;
+    });
+    clock.advance(MINUTE);
+    await ticksAre('published', 'skipped');
+    await complete(held);
+    await complete(await claim('ticked'));
+    clock.advance(MINUTE);
+    await ticksAre('published', 'published', 'skipped');
+    await board.http.delete('/api/v1/schedules/each').expect(200);
+    await complete(await claim('ticked'));
   });
 
   it('fair_by and a limit: what waits for the limit starts by age', async () => {
