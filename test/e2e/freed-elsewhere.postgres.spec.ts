@@ -67,7 +67,7 @@ describe('work that ends at a process without the worker role', () => {
     ['complete', { outputs: [] }],
     ['fail', { error_type: 'unreadable', error_message: 'it cannot be read', final: true }],
     ['release', {}],
-  ] as const)('lets the next one of its limit start at once after %s', async (what, body) => {
+  ] as const)('lets the next one of its limit start immediately after %s', async (what, body) => {
     const task = await server.publish('Task', {});
     const held = await claimOne('person');
     const form = await server.publish('Form', {});
@@ -77,7 +77,7 @@ describe('work that ends at a process without the worker role', () => {
     await server.http.post(`/api/v1/correlations/${task}/cancel`);
   });
 
-  it('lets the next one of a limit with hold start at once after a cancel', async () => {
+  it('lets the next one of a limit with hold start immediately after a cancel', async () => {
     const job = await server.publish('Job', {});
     const held = await claimOne('operator');
     expect(await outside.send(held, 'release', {})).toMatchObject({ status: 200 });
@@ -87,7 +87,7 @@ describe('work that ends at a process without the worker role', () => {
     await ends(repair);
   });
 
-  it('lets those of a limit start at once that it has changed', async () => {
+  it('lets those of a limit start immediately that it has changed', async () => {
     await server.publish('Draft', {});
     await claimOne('writer');
     const letter = await server.publish('Letter', {});
@@ -96,7 +96,7 @@ describe('work that ends at a process without the worker role', () => {
     await ends(letter);
   });
 
-  it('passes the turn of its key on at once', async () => {
+  it('passes the turn of its key on immediately', async () => {
     const first = await server.publish('Turn', { by: 'person', key: 'a' });
     const second = await server.publish('Turn', { by: 'person', key: 'a' });
     const held = await claimOne('turn');

@@ -22,7 +22,7 @@ describe('an execution with two limits', () => {
   });
   afterAll(() => board?.close());
 
-  it('starts at once when nothing else waits or runs', async () => {
+  it('starts immediately when nothing else waits or runs', async () => {
     for (let n = 0; n < 10; n += 1) {
       const { correlation_id, completed } = await board.publishSync('Call', { n });
       expect(completed).toBe(true);

@@ -65,7 +65,7 @@ describe('many that wait for limits', () => {
     }
   });
 
-  it('go at once, whatever their keys, when another process has been stopped that knew when they may go', async () => {
+  it('go immediately, whatever their keys, when another process has been stopped that knew when they may go', async () => {
     await publish('Call');
     await eventually('the first ones have run', async () => (await completed()) === COUNT);
     await publish('Call');

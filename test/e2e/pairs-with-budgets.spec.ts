@@ -60,7 +60,7 @@ describe('an overrun budget, which ends the work of its correlation, together wi
     ['limit', 'clerk', 'Form', 'other_clerk'],
     ['hold', 'operator', 'Job', 'other_operator'],
     ['singleton', 'turner', 'Turn', 'turner'],
-  ])('%s: the next one can start at once', async (rule, agent, type, other) => {
+  ])('%s: the next one can start immediately', async (rule, agent, type, other) => {
     let answer = (): void => undefined;
     const asked = new Promise<void>((resolve) => (answer = resolve));
     models.script = () => ({ ...GOOD, before: asked });
