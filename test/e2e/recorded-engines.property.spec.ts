@@ -17,7 +17,7 @@ import { replies, requestIn } from '../support/remote-agent.js';
 import { Board, type WireArtifact } from './board.js';
 import { Outside } from './outside.js';
 
-/** What overrides of the test replace. */
+/** The expressions that overrides of the test replace with equal ones. */
 const EXPRESSIONS = {
   router: '[1, 2, 3].filter(at, at <= int(payload.n) % 4).map(at, {"n": at})',
   joiner: '{"n": payload.Said.n, "other": payload.Other.n}',
@@ -221,7 +221,7 @@ describe('a replay from the record, of any kind of engine,', () => {
         for (const id of await originals(list)) {
           const before = calls();
           const replay = await begin(id);
-          // Nobody works, and no time passes.
+          // No client works, and no time passes.
           expect((await board.status(replay)).state).toBe((await board.status(id)).state);
           const [original, again] = [await traceOf(id), await traceOf(replay)];
           expect(again.executions.map((execution) => execution.replay)).toEqual(again.executions.map(() => 'recorded'));
