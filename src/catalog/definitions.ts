@@ -138,6 +138,9 @@ export interface CancelRule {
   key: string;
 }
 
+export const LEAST_WEIGHT = 0.001;
+export const MOST_WEIGHT = 1_000;
+
 /** How the executions of an agent take turns by a key. */
 export interface Fairness {
   /** CEL over the inputs of an execution: its key. */

@@ -1,7 +1,14 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { type Fairness, MOST_PRIORITY, type SingletonRule, type Subscription } from '../../catalog/definitions.js';
+import {
+  type Fairness,
+  LEAST_WEIGHT,
+  MOST_PRIORITY,
+  MOST_WEIGHT,
+  type SingletonRule,
+  type Subscription,
+} from '../../catalog/definitions.js';
 import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
 import type { AgentArtifact } from '../../engines/engine.js';
 import { externalWork } from '../../engines/external/external-work.js';
@@ -9,10 +16,6 @@ import { CancelKeys, UNKNOWN_KEY } from './cancel-keys.js';
 import { inputView } from './input-view.js';
 import { LimitKeys } from './limit-keys.js';
 import { findKeyProblem, NO_VALUES, type QueueProblem, type QueueValues } from './queue-values.js';
-
-/** Bounds of a weight. */
-const LEAST_WEIGHT = 0.001;
-const MOST_WEIGHT = 1_000;
 
 type Found<Value> = Value | { problem: QueueProblem };
 

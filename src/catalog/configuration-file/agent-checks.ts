@@ -1,9 +1,10 @@
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { ExpressionFinding } from '../../cel/language/syntax-tree.js';
+import { mayGiveNumber, typed } from '../../cel/types/type-check.js';
 import { isJsonObject } from '../../common/json.js';
 import { parseDuration } from '../../common/units.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
-import { EXTERNAL, SCHEDULE, WORKFLOW_ERROR } from '../definitions.js';
+import { EXTERNAL, LEAST_WEIGHT, MOST_WEIGHT, SCHEDULE, WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { findTtlProblem, findVisibilityProblem, toVisibility } from '../parse-visibility.js';
 import { checkDuration } from './duration-keys.js';
@@ -84,12 +85,17 @@ function checkCache({ cache }: Remaining<AgentOptions>, path: Path, report: Repo
 function checkFairness(options: Remaining<AgentOptions>, path: Path, report: Report): void {
   const { fair_by, weight, max_share } = options;
   checkSource(fair_by, [...path, 'fair_by'], report);
-  checkSource(weight, [...path, 'weight'], report);
+  checkNumber(weight, [...path, 'weight'], report, WEIGHT);
   if (fair_by !== undefined || report.errors.touches([...path, 'fair_by'])) return;
   for (const [name, value] of Object.entries({ weight, max_share }))
     if (value !== undefined)
       report.errors.add([...path, name], `counts for the keys of fair_by only; add fair_by, or remove ${name}`);
 }
+
+const WEIGHT = {
+  isValid: (value: number): boolean => value >= LEAST_WEIGHT && value <= MOST_WEIGHT,
+  is: `from ${LEAST_WEIGHT} to ${MOST_WEIGHT}`,
+};
 
 type Checked = Remaining<SubscriptionOptions>;
 
@@ -113,6 +119,18 @@ export function checkSource(source: string | undefined, path: Path, { errors, wa
   const problem = checkExpression(source);
   if (problem !== null) addFinding(problem, path, errors);
   else for (const warning of expressionWarnings(source)) addFinding(warning, path, warnings);
+}
+
+/** `is` says which numbers are valid. Finds an expression that gives none of them for any input. */
+export function checkNumber(
+  source: string | undefined,
+  path: Path,
+  report: Report,
+  { isValid, is }: { isValid: (value: number) => boolean; is: string },
+): void {
+  checkSource(source, path, report);
+  if (source === undefined || report.errors.touches(path)) return;
+  if (!mayGiveNumber(typed(source, new Map()), isValid)) report.errors.add(path, `must give a number ${is}`);
 }
 
 const addFinding = ({ message, offset }: ExpressionFinding, path: Path, diagnostics: Diagnostics): void =>

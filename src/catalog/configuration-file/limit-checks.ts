@@ -2,7 +2,7 @@ import type { AgentOptions, ConfigurationOptions, LimitOptions, Remaining } from
 import type { Path, Report } from '../diagnostics.js';
 import { ANY, defineLimit, type Limit, limitFor, type LimitUse, parseRate } from '../limits.js';
 import { meant } from '../unknown-names.js';
-import { checkSource } from './agent-checks.js';
+import { checkNumber, checkSource } from './agent-checks.js';
 
 /** The limits of the file, and the key of each, by their names. */
 export interface LimitsInFile {
@@ -15,7 +15,7 @@ export function limitsInFile(configuration: Remaining<ConfigurationOptions>, rep
   for (const { name, options } of named) {
     if (name.slice(0, -ANY.length).includes(ANY))
       report.errors.add(['limits', name], `may have ${ANY} only at its end`);
-    checkLimit(options, ['limits', name], report);
+    checkLimit(name, options, report);
   }
   return {
     limits: new Map(named.map(({ name, options }) => [name, defineLimit(name, options)])),
@@ -23,11 +23,14 @@ export function limitsInFile(configuration: Remaining<ConfigurationOptions>, rep
   };
 }
 
-function checkLimit(limit: Remaining<LimitOptions>, path: Path, report: Report): void {
+function checkLimit(limitName: string, limit: Remaining<LimitOptions>, report: Report): void {
   const { concurrency, rate, burst, units, hold, key } = limit;
+  const path: Path = ['limits', limitName];
   const { errors } = report;
   checkSource(key, [...path, 'key'], report);
-  checkSource(units, [...path, 'units'], report);
+  const most = defineLimit(limitName, limit).rate?.burst ?? Infinity;
+  const is = most === Infinity ? 'that is not negative' : `from 0 to ${most}, the burst of the rate`;
+  checkNumber(units, [...path, 'units'], report, { isValid: (value) => value >= 0 && value <= most, is });
   if (hold === true && concurrency === undefined && !errors.touches([...path, 'concurrency']))
     errors.add([...path, 'hold'], 'counts for concurrency only; add concurrency, or remove hold');
   if (rate !== undefined && parseRate(rate) === null) errors.add([...path, 'rate'], 'must be over a time above zero');

@@ -269,6 +269,15 @@ function constantType({ case: kind, value }: Constant): ValueType {
   }
 }
 
+/** Whether an expression may give a number for which `isValid` is true. */
+export function mayGiveNumber(
+  { type: { kinds, values } }: TypedExpression,
+  isValid: (value: number) => boolean,
+): boolean {
+  if (kinds !== null && kinds.size > 0 && !NUMBERS.some((kind) => kinds.has(kind))) return false;
+  return !values || values.some((value) => typeof value === 'number' && isValid(value));
+}
+
 /** The problem of a predicate that can never be true or false; null if it can be. */
 export const predicateProblem = ({ type }: TypedExpression): string | null =>
   type.kinds === null || mayBe(type, 'bool') || mayBe(type, 'null')

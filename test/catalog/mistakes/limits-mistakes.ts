@@ -18,6 +18,11 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'error line 2, column 44: agents.caller.weight: counts for the keys of fair_by only; add fair_by, or remove weight',
   ],
   [
+    'a weight of nothing',
+    agent("fair_by: payload.id, weight: '0.0'"),
+    'error line 2, column 65: agents.caller.weight: must give a number from 0.001 to 1000',
+  ],
+  [
     'a share without keys',
     agent('max_share: 0.2'),
     'error line 2, column 44: agents.caller.max_share: counts for the keys of fair_by only; add fair_by, or remove max_share',
@@ -102,6 +107,21 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'a key of a breaker that is not CEL',
     agent("breaker: { failures: 50%, of: 20, open: 30s, key: 'payload.' }"),
     'error line 2, column 102: agents.caller.breaker.key: is not valid CEL at `.`',
+  ],
+  [
+    'a cost below zero',
+    file("{ rate: 10/s, units: '-1' }", '[calls]'),
+    'error line 2, column 24: limits.calls.units: must give a number from 0 to 10, the burst of the rate',
+  ],
+  [
+    'a cost that the rate never allows',
+    file("{ rate: 10/s, units: 'payload.large ? 12 : 11' }", '[calls]'),
+    'error line 2, column 24: limits.calls.units: must give a number from 0 to 10, the burst of the rate',
+  ],
+  [
+    'a cost that is a text',
+    file("{ rate: 10/s, burst: 20, units: 'string(payload.size)' }", '[calls]'),
+    'error line 2, column 35: limits.calls.units: must give a number from 0 to 20, the burst of the rate',
   ],
   [
     'a limit of nothing',
