@@ -1,7 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { breakerAgent } from '../../catalog/limits.js';
 import { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -153,8 +152,8 @@ export class LimitReleases {
     const usage = await this.limits.usage(this.unitOfWork.reader, keys, now);
     return keys.filter((key) => {
       const obstacle = usage.obstacle(key);
-      // One that holds the limit may have room, and the end of a breaker is changed if the clock was set back.
-      if (obstacle === null || this.limits.held([key]).length > 0 || breakerAgent(key[0]) !== null) return true;
+      // What holds the limit already may have room, and a transaction stores the right time of one that is shut too long.
+      if (obstacle === null || this.limits.held([key]).length > 0 || usage.isShutTooLong(key)) return true;
       if (obstacle.at !== null) this.at(keyText(key), obstacle.at);
       return false;
     });

@@ -41,6 +41,8 @@ export class LimitUsage {
     private readonly rates: ReadonlyMap<string, number>,
     /** Key → its breaker. `take` counts in them. */
     private readonly breakers: ReadonlyMap<string, OpenBreaker>,
+    /** Breakers and rates that the database says are shut for longer than they may be. */
+    private readonly shutTooLong: ReadonlySet<string>,
     readonly now: number,
   ) {
     for (const key of running.flat()) this.count(keyText(key));
@@ -66,6 +68,11 @@ export class LimitUsage {
       0,
       Math.min(ofConcurrency, limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) : Infinity),
     );
+  }
+
+  /** Whether the database says so. Here it is shut only for as long as it may be. */
+  isShutTooLong(key: LimitKey): boolean {
+    return this.shutTooLong.has(keyText(key));
   }
 
   /** Undefined if the configuration no longer has it. */

@@ -113,6 +113,10 @@ export class SharedLimits {
       [...this.keysUsed(running, holding), turns],
       new Map([...rates, ...shortened.rates].map(({ limit_key, used_until }) => [limit_key, used_until])),
       openBreakers([...open, ...shortened.breakers], running),
+      new Set([
+        ...shortened.breakers.map(({ breaker_key }) => breaker_key),
+        ...shortened.rates.map(({ limit_key }) => limit_key),
+      ]),
       now,
     );
     return { usage, shortened };
