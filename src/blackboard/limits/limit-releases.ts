@@ -152,7 +152,7 @@ export class LimitReleases {
     const usage = await this.limits.usage(this.unitOfWork.reader, keys, now);
     return keys.filter((key) => {
       const obstacle = usage.obstacle(key);
-      // What holds the limit already may have room, and a transaction stores the right time of one that is shut too long.
+      // An execution that holds the limit may have room, and a transaction stores the right time of one that is shut too long.
       if (obstacle === null || this.limits.held([key]).length > 0 || usage.isShutTooLong(key)) return true;
       if (obstacle.at !== null) this.at(keyText(key), obstacle.at);
       return false;
