@@ -120,7 +120,7 @@ describe('replays with a configuration that only some processes have', () => {
       409,
       {
         detail:
-          'The process that got this request was not given the configuration candidate, but another one was; send the request to that one, or start all processes with it (setting replay_config)',
+          'configuration: the process that got this request was not given candidate, but another one was; send the request to that one, or start all processes with it (setting replay_config)',
       },
     ]);
     const unknown = await post(lacking, { configuration: 'other' });

@@ -122,8 +122,15 @@ export async function wakeTimer({ db }: Transaction, id: string, at: number | nu
   return numUpdatedRows > 0n;
 }
 
-/** Makes the parked timers of these agents' executions due at their earlier times. */
-export async function wakeExecutionTimers({ db }: Transaction, agents: readonly string[]): Promise<void> {
+/**
+ * Makes the parked timers of these agents' executions due at their earlier times. `configurations`: those for replays that
+ * this process has. An answer from the record of another one stays parked.
+ */
+export async function wakeExecutionTimers(
+  { db }: Transaction,
+  agents: readonly string[],
+  configurations: readonly string[],
+): Promise<void> {
   await db
     .updateTable('timers')
     .set(({ ref }) => ({ due_at: ref('was_due_at').$notNull() }))
@@ -134,7 +141,14 @@ export async function wakeExecutionTimers({ db }: Transaction, agents: readonly 
         selectFrom('executions')
           .select('executions.id')
           .whereRef('executions.id', '=', 'timers.subject')
-          .where('executions.agent', 'in', agents),
+          .where('executions.agent', 'in', agents)
+          .where(({ or, eb }) =>
+            or([
+              eb('timers.kind', '<>', 'answer'),
+              eb('executions.configuration', 'is', null),
+              ...(configurations.length > 0 ? [eb('executions.configuration', 'in', configurations)] : []),
+            ]),
+          ),
       ),
     )
     .execute();

@@ -51,7 +51,7 @@ export class ParkedTimers {
     while (places.length > 0 && woken === AT_ONCE)
       woken = await this.unitOfWork.run((tx) => this.wakeGroups(tx, places));
     const agents = this.catalog.agents.map(({ name }) => name);
-    if (agents.length > 0) await this.unitOfWork.run((tx) => wakeExecutionTimers(tx, agents));
+    if (agents.length > 0) await this.unitOfWork.run((tx) => wakeExecutionTimers(tx, agents, this.catalog.replayKeys));
     await this.shadows.leaveToRecord();
     this.signals.timerSet.publish(this.clock.now());
   }

@@ -177,8 +177,8 @@ export class DefinitionChecks {
     try {
       return await this.changes.check({ configuration, overrides: overrides as JsonObject | undefined }, mode);
     } catch (error) {
-      if (!(error instanceof DomainError) || error.code !== 'invalid') throw error;
-      throw new DomainError('invalid', `variants[${index}].${error.message}`);
+      if (!(error instanceof DomainError) || !['invalid', 'conflict'].includes(error.code)) throw error;
+      throw new DomainError(error.code, `variants[${index}].${error.message}`);
     }
   }
 }

@@ -48,7 +48,7 @@ export class RequestedChanges {
     if ((await this.processes.known()).hasConfiguration(configurationKey({ name: given, digest: null })))
       throw new DomainError(
         'conflict',
-        `The process that got this request was not given the configuration ${given}, but another one was; send the request to that one, or start all processes with it (setting replay_config)`,
+        `configuration: the process that got this request was not given ${given}, but another one was; send the request to that one, or start all processes with it (setting replay_config)`,
       );
     const known = [...replayCatalogs.keys()];
     throw new DomainError(
