@@ -20,6 +20,8 @@ export class Released {
   readonly agents = new Set<string>();
   /** Keys (`keyText`) that may have room for others, or for which executions wait since. */
   readonly again = new Set<string>();
+  /** Keys of which some have gone back into the queue. */
+  readonly parts = new Set<string>();
   /** Key → when it has room, or when more of it may go (epoch ms). */
   readonly times = new Map<string, number>();
 
@@ -51,7 +53,9 @@ export class BlockedExecutions {
     // Mostly, those for which there is room may start, and no others have to be read.
     const left = await this.look(tx, usage, keys, (room) => Math.min(room, READ_OF_KEY), released);
     const still = await this.look(tx, usage, left, () => READ_OF_KEY, released);
-    for (const key of still) released.later(keyText(key), now + NEXT_PART_MS);
+    for (const key of still)
+      if (released.parts.has(keyText(key))) released.later(keyText(key), now + NEXT_PART_MS);
+      else released.again.add(keyText(key));
     return released;
   }
 
@@ -83,6 +87,7 @@ export class BlockedExecutions {
     for (const waiting of found) {
       const { startable, obstacle } = this.choose(waiting, usage, usageOfOthers, stopped);
       ids.push(...startable);
+      if (startable.length > 0) released.parts.add(keyText(waiting.key));
       if (obstacle?.at != null) released.later(keyText(waiting.key), obstacle.at);
       if (obstacle === null && waiting.areMore) left.push(waiting.key);
     }

@@ -42,7 +42,7 @@ export class ClaimLimits {
       return obstacle === null;
     });
     const admitted = await this.holdUntilEnd(tx, fitting, keysOf);
-    for (const [limit_key, used_until] of usage.changed) await setRate(tx.db, { limit_key, used_until });
+    for (const rate of usage.changed.values()) await setRate(tx.db, rate);
     return { admitted, blocked: await this.block(tx, waiting, keysOf) };
   }
 

@@ -17,8 +17,8 @@ export const earliestStart = (rate: Rate, usedUntil: number, units: number): num
 export const afterStart = (rate: Rate, usedUntil: number, units: number, now: number): number =>
   Math.max(usedUntil, now) + lengthOf(rate, units);
 
-/** The latest `usedUntil` that starts until `now` can leave. */
-export const latestUse = (rate: Rate, now: number): number => now + lengthOf(rate, rate.burst);
+/** How far `usedUntil` can be ahead of the last start, in ms. */
+export const burstLength = (rate: Rate): number => lengthOf(rate, rate.burst);
 
 /** How many whole units may start at `now`. */
 export function unitsLeft(rate: Rate, usedUntil: number, now: number): number {

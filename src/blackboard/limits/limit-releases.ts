@@ -11,7 +11,7 @@ import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
 import { deleteUnusedRates, findBlockedAmong } from './limit-rows.js';
-import { keyText, parseKey, parseKeys } from './limit-usage.js';
+import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
@@ -99,7 +99,10 @@ export class LimitReleases {
   at(key: string, time: number): void {
     // Another process asks for the time itself.
     if (!this.isWorking) return this.signals.limitFreed.publishElsewhere(key);
-    if (!this.times.has(key) && this.times.size >= MOST_TIMES) return;
+    if (this.times.has(key) || this.times.size < MOST_TIMES) this.remember(key, time);
+  }
+
+  private remember(key: string, time: number): void {
     this.times.set(key, Math.min(time, this.times.get(key) ?? Infinity));
     this.loop.wake(time);
   }
@@ -153,10 +156,15 @@ export class LimitReleases {
     return keys.filter((key) => {
       const obstacle = usage.obstacle(key);
       // An execution that holds the limit may have room, and a transaction stores the right time of one that is shut too long.
-      if (obstacle === null || this.limits.held([key]).length > 0 || usage.isShutTooLong(key)) return true;
+      if (obstacle === null || this.mayBeHeld(usage, key) || usage.isShutTooLong(key)) return true;
       if (obstacle.at !== null) this.at(keyText(key), obstacle.at);
       return false;
     });
+  }
+
+  /** Only for a rate does an execution wait that holds the limit. */
+  private mayBeHeld(usage: LimitUsage, key: LimitKey): boolean {
+    return this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate != null;
   }
 
   private async nextOfAll(): Promise<string[]> {
@@ -178,10 +186,11 @@ export class LimitReleases {
 
   private release(keys: readonly LimitKey[]): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      const { agents, again, times } = await this.blocked.release(tx, keys, this.clock.now());
+      const { agents, again, parts, times } = await this.blocked.release(tx, keys, this.clock.now());
       tx.afterCommit(() => {
         agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent));
-        times.forEach((time, key) => this.at(key, time));
+        // Nothing else would remember a key of which only a part has gone.
+        times.forEach((time, key) => (parts.has(key) ? this.remember(key, time) : this.at(key, time)));
         this.freed([...again]);
       });
     });

@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
-import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
+import { type Place, places, prepared, preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { lockingReady } from '../../queue/leased-rows.js';
@@ -10,6 +10,8 @@ import { isInState } from '../../queue/state-predicate.js';
 
 export interface RunningRow {
   id: string;
+  agent: string;
+  lease_owner: string | null;
   lease_token: string | null;
   deferred_lease: string | null;
   attempt_started_at: number | null;
@@ -20,7 +22,7 @@ export interface RunningRow {
 export const findRunning = prepared<object, RunningRow>((db) =>
   db
     .selectFrom('executions')
-    .select(['id', 'lease_token', 'deferred_lease', 'attempt_started_at', 'limit_keys'])
+    .select(['id', 'agent', 'lease_owner', 'lease_token', 'deferred_lease', 'attempt_started_at', 'limit_keys'])
     // A literal, because the database does not use a partial index if the state is a parameter.
     .where('state', '=', sql.lit('running' as const))
     .where('limit_keys', 'is not', null)
@@ -70,6 +72,8 @@ export interface RateRow {
   limit_key: string;
   /** See gcra.ts. */
   used_until: number;
+  /** The length of the burst with which it was used last, in ms. Null if that is not known. */
+  burst_ms: number | null;
 }
 
 export const findRates = preparedWithList<object, string, RateRow>((db, _place, keys) =>
@@ -79,8 +83,8 @@ export const findRates = preparedWithList<object, string, RateRow>((db, _place, 
 export const setRate = prepared<RateRow, unknown>((db, place) =>
   db
     .insertInto('limit_rates')
-    .values({ limit_key: place('limit_key'), used_until: place('used_until') })
-    .onConflict((conflict) => conflict.column('limit_key').doUpdateSet({ used_until: place('used_until') })),
+    .values(places(place, ['limit_key', 'used_until', 'burst_ms']))
+    .onConflict((conflict) => conflict.column('limit_key').doUpdateSet(places(place, ['used_until', 'burst_ms']))),
 );
 
 /** Deletes what rates have used so long ago that it no longer counts. */

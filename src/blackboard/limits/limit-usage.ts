@@ -1,6 +1,7 @@
 import type { Limit, Rate } from '../../catalog/limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { afterStart, earliestStart, unitsLeft } from './gcra.js';
+import { afterStart, burstLength, earliestStart, unitsLeft } from './gcra.js';
+import type { RateRow } from './limit-rows.js';
 
 /** The form of `executions.blocked_on` and `limit_rates.limit_key`. */
 export const keyText = ([limit, key]: Readonly<LimitKey>): string => JSON.stringify([limit, key]);
@@ -32,8 +33,8 @@ export interface OpenBreaker {
 /** Counts what is used of limits. The counts stay true only while the caller holds the locks of the limits. */
 export class LimitUsage {
   private readonly used = new Map<string, number>();
-  /** The rates that `take` has changed. */
-  readonly changed = new Map<string, number>();
+  /** The rates that `take` has changed, by their keys. */
+  readonly changed = new Map<string, RateRow>();
 
   constructor(
     private readonly limits: ReadonlyMap<string, Limit>,
@@ -118,11 +119,15 @@ export class LimitUsage {
     const breaker = this.breakers.get(text);
     if (breaker) breaker.started += 1;
     if (limit?.rate)
-      this.changed.set(text, afterStart(limit.rate, this.usedUntil(text), costOf(key, limit.rate), this.now));
+      this.changed.set(text, {
+        limit_key: text,
+        used_until: afterStart(limit.rate, this.usedUntil(text), costOf(key, limit.rate), this.now),
+        burst_ms: burstLength(limit.rate),
+      });
   }
 
   private usedUntil(text: string): number {
-    return this.changed.get(text) ?? this.rates.get(text) ?? -Infinity;
+    return this.changed.get(text)?.used_until ?? this.rates.get(text) ?? -Infinity;
   }
 
   private count(text: string): void {

@@ -12,9 +12,10 @@ import {
   withValues,
 } from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
+import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
-import { latestUse } from './gcra.js';
+import { burstLength } from './gcra.js';
 import {
   findHolding,
   findRates,
@@ -208,22 +209,30 @@ export class SharedLimits {
   /** The keys that each execution uses. One that runs may hold keys too, and counts once. */
   private keysUsed(running: readonly RunningRow[], holding: readonly HoldingRow[]): LimitKey[][] {
     const used = new Map(holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))]));
-    for (const row of running) if (!isDeferred(row)) used.set(row.id, parseKeys(row.limit_keys));
+    for (const row of running) if (!this.isDeferred(row)) used.set(row.id, parseKeys(row.limit_keys));
     return [...used.values()];
+  }
+
+  /**
+   * Whether it waits for the answer of a remote agent, which uses nothing. An earlier version left only a lease without an
+   * owner, as a client's claim does: the kind of the agent tells them apart.
+   */
+  private isDeferred({ agent: name, lease_owner, lease_token, deferred_lease }: RunningRow): boolean {
+    const agent = this.catalog.agent(name);
+    return deferred_lease === lease_token || (lease_owner === null && agent !== undefined && !isExternal(agent));
   }
 }
 
 /**
- * Returns the rate with the latest time that it can be used until, if its own is much later: the clock was set back since, or
- * the limit has another rate now. Null if it is as it should be.
+ * Returns the rate with the latest time that it can be used until, if its own is much later, because the clock was set back.
+ * Null if it is as it should be. While a new configuration is rolled out, another process may have used it with a longer
+ * burst.
  */
 function shortenRate(row: RateRow, rate: Rate | null | undefined, now: number): RateRow | null {
-  if (!rate || row.used_until <= latestUse(rate, now) + TOLERANCE_MS) return null;
-  return { ...row, used_until: latestUse(rate, now) };
+  if (!rate || row.burst_ms === null) return null;
+  const latest = now + Math.max(burstLength(rate), row.burst_ms);
+  return row.used_until <= latest + TOLERANCE_MS ? null : { ...row, used_until: latest };
 }
-
-/** Whether it waits for the answer of a remote agent, which uses nothing. */
-const isDeferred = ({ lease_token, deferred_lease }: RunningRow): boolean => deferred_lease === lease_token;
 
 const textsOf = (keys: readonly LimitKey[]): string[] => [...new Set(keys.map(keyText))];
 

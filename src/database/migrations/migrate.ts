@@ -34,6 +34,7 @@ import { variants } from './0025-variants.js';
 import { forgottenBreakers } from './0026-forgotten-breakers.js';
 import { replayConfigurations } from './0027-replay-configurations.js';
 import { deferredLeases } from './0028-deferred-leases.js';
+import { burstsOfRates } from './0029-bursts-of-rates.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -68,6 +69,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   forgottenBreakers,
   replayConfigurations,
   deferredLeases,
+  burstsOfRates,
 ];
 
 /**

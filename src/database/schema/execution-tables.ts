@@ -183,6 +183,8 @@ export interface LimitRatesTable {
   limit_key: string;
   /** The time until which the units so far last at the rate (epoch ms, with fractions). */
   used_until: number;
+  /** The length of the burst with which it was used last, in ms. Null if that is not known. */
+  burst_ms: Generated<number | null>;
 }
 
 /**
