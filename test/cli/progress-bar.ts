@@ -1,14 +1,13 @@
 import { existsSync } from 'node:fs';
 
+import { describeIf } from '../support/prerequisites.js';
+
 // A pseudo terminal comes from `script`, which Linux machines have with util-linux; on macOS `script` has other
 // options.
 const hasScript = process.platform === 'linux' && existsSync('/usr/bin/script');
 
-/** A block of tests that need a pseudo terminal. They are skipped on machines that have none. */
-export function describeOnTerminal(name: string, tests: () => void): void {
-  if (!hasScript) console.log('no /usr/bin/script (util-linux) here: the terminal tests are skipped');
-  (hasScript ? describe : describe.skip)(name, tests);
-}
+/** A block of tests that need a pseudo terminal. */
+export const describeOnTerminal = describeIf(hasScript, '/usr/bin/script (util-linux)');
 
 /** Returns the frames of the progress bars in what a terminal got, from the first to the last. */
 export const framesIn = (shown: string): string[] =>

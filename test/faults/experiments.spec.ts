@@ -1,7 +1,7 @@
 import type { ExperimentBody } from '../../src/features/experiments/dto/experiment-body.js';
 import { variantOf } from '../e2e/experiment-board.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
-import { databaseOf } from '../support/database.js';
+import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { type ModelRequest, ModelServer, type Used } from '../support/model-server.js';
 import { Service } from '../support/service.js';
@@ -22,6 +22,11 @@ const KILLS = 3;
 /** Only one process can use a SQLite file. */
 const PROCESSES = TEST_DATABASE === 'postgres' ? 2 : 1;
 
+async function countOf(database: TestDatabase, query: string): Promise<number> {
+  const [row] = await database.rows<{ count: number | string }>(`select count(*) as count from ${query}`);
+  return Number(row!.count);
+}
+
 /** Runs processes of the built program, which are killed in turn with SIGKILL while they try the rows of an experiment. */
 it('an experiment continues after each crash, with each row once and the right totals', async () => {
   const folder = new ConfigurationFolder();
@@ -29,10 +34,7 @@ it('an experiment continues after each crash, with each row once and the right t
   const file = folder.write('starling.yaml', CONFIG);
   const start = (): Promise<Service> =>
     Service.start(['--config', file, '--database-url', database.url, '--lease', '1s', '--log-level', 'warn']);
-  const count = async (query: string): Promise<number> => {
-    const [row] = await database.rows<{ count: number | string }>(`select count(*) as count from ${query}`);
-    return Number(row!.count);
-  };
+  const count = (query: string): Promise<number> => countOf(database, query);
 
   const services: Service[] = [];
   try {
@@ -155,10 +157,7 @@ it('an experiment with models continues after each crash, with the tokens and th
       ...['--config', file, '--replay-config', `candidate=${other}`, '--database-url', database.url],
       ...['--lease', '1s', '--log-level', 'warn'],
     ]);
-  const count = async (query: string): Promise<number> => {
-    const [row] = await database.rows<{ count: number | string }>(`select count(*) as count from ${query}`);
-    return Number(row!.count);
-  };
+  const count = (query: string): Promise<number> => countOf(database, query);
 
   const services: Service[] = [];
   try {
