@@ -74,7 +74,10 @@ export interface Queue<Row extends QueuedRow> {
    * way.
    */
   readonly unless?: ColumnOf<QueueTable>;
-  /** If set, only rows in which this column is null or has one of the values may be claimed here. */
+  /**
+   * If set, only rows in which this column is null or has one of the values may be claimed here. In the indexes of
+   * claims it follows the name.
+   */
   readonly needs?: { readonly column: ColumnOf<QueueTable>; readonly had: readonly string[] };
   /** Selects the columns that are read of a row when it is claimed or has lost its lease. */
   select(db: Reader): SelectQueryBuilder<Schema, QueueTable, Row>;

@@ -1,10 +1,11 @@
-import { type Expression, sql } from 'kysely';
+import { type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
 import type { Clock } from '../common/clock.js';
 import { scheduler } from '../common/scheduler.js';
 import { memoize, type Prepared, prepared } from '../database/prepared.js';
+import type { Schema } from '../database/schema.js';
 import type { Reader, Transaction, UnitOfWork } from '../database/unit-of-work.js';
-import { byRank, inOrder, type Queue, type QueuedRow, type Rank } from './queue.js';
+import { byRank, inOrder, type Queue, type QueuedRow, type QueueTable, type Rank } from './queue.js';
 
 export interface FoundRows<Row> {
   queue: string;
@@ -160,13 +161,7 @@ function add(known: Frontier['ranks'], ranks: readonly Rank[]): void {
 }
 
 const findingAll = <Row extends QueuedRow>(queue: Queue<Row>) =>
-  prepared<{ queue: string; limit: number }, Row>((db, place) =>
-    readyRows(db, queue, place('queue'))
-      .orderBy('priority', 'desc')
-      .orderBy('background')
-      .orderBy('seq')
-      .limit(place('limit')),
-  );
+  prepared<{ queue: string; limit: number }, Row>((db, place) => firstReady(db, queue, place('queue'), place('limit')));
 
 type RankValues = Record<`${'priority' | 'background' | 'upTo'}${number}`, number>;
 
@@ -174,16 +169,15 @@ type RankValues = Record<`${'priority' | 'background' | 'upTo'}${number}`, numbe
 const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
   const ofRanks = memoize((count: number) =>
     prepared<RankValues & { queue: string; limit: number }, Row>((db, place) => {
-      const parts = Array.from({ length: count }, (_, index) => {
-        const part = readyRows(db, queue, place('queue'))
-          .where('priority', '=', place(`priority${index}`))
-          .where('background', '=', place(`background${index}`))
-          .where('seq', '>', place(`upTo${index}`))
-          .orderBy('seq')
-          .limit(place('limit'));
-        return db.selectFrom(part.as(`rank${index}`)).selectAll();
-      });
-      return parts.reduce((all, part) => all.unionAll(part)).$castTo<Row>();
+      const parts = Array.from({ length: count }, (_, index) =>
+        firstReady(db, queue, place('queue'), place('limit'), (rows) =>
+          rows
+            .where('priority', '=', place(`priority${index}`))
+            .where('background', '=', place(`background${index}`))
+            .where('seq', '>', place(`upTo${index}`)),
+        ),
+      );
+      return allOf(db, parts);
     }),
   );
   return async (
@@ -201,24 +195,42 @@ const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
   };
 };
 
-/** The rows of a queue that may be claimed. */
-export function readyRows<Row extends QueuedRow>(db: Reader, queue: Queue<Row>, queueName: Expression<string>) {
+type Rows<Row> = SelectQueryBuilder<Schema, QueueTable, Row>;
+
+/**
+ * Selects the first rows of a queue that may be claimed, in the order of claims. `narrowed` adds conditions. Rows that
+ * may not be claimed here are not read, however many wait: each value that the queue `needs` is a range of the index.
+ */
+export function firstReady<Row extends QueuedRow>(
+  db: Reader,
+  queue: Queue<Row>,
+  queueName: Expression<string>,
+  limit: RawBuilder<number>,
+  narrowed = (rows: Rows<Row>): Rows<Row> => rows,
+): Rows<Row> {
   const { name, unless, needs } = queue;
-  return (
-    queue
-      .select(db)
-      .where(name, '=', queueName)
-      // A literal: Postgres does not use a partial index for a query with the state as a parameter.
-      .where('state', '=', sql.lit('pending' as const))
-      .where('available_at', 'is', null)
-      .$if(unless !== undefined, (some) => some.where(unless!, 'is', null))
-      .$if(needs !== undefined, (some) =>
-        some.where(({ eb, or }) =>
-          or([
-            eb(needs!.column, 'is', null),
-            ...(needs!.had.length > 0 ? [eb(needs!.column, 'in', needs!.had as never)] : []),
-          ]),
-        ),
-      )
+  const ready = narrowed(queue.select(db))
+    .where(name, '=', queueName)
+    // A literal: Postgres does not use a partial index for a query with the state as a parameter.
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is', null)
+    .$if(unless !== undefined, (some) => some.where(unless!, 'is', null));
+  const inOrderOfClaims = (rows: Rows<Row>) =>
+    rows.orderBy('priority', 'desc').orderBy('background').orderBy('seq').limit(limit);
+  if (!needs) return inOrderOfClaims(ready);
+  // Sorting by a column that has one value changes nothing, but without it Postgres does not see that rows in which the
+  // column is null have the order of the index.
+  const { column, had } = needs;
+  const parts = [ready.where(column, 'is', null), ...had.map((value) => ready.where(column, '=', value as never))].map(
+    (part) => inOrderOfClaims(part.orderBy(column)),
   );
+  return parts.length === 1 ? parts[0]! : inOrderOfClaims(allOf(db, parts));
+}
+
+/** Selects the rows of all parts. */
+function allOf<Row>(db: Reader, parts: readonly Rows<Row>[]): Rows<Row> {
+  // SQLite takes a part that is sorted or limited only as a table.
+  const tables = parts.map((part, index) => db.selectFrom(part.as(`part${index}`)).selectAll());
+  const union = tables.slice(1).reduce((all, part) => all.unionAll(part), tables[0]!);
+  return db.selectFrom(union.as('parts')).selectAll() as never;
 }

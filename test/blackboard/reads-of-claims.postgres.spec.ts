@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { Catalog } from '../../src/catalog/catalog.js';
 import { newId } from '../../src/common/ids.js';
+import { changeStored } from '../faults/change-stored.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { connected } from '../support/postgres-cluster.js';
@@ -75,6 +76,18 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
     // A connection reports its counts some seconds after its last transaction.
     await eventually('what was read has been counted', async () => (await artifactsRead()) >= EXECUTIONS - AT_ONCE);
     expect(await artifactsRead()).toBeLessThan(EXECUTIONS * MOST_READS);
+  });
+
+  it('do not read executions that wait for a configuration of another process', async () => {
+    await publishAll();
+    await changeStored(core.databaseUrl, `update executions set configuration = 'elsewhere'`);
+    begin();
+    for (let n = 0; n < AT_ONCE; n += 1) {
+      await publish();
+      await eventually('it was executed', () => executed > n);
+    }
+    await eventually('what was read has been counted', async () => (await entriesOfReadyOnesRead()) >= AT_ONCE);
+    expect(await entriesOfReadyOnesRead()).toBeLessThan(EXECUTIONS + AT_ONCE * MOST_READS);
   });
 
   it('read already claimed rows only a few times, while a session keeps an old snapshot and more executions wait all the time', async () => {

@@ -1,3 +1,4 @@
+import { changeStored } from '../faults/change-stored.js';
 import { eventually } from '../support/eventually.js';
 import { Board } from './board.js';
 import { Outside } from './outside.js';
@@ -139,6 +140,25 @@ describe('executions of an agent with fair_by', () => {
     expect(await claim()).toEqual([{ tenant: 'new' }]);
     expect(await claim()).toEqual([]);
     expect(await keys()).toEqual([]);
+  });
+
+  it('take turns with new keys, also while executions of another key wait for a process that can run them', async () => {
+    const claim = async (max: number) =>
+      (await new Outside(board.http).claim({ agents: ['person'], max })).map(({ inputs }) => inputs[0]!.payload.tenant);
+    await board.publish('Question', { tenant: 'stuck' });
+    await changeStored(
+      board.app.database.url,
+      `update executions set configuration = 'elsewhere' where fair_key = '"stuck"'`,
+    );
+    for (let n = 0; n < 9; n += 1) await board.publish('Question', { tenant: 'busy', n });
+    for (let n = 0; n < 6; n += 1) expect(await claim(1)).toEqual(['busy']);
+    for (let n = 0; n < 3; n += 1) await board.publish('Question', { tenant: 'new', n });
+    const order = [await claim(2), await claim(2), await claim(2)];
+    expect(order.map((two) => two.sort())).toEqual(Array(3).fill(['busy', 'new']));
+    expect(await claim(1)).toEqual([]);
+    await changeStored(board.app.database.url, `update executions set configuration = null where fair_key = '"stuck"'`);
+    expect(await claim(2)).toEqual(['stuck']);
+    await noKeys();
   });
 
   it.each([

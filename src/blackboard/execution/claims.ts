@@ -57,10 +57,10 @@ export class Claims {
       return new RowClaims(queue, { ...rules, find, inputsOf }, ranksIn, clock, unitOfWork);
     };
     // While a new configuration for replays is rolled out, another process may have the one that a replay needs.
-    const runnable = { ...EXECUTIONS, needs: { column: 'configuration' as const, had: catalog.replayKeys } };
-    this.rows = rowsOf(runnable, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
+    const needs = { column: 'configuration', had: catalog.replayKeys } as const;
+    this.rows = rowsOf({ ...EXECUTIONS, needs }, (tx, ids) => findClaimedInputs(tx.db, {}, ids));
     // The response to a client's claim reads the inputs while it is sent.
-    this.unassigned = rowsOf(UNASSIGNED, async () => []);
+    this.unassigned = rowsOf({ ...UNASSIGNED, needs }, async () => []);
   }
 
   /**

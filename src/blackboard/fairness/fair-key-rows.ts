@@ -4,7 +4,7 @@ import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { Queue, QueuedRow } from '../../queue/queue.js';
-import { readyRows } from '../../queue/ready-rows.js';
+import { firstReady } from '../../queue/ready-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export interface FairKeyRow {
@@ -20,13 +20,11 @@ export interface FairKeyRow {
 export const findingKeys = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ agent: string; turn: number; key: string; limit: number }, FairKeyRow & { ready: number | null }>(
     (db, place) => {
-      const first = readyRows(db, queue, place('agent'))
-        .where('fair_key' as never, '=', sql.ref('fair_keys.fair_key') as never)
-        .where('fair_key' as never, 'is not', null)
-        .orderBy('priority', 'desc')
-        .orderBy('background')
-        .orderBy('seq')
-        .limit(sql.lit(1));
+      const first = firstReady(db, queue, place('agent'), sql.lit(1), (rows) =>
+        rows
+          .where('fair_key' as never, '=', sql.ref('fair_keys.fair_key') as never)
+          .where('fair_key' as never, 'is not', null),
+      );
       return db
         .selectFrom('fair_keys')
         .select(['fair_key', 'turn', 'weight', sql<number | null>`(select seq from ${first} as ready)`.as('ready')])
@@ -41,13 +39,9 @@ export const findingKeys = <Row extends QueuedRow>(queue: Queue<Row>) =>
 /** Makes a query for the first ready executions of a key, by priority and then by the order in which they were made. */
 export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ agent: string; key: string; limit: number }, Row>((db, place) =>
-    readyRows(db, queue, place('agent'))
-      .where('fair_key' as never, '=', place('key') as never)
-      .where('fair_key' as never, 'is not', null)
-      .orderBy('priority', 'desc')
-      .orderBy('background')
-      .orderBy('seq')
-      .limit(place('limit')),
+    firstReady(db, queue, place('agent'), place('limit'), (rows) =>
+      rows.where('fair_key' as never, '=', place('key') as never).where('fair_key' as never, 'is not', null),
+    ),
   );
 
 /** Moves the turn of a key after starts. */
@@ -57,6 +51,19 @@ export const moveTurn = prepared<{ agent: string; key: string; by: number; weigh
     .set(({ eb }) => ({ turn: eb('turn', '+', place('by')), weight: place('weight') }))
     .where('agent', '=', place('agent'))
     .where('fair_key', '=', place('key')),
+);
+
+/**
+ * Moves keys with an earlier turn up to this one. Executions of such a key wait for another process or a client. If the
+ * key kept its turn, new keys would begin at it, and come before all others for as long.
+ */
+export const moveUp = preparedWithList<{ agent: string; turn: number }, string, unknown>((db, place, keys) =>
+  db
+    .updateTable('fair_keys')
+    .set({ turn: place('turn') })
+    .where('agent', '=', place('agent'))
+    .where('fair_key', 'in', keys)
+    .where('turn', '<', place('turn')),
 );
 
 const isUnused = sql<boolean>`not exists (
@@ -142,11 +149,7 @@ export async function adoptWithoutKey<Row extends QueuedRow>(
   queue: Queue<Row>,
   agent: string,
 ): Promise<number> {
-  const first = readyRows(db, queue, sql.val(agent))
-    .orderBy('priority', 'desc')
-    .orderBy('background')
-    .orderBy('seq')
-    .limit(ADOPTED_AT_ONCE);
+  const first = firstReady(db, queue, sql.val(agent), sql.lit(ADOPTED_AT_ONCE));
   const found = await db
     .selectFrom(first.as('first'))
     .select('id')

@@ -9,6 +9,7 @@ import {
   findingKeys,
   findingOfKey,
   moveTurn,
+  moveUp,
 } from './fair-key-rows.js';
 import { lengthOfTurn, nextTurns } from './turn-order.js';
 
@@ -53,13 +54,14 @@ export class FairRows<Row extends Fair> {
   async find(tx: Transaction, agent: string, limit: number): Promise<FoundRows<Row>> {
     const { keys, idle, isAll } = await this.nextKeys(tx, agent, limit);
     const { ready, ofKeys } = await this.inTurns(tx, agent, keys, limit);
+    const firstTurn = keys[0]?.turn;
     const adopted = ready.length < limit || this.isDue(agent) ? await this.adopt(tx, agent) : 0;
     return {
       queue: agent,
       ready,
       isAll: ready.length < limit && isAll && adopted === 0,
       take: () => undefined,
-      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle }),
+      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle, firstTurn }),
     };
   }
 
@@ -111,7 +113,11 @@ export class FairRows<Row extends Fair> {
     tx: Transaction,
     agent: string,
     taken: readonly Row[],
-    { ofKeys, idle }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string> },
+    {
+      ofKeys,
+      idle,
+      firstTurn,
+    }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string>; firstTurn?: number },
   ): Promise<void> {
     for (const [key, rows] of Map.groupBy(taken, ({ fair_key }) => fair_key!)) {
       const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
@@ -119,6 +125,7 @@ export class FairRows<Row extends Fair> {
     }
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
     await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
+    if (firstTurn !== undefined) await moveUp(tx.db, { agent, turn: firstTurn }, [...idle]);
   }
 
   private async adopt(tx: Transaction, agent: string): Promise<number> {

@@ -11,6 +11,7 @@ interface Waiting {
   seq: number;
   available_at: number | null;
   fair_key: string | null;
+  configuration: string | null;
 }
 
 /** Counts stop here, because a million may wait. */
@@ -45,7 +46,7 @@ const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${
 
 async function countsOfKey(
   db: Reader,
-  { agent, fair_key, priority, background, seq }: Waiting,
+  { agent, fair_key, configuration, priority, background, seq }: Waiting,
 ): Promise<{ before: number; waiting: number }> {
   const first = db
     .selectFrom('executions')
@@ -55,6 +56,9 @@ async function countsOfKey(
     .where('fair_key', 'is not', null)
     .where('state', '=', sql.lit('pending' as const))
     .where('available_at', 'is', null)
+    .where('configuration', configuration === null ? 'is' : '=', configuration)
+    // Without it, Postgres does not use the order of the index if the configuration is null.
+    .orderBy('configuration')
     .orderBy('priority', 'desc')
     .orderBy('background')
     .orderBy('seq')
