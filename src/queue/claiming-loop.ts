@@ -1,9 +1,10 @@
 import type { BackgroundLoop } from '../common/background-loop.js';
 import type { Clock } from '../common/clock.js';
+import { isUnavailable } from '../common/domain-error.js';
 import type { Logger } from '../common/logger.js';
+import { scheduler } from '../common/scheduler.js';
 import type { UnitOfWork } from '../database/unit-of-work.js';
 import type { Topic } from '../pubsub/signals.js';
-import { ClaimRounds } from './claim-rounds.js';
 import type { Claimant, ClaimTopics } from './claimant.js';
 import { KeptSlots } from './kept-slots.js';
 import type { Lease } from './lease.js';
@@ -15,12 +16,22 @@ import { RunningWork } from './running-work.js';
 import type { Slots } from './slots.js';
 
 const CLAIM_AGAIN_AFTER_MS = 1_000;
+/** Queues per round. Each costs a query and, on Postgres, a lock. Further rounds take the other queues. */
+const QUEUES_AT_ONCE = 64;
+/** Other transactions end within milliseconds. The pause uses machine time, not the service's clock. */
+const MISSED_PAUSE_MS = 5;
 
-/** Claims rows from queues as slots become free, and runs them, from its start to its stop. Signals wake it. */
+/**
+ * Claims rows from queues as slots become free, and runs them, from its start to its stop. Signals wake it. It claims
+ * one round at a time; a round that a transaction woke joins the group commit of that transaction.
+ */
 export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow, Input> {
   private readonly work: RunningWork<Claimed>;
-  private readonly rounds: ClaimRounds<Claimed>;
-  /** Queues that may have waiting rows. */
+  /** The round of claims that runs now. */
+  private round: Promise<void> | null = null;
+  /** Why the last round failed. */
+  private trouble: string | null = null;
+  /** Queues that may have waiting rows. A round removes those that it looks through. */
   private readonly pendingQueues = new Set<string>();
   private readonly kept: KeptSlots;
   /** True while rows are handed back of which it is unknown whether this process runs them. */
@@ -43,16 +54,6 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   ) {
     this.kept = new KeptSlots(slots, this.pendingQueues);
     this.work = new RunningWork(claimant, slots, clock, (queue) => this.freed(queue));
-    const hooks = {
-      isWorking: () => this.working,
-      nextLease: () => leases.next(),
-      beforeRound: () => claims.ready.look(),
-      begin: (claimed: Claimed) => this.begin(claimed),
-      moreWaiting: (queues: readonly string[]) => this.offerElsewhere(queues, topics.ready),
-      afterFailure: () => this.recover(),
-      ended: () => this.forgetCancelled(),
-    };
-    this.rounds = new ClaimRounds(claimant, this.pendingQueues, slots, this.kept, hooks, clock, unitOfWork, logger);
     this.retries = retryTimer(claims, (queue) => topics.returned.publishEverywhere(queue), clock, unitOfWork, logger);
   }
 
@@ -62,7 +63,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
 
   /** Why it cannot claim now, or null if it can. */
   get whyNotClaiming(): string | null {
-    return this.rounds.whyNotClaiming;
+    return this.trouble;
   }
 
   runningIds(): string[] {
@@ -93,7 +94,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   async stop(graceMs: number): Promise<void> {
     this.working = false;
     await this.retries.stop();
-    await this.rounds.ended();
+    await this.round;
     await this.kept.unused();
     try {
       await this.endOrHandBack(graceMs);
@@ -118,7 +119,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
 
   wake(queue: string): void {
     this.pendingQueues.add(queue);
-    this.rounds.claimSome();
+    this.claimSome();
     this.offerElsewhere([queue], this.topics.ready);
   }
 
@@ -150,7 +151,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
 
   /** Aborts running work, and does not start what was claimed meanwhile. */
   abort(cancelled: ReadonlySet<string>, reason: Error): void {
-    if (this.rounds.isRunning || this.kept.isUsed) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
+    if (this.round || this.kept.isUsed) cancelled.forEach((id) => this.cancelledMeanwhile.add(id));
     this.work.abort(cancelled, reason);
   }
 
@@ -158,7 +159,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   private wakeForReturned(queue: string): void {
     this.claims.ready.returned(queue);
     this.pendingQueues.add(queue);
-    this.rounds.claimSome();
+    this.claimSome();
     this.offerElsewhere([queue], this.topics.returned);
   }
 
@@ -173,7 +174,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     await this.lookForQueues();
     this.retries.wake();
     await this.retries.run();
-    this.rounds.claimSome();
+    this.claimSome();
   }
 
   private async lookForQueues(): Promise<void> {
@@ -193,9 +194,54 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   }
 
   private forgetCancelled(): void {
-    if (!this.rounds.isRunning && !this.kept.isUsed) this.cancelledMeanwhile.clear();
+    if (!this.round && !this.kept.isUsed) this.cancelledMeanwhile.clear();
   }
 
+  /** Begins a round if none runs, and rows may wait for which a slot is free. */
+  private claimSome(): void {
+    if (!this.working || this.round || this.slots.free(this.pendingQueues).byQueue.size === 0) return;
+    this.round = this.claimOnce().finally(() => {
+      this.round = null;
+      this.kept.endSearch();
+      this.forgetCancelled();
+      this.claimSome();
+    });
+  }
+
+  private async claimOnce(): Promise<void> {
+    let asked: string[] = [];
+    try {
+      this.claims.ready.look();
+      const { claimed, moreWaiting, emptied, missed } = await this.unitOfWork.run(
+        (tx) => {
+          // The database may run this function again. It then serves the queues of the first run too.
+          asked.forEach((queue) => this.pendingQueues.add(queue));
+          // The queues are taken here and not earlier, so that this round serves every wake-up until now.
+          const { byQueue, total } = this.slots.free(this.pendingQueues);
+          const looked = new Map([...byQueue].slice(0, QUEUES_AT_ONCE));
+          asked = [...looked.keys()];
+          asked.forEach((queue) => this.pendingQueues.delete(queue));
+          this.kept.beginSearch({ byQueue: looked, total });
+          return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
+        },
+        { relaxedDurability: true },
+      );
+      this.trouble = null;
+      moreWaiting.forEach((queue) => this.pendingQueues.add(queue));
+      this.kept.endSearch(emptied);
+      claimed.forEach((each) => this.begin(each));
+      this.offerElsewhere(moreWaiting, this.topics.ready);
+      if (missed && claimed.length === 0) await scheduler.pause(MISSED_PAUSE_MS);
+    } catch (error) {
+      const { name } = this.claimant;
+      this.trouble = isUnavailable(error) ? (error as Error).message : `claiming ${name} failed`;
+      this.logger.error({ err: error }, `claiming ${name} failed; trying again`);
+      asked.forEach((queue) => this.pendingQueues.add(queue));
+      await this.recover();
+    }
+  }
+
+  /** A round has failed. It is unknown whether it was committed. */
   private async recover(): Promise<void> {
     this.claims.forget();
     await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
@@ -205,7 +251,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
 
   private async handBackLater(): Promise<void> {
     await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
-    await this.rounds.ended();
+    await this.round;
     await this.handBackUnknown();
   }
 
@@ -234,6 +280,6 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
 
   private freed(queue: string): void {
     if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
-    this.rounds.claimSome();
+    this.claimSome();
   }
 }

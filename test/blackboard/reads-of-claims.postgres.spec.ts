@@ -80,14 +80,15 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
 
   it('do not read executions that wait for a configuration of another process', async () => {
     await publishAll();
-    await changeStored(core.databaseUrl, `update executions set configuration = 'elsewhere'`);
+    // Without the vacuum, searches would read the index entries of the rows as they were before.
+    await changeStored(core.databaseUrl, `update executions set configuration = 'elsewhere'`, 'vacuum executions');
     begin();
     for (let n = 0; n < AT_ONCE; n += 1) {
       await publish();
       await eventually('it was executed', () => executed > n);
     }
     await eventually('what was read has been counted', async () => (await entriesOfReadyOnesRead()) >= AT_ONCE);
-    expect(await entriesOfReadyOnesRead()).toBeLessThan(EXECUTIONS + AT_ONCE * MOST_READS);
+    expect(await entriesOfReadyOnesRead()).toBeLessThan(AT_ONCE * MOST_READS);
   });
 
   it('read already claimed rows only a few times, while a session keeps an old snapshot and more executions wait all the time', async () => {
