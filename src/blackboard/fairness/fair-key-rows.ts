@@ -54,17 +54,19 @@ export const moveTurn = prepared<{ agent: string; key: string; by: number; weigh
 );
 
 /**
- * Moves keys with an earlier turn up to this one. Executions of such a key wait for another process or a client. If the
- * key kept its turn, new keys would begin at it, and come before all others for as long.
+ * Lets keys come at most one turn before `next`, the first turn of those that this claim found. Executions of these keys
+ * wait for another process or a client, or were added while the claim passed the key. If a key kept a turn of long ago,
+ * new keys would begin at it. With a later turn, it could never be the first in the process that can claim it.
  */
-export const moveUp = preparedWithList<{ agent: string; turn: number }, string, unknown>((db, place, keys) =>
-  db
+export const moveUp = preparedWithList<{ agent: string; next: number }, string, unknown>((db, place, keys) => {
+  const earliest = sql<number>`${place('next')} - 1 / weight`;
+  return db
     .updateTable('fair_keys')
-    .set({ turn: place('turn') })
+    .set({ turn: earliest })
     .where('agent', '=', place('agent'))
     .where('fair_key', 'in', keys)
-    .where('turn', '<', place('turn')),
-);
+    .where('turn', '<', earliest);
+});
 
 const isUnused = sql<boolean>`not exists (
   select 1 from executions

@@ -54,14 +54,13 @@ export class FairRows<Row extends Fair> {
   async find(tx: Transaction, agent: string, limit: number): Promise<FoundRows<Row>> {
     const { keys, idle, isAll } = await this.nextKeys(tx, agent, limit);
     const { ready, ofKeys } = await this.inTurns(tx, agent, keys, limit);
-    const firstTurn = keys[0]?.turn;
     const adopted = ready.length < limit || this.isDue(agent) ? await this.adopt(tx, agent) : 0;
     return {
       queue: agent,
       ready,
       isAll: ready.length < limit && isAll && adopted === 0,
       take: () => undefined,
-      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle, firstTurn }),
+      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle, next: keys[0]?.turn ?? null }),
     };
   }
 
@@ -108,16 +107,15 @@ export class FairRows<Row extends Fair> {
     }
   }
 
-  /** Rows that were found and not taken, because of a limit or for lack of slots, cost no turn. */
+  /**
+   * Rows that were found and not taken, because of a limit or for lack of slots, cost no turn. `next`: the first turn of
+   * the keys that have ready rows.
+   */
   private async settle(
     tx: Transaction,
     agent: string,
     taken: readonly Row[],
-    {
-      ofKeys,
-      idle,
-      firstTurn,
-    }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string>; firstTurn?: number },
+    { ofKeys, idle, next }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string>; next: number | null },
   ): Promise<void> {
     for (const [key, rows] of Map.groupBy(taken, ({ fair_key }) => fair_key!)) {
       const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
@@ -125,7 +123,7 @@ export class FairRows<Row extends Fair> {
     }
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
     await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
-    if (firstTurn !== undefined) await moveUp(tx.db, { agent, turn: firstTurn }, [...idle]);
+    if (next !== null) await moveUp(tx.db, { agent, next }, [...idle]);
   }
 
   private async adopt(tx: Transaction, agent: string): Promise<number> {
