@@ -1,6 +1,5 @@
 // Runs `starling batch run` and `watch` while answers fail: the built program against the built server behind a proxy
 // that cuts connections, and against test servers if the real one cannot fail in time.
-import { existsSync } from 'node:fs';
 import { createServer, request as httpRequest, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -9,6 +8,7 @@ import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
 import { Service } from '../support/service.js';
 import { Clients } from './clients.js';
+import { describeOnTerminal } from './progress-bar.js';
 import { type Ended, Folder, runProgram } from './run-program.js';
 import { StartedProgram } from './started-program.js';
 
@@ -116,24 +116,23 @@ const running = (completed: () => number | null): Promise<string> =>
     response.end(JSON.stringify({ batch_id: 'b-1', status, ...counts, results: [] }));
   });
 
-// A pseudo terminal comes from `script`, as in client-batch.spec.ts.
-const onLinux = process.platform === 'linux' && existsSync('/usr/bin/script') ? test : test.skip;
-
-onLinux('the remaining time does not include the time that the server was away', async () => {
-  let completed: number | null = 0;
-  const url = await running(() => completed);
-  const program = await StartedProgram.onTerminal(120, ['batch', 'watch', 'b-1', '--url', url]);
-  const drawn = (text: string): boolean => program.stdout.includes(text);
-  await eventually('it watches', () => drawn('0/1,000 rows'));
-  completed = 400;
-  await eventually('it shows a rate', () => /400\/1,000 rows, [\d.]+\/s/.test(program.stdout));
-  completed = null;
-  await eventually('the server is away', () => drawn('retrying for up to'));
-  completed = 500;
-  await eventually('the server is back', () => drawn('500/1,000 rows'));
-  completed = 1_000;
-  expect(await program.ended).toBe(0);
-  expect(/500\/1,000 rows, [^\r\n]*?failed[^\r\n\u001b]*/.exec(program.stdout)![0]).toBe('500/1,000 rows, 0 failed');
+describeOnTerminal('the remaining time', () => {
+  test('does not include the time that the server was away', async () => {
+    let completed: number | null = 0;
+    const url = await running(() => completed);
+    const program = await StartedProgram.onTerminal(120, ['batch', 'watch', 'b-1', '--url', url]);
+    const drawn = (text: string): boolean => program.stdout.includes(text);
+    await eventually('it watches', () => drawn('0/1,000 rows'));
+    completed = 400;
+    await eventually('it shows a rate', () => /400\/1,000 rows, [\d.]+\/s/.test(program.stdout));
+    completed = null;
+    await eventually('the server is away', () => drawn('retrying for up to'));
+    completed = 500;
+    await eventually('the server is back', () => drawn('500/1,000 rows'));
+    completed = 1_000;
+    expect(await program.ended).toBe(0);
+    expect(/500\/1,000 rows, [^\r\n]*?failed[^\r\n\u001b]*/.exec(program.stdout)![0]).toBe('500/1,000 rows, 0 failed');
+  });
 });
 
 test('watching stops after a minute without answers and says how to resume', async () => {
