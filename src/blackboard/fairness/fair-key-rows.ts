@@ -65,12 +65,12 @@ const isUnused = sql<boolean>`not exists (
     and executions.fair_key is not null and state = 'pending' and available_at is null
 )`;
 
-const lockUnused = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
+const lockUnused = preparedWithList<{ agent: string }, string, { seq: number; fair_key: string }>((db, place, keys) =>
   locking(
     db,
     db
       .selectFrom('fair_keys')
-      .select('seq')
+      .select(['seq', 'fair_key'])
       .where('agent', '=', place('agent'))
       .where('fair_key', 'in', keys)
       .where(isUnused),
@@ -87,13 +87,15 @@ const DELETED_TOGETHER = 1_000;
 /**
  * Deletes those of the keys that have no ready execution. The lock comes first: a transaction that adds an execution
  * holds its key until the commit, or has inserted a row that this one does not see. So the deletion sees the execution
- * or leaves it a row. Rows that are held stay.
+ * or leaves it a row. Rows that are held stay, and so do those that have an execution by now. Returns their keys, possibly
+ * with some that have no row.
  */
 export async function deleteKeysWithoutWork(
   { db }: Transaction,
   agent: string,
   keys: readonly string[],
-): Promise<void> {
+): Promise<string[]> {
+  const left = new Set(keys);
   for (let from = 0; from < keys.length; from += DELETED_TOGETHER) {
     const free = await lockUnused(db, { agent }, keys.slice(from, from + DELETED_TOGETHER));
     await deleteUnused(
@@ -101,8 +103,24 @@ export async function deleteKeysWithoutWork(
       {},
       free.map(({ seq }) => seq),
     );
+    for (const { fair_key } of free) left.delete(fair_key);
   }
+  return [...left];
 }
+
+/**
+ * Gives keys the turn that they would have if they were new while `next` is the turn that comes next. They keep a later
+ * one.
+ */
+export const renewTurns = preparedWithList<{ agent: string; next: number }, string, unknown>((db, place, keys) => {
+  const first = sql<number>`${place('next')} + 1 / weight`;
+  return db
+    .updateTable('fair_keys')
+    .set({ turn: first })
+    .where('agent', '=', place('agent'))
+    .where('fair_key', 'in', keys)
+    .where('turn', '<', first);
+});
 
 const counting = (isReady: boolean) =>
   prepared<{ agent: string; key: string; most: number }, { count: number }>((db, place) =>

@@ -9,6 +9,7 @@ import {
   findingKeys,
   findingOfKey,
   moveTurn,
+  renewTurns,
 } from './fair-key-rows.js';
 import { lengthOfTurn, nextTurns } from './turn-order.js';
 
@@ -59,7 +60,7 @@ export class FairRows<Row extends Fair> {
       ready,
       isAll: ready.length < limit && isAll && adopted === 0,
       take: () => undefined,
-      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle }),
+      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle, next: keys[0]?.turn ?? null }),
     };
   }
 
@@ -106,19 +107,25 @@ export class FairRows<Row extends Fair> {
     }
   }
 
-  /** Rows that were found and not taken, because of a limit or for lack of slots, cost no turn. */
+  /**
+   * Rows that were found and not taken, because of a limit or for lack of slots, cost no turn. A key that gets an execution
+   * while this claim passes it keeps its row. It must not keep a turn from before it waited. `next`: the first turn of those
+   * that wait.
+   */
   private async settle(
     tx: Transaction,
     agent: string,
     taken: readonly Row[],
-    { ofKeys, idle }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string> },
+    { ofKeys, idle, next }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string>; next: number | null },
   ): Promise<void> {
     for (const [key, rows] of Map.groupBy(taken, ({ fair_key }) => fair_key!)) {
       const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
       await moveTurn(tx.db, { agent, key, by, weight: rows.at(-1)!.fair_weight! });
     }
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
-    await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
+    const left = await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
+    const passed = left.filter((key) => idle.has(key));
+    if (next !== null && passed.length > 0) await renewTurns(tx.db, { agent, next }, passed);
   }
 
   private async adopt(tx: Transaction, agent: string): Promise<number> {
