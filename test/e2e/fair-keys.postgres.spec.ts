@@ -55,4 +55,20 @@ describe('transactions that use the same keys at the same time', () => {
     });
     expect(held.map(({ inputs }) => inputs[0]!.payload)).toEqual([{ tenant: 'b' }]);
   });
+
+  it('do not keep an earlier turn for a key that they hold while it has no executions', async () => {
+    const outside = new Outside(board.http);
+    const tenantsOf = async (max: number): Promise<unknown[]> =>
+      (await outside.claim({ agents: ['person'], max })).map(({ inputs }) => inputs[0]!.payload.tenant);
+    await connected(board.app.database.url, async (client) => {
+      await board.publish('Question', { tenant: 'late' });
+      await client.query('begin; select 1 from fair_keys for key share');
+      expect(await tenantsOf(1)).toEqual(['late']);
+      for (let n = 0; n < 8; n += 1) await board.publish('Question', { tenant: 'early', n });
+      for (let n = 0; n < 4; n += 1) expect(await tenantsOf(1)).toEqual(['early']);
+      for (let n = 0; n < 4; n += 1) await board.publish('Question', { tenant: 'late', n });
+      await client.query('commit');
+    });
+    expect(await tenantsOf(6)).toEqual(['late', 'early', 'late', 'early', 'late', 'early']);
+  });
 });

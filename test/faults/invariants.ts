@@ -25,6 +25,7 @@ export const OTHERS = [
   'Load',
   'Keep',
   'Sync',
+  'Weight',
   'Skip',
   'Renew',
   'Edit',
@@ -37,7 +38,7 @@ export const OTHERS = [
 ];
 
 /** Agents of the simulation whose attempts it checks itself. */
-const FAILING = ['courier', 'approver', 'writer', 'loader', 'keeper', 'syncer', 'sender'];
+const FAILING = ['courier', 'approver', 'writer', 'loader', 'keeper', 'syncer', 'weigher', 'sender'];
 
 /** Correlations of the simulation whose executions may fail for good: those of leaps are retried, and budgets end. */
 export const MAY_NOT_FAIL = `correlation_id not like 'Leap-%' and correlation_id not like 'Topic-%'`;

@@ -1,9 +1,10 @@
 import type { Rows } from '../support/database.js';
 
 /**
- * A change of an execution or of the values of a limit, as the database noted it in the transaction itself. A transaction
- * that frees a share commits before another one counts it as free, and both hold a lock on the limit while they start
- * executions or change its values. So the entries are in the order in which they count.
+ * A change of an execution, of the values of a limit or of a breaker, as the database noted it in the transaction itself. A
+ * transaction that frees a share commits before another one counts it as free, and both hold a lock on the limit while they
+ * start executions or change its values. So the entries are in the order in which they count. Only an execution that starts
+ * while a breaker opens may come after it.
  */
 export interface Logged {
   seq: number;
@@ -13,6 +14,10 @@ export interface Logged {
   limit_name: string | null;
   /** The values that a client has set. Null if those of the configuration hold again. */
   options: string | null;
+  /** The breaker that has opened, closed or let an attempt decide again. */
+  breaker_key: string | null;
+  /** Until then nothing starts (epoch ms). Null if it is closed. */
+  open_until: number | null;
   execution: string | null;
   correlation_id: string | null;
   state: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled' | null;
@@ -31,8 +36,9 @@ const valuesOf = (now: string): string =>
 
 const onPostgres = `
   create table execution_log (
-    seq bigserial, at double precision, limit_name text, options text, execution text, correlation_id text, state text,
-    retry_at bigint, lease_token text, started_at bigint);
+    seq bigserial, at double precision, limit_name text, options text, breaker_key text,
+    open_until bigint, execution text, correlation_id text, state text, retry_at bigint, lease_token text,
+    started_at bigint);
   create function log_execution() returns trigger language plpgsql as $$ begin
     insert into execution_log (${COLUMNS}) values (${valuesOf('extract(epoch from clock_timestamp()) * 1000')});
     return null;
@@ -42,37 +48,53 @@ const onPostgres = `
       coalesce(new.name, old.name), new.options);
     return null;
   end $$;
+  create function log_breaker() returns trigger language plpgsql as $$ begin
+    insert into execution_log (at, breaker_key, open_until) values (extract(epoch from clock_timestamp()) * 1000,
+      coalesce(new.breaker_key, old.breaker_key), new.open_until);
+    return null;
+  end $$;
   create trigger log_insert after insert on executions for each row execute function log_execution();
   create trigger log_update after update on executions for each row
     when ((old.state, old.available_at, old.lease_token) is distinct from (new.state, new.available_at, new.lease_token))
     execute function log_execution();
-  create trigger log_limit after insert or update or delete on limit_values for each row execute function log_limit();`;
+  create trigger log_limit after insert or update or delete on limit_values for each row execute function log_limit();
+  create trigger log_breaker after insert or delete on breakers for each row execute function log_breaker();
+  create trigger log_breaker_update after update on breakers for each row
+    when (old.open_until is distinct from new.open_until) execute function log_breaker();`;
 
 const SQLITE_NOW = `(julianday('now') - 2440587.5) * 86400000.0`;
 const log = `insert into execution_log (${COLUMNS}) values (${valuesOf(SQLITE_NOW)})`;
 const logLimit = (row: string, options: string): string =>
   `insert into execution_log (at, limit_name, options) values (${SQLITE_NOW}, ${row}.name, ${options})`;
+const logBreaker = (row: string, until: string): string =>
+  `insert into execution_log (at, breaker_key, open_until) values (${SQLITE_NOW}, ${row}.breaker_key, ${until})`;
 
 const onSqlite = `
   create table execution_log (
-    seq integer primary key autoincrement, at real, limit_name text, options text, execution text, correlation_id text,
-    state text, retry_at integer, lease_token text, started_at integer);
+    seq integer primary key autoincrement, at real, limit_name text, options text, breaker_key text,
+    open_until integer, execution text, correlation_id text, state text, retry_at integer, lease_token text, started_at integer);
   create trigger log_insert after insert on executions begin ${log}; end;
   create trigger log_update after update of state, available_at, lease_token on executions begin ${log}; end;
   create trigger log_limit_insert after insert on limit_values begin ${logLimit('new', 'new.options')}; end;
   create trigger log_limit_update after update on limit_values begin ${logLimit('new', 'new.options')}; end;
-  create trigger log_limit_delete after delete on limit_values begin ${logLimit('old', 'null')}; end;`;
+  create trigger log_limit_delete after delete on limit_values begin ${logLimit('old', 'null')}; end;
+  create trigger log_breaker_insert after insert on breakers begin ${logBreaker('new', 'new.open_until')}; end;
+  create trigger log_breaker_update after update of open_until on breakers when old.open_until is not new.open_until
+    begin ${logBreaker('new', 'new.open_until')}; end;
+  create trigger log_breaker_delete after delete on breakers begin ${logBreaker('old', 'null')}; end;`;
 
-/** A database with this notes all changes of executions and limits from then on. */
+/** A database with this notes all changes of executions, limits and breakers from then on. */
 export const LOG_EXECUTIONS = TEST_DATABASE === 'postgres' ? onPostgres : onSqlite;
 
 /** Reads the entries after a position, in their order. */
 export async function readLog(rows: Rows, after = 0): Promise<Logged[]> {
   const found = await rows<Logged>(`select * from execution_log where seq > ${after} order by seq`);
   // The driver of Postgres gives large numbers as text.
+  const number = (value: number | null): number | null => (value === null ? null : Number(value));
   return found.map((row) => ({
     ...row,
     seq: Number(row.seq),
-    started_at: row.started_at === null ? null : Number(row.started_at),
+    open_until: number(row.open_until),
+    started_at: number(row.started_at),
   }));
 }

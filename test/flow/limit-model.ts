@@ -6,11 +6,13 @@ export interface Values {
   rate: { perSecond: number; burst: number } | null;
 }
 
-/** A limit of the configuration. */
+/** A limit of the configuration. A breaker is one without values: the log says when it lets something start. */
 export interface Rule extends Values {
   name: string;
   hold: boolean;
   isKeyed: boolean;
+  /** The expression for what an attempt costs of the rate, of which `LimitedWork.units` is the value. Without it, 1. */
+  units?: string;
 }
 
 /** An execution as limits see it. */
@@ -18,6 +20,8 @@ export interface LimitedWork {
   /** The names of the limits in which its agent takes part. */
   limits: readonly string[];
   key: string | number;
+  /** An attempt costs so much of the rates of limits with `units`. */
+  units?: number;
   /** True if it also waits for something else, of which the model does not know. */
   waitsForOthers?: boolean;
 }
@@ -30,6 +34,8 @@ interface Known {
   groups: string[];
   state: State;
   lease: string | null;
+  /** When its last attempt started. */
+  startedAt: number;
   /** Since when it might have started, and no other one of its limits has started instead. */
   idleSince: number | null;
 }
@@ -41,7 +47,16 @@ export interface IdleTime {
   between: (from: number, to: number) => number;
 }
 
-/** Reads the log of a database from its beginning, and finds what limits should have refused or let start. */
+/** A breaker that is open or half-open. */
+interface Open {
+  since: number;
+  until: number;
+}
+
+/** A claim may have read that a breaker is closed just before it opened. */
+const LONGEST_CLAIM_MS = 500;
+
+/** Reads the log of a database from its beginning, and finds what limits and breakers should have refused or let start. */
 export class LimitModel {
   readonly breaches: string[] = [];
   private readonly values: Map<string, Values>;
@@ -49,11 +64,13 @@ export class LimitModel {
   /** The limit and, if it has keys, the key → the executions that use it. */
   private readonly used = new Map<string, Set<string>>();
   /** The starts of each group since the values of its limit have changed. */
-  private readonly starts = new Map<string, number[]>();
+  private readonly starts = new Map<string, { at: number; units: number }[]>();
+  /** The breaker and key → since when it is not closed. */
+  private readonly open = new Map<string, Open>();
 
   constructor(
     private readonly rules: ReadonlyMap<string, Rule>,
-    /** Correlation → the work of its one execution. Others take part in no limit. */
+    /** Correlation → the work of its one execution. Others take part in no limit, and have no breaker. */
     private readonly works: ReadonlyMap<string, LimitedWork>,
     private readonly idle: IdleTime,
   ) {
@@ -62,6 +79,7 @@ export class LimitModel {
 
   read(entry: Logged): void {
     if (entry.limit_name !== null) this.change(entry.limit_name, entry.options);
+    else if (entry.breaker_key !== null) this.turn(entry.breaker_key, entry);
     else if (this.works.has(entry.correlation_id!)) this.move(entry);
     this.look(entry.at);
   }
@@ -74,7 +92,7 @@ export class LimitModel {
   /** Finds what has waited until this time of the log for no reason. */
   look(at: number): void {
     for (const execution of this.executions.values()) {
-      if (!this.mayStart(execution)) execution.idleSince = null;
+      if (!this.mayStart(execution, at)) execution.idleSince = null;
       else if (execution.idleSince === null) execution.idleSince = at;
       else if (this.idle.between(execution.idleSince, at) > this.idle.longestMs) {
         this.breaches.push(`${execution.id} might have started at ${execution.idleSince}, and had not at ${at}`);
@@ -86,6 +104,11 @@ export class LimitModel {
   private change(name: string, options: string | null): void {
     this.values.set(name, options === null ? this.rules.get(name)! : parseValues(options));
     for (const group of this.starts.keys()) if (nameOf(group) === name) this.starts.delete(group);
+  }
+
+  private turn(breaker: string, { at, open_until: until }: Logged): void {
+    if (until === null) this.open.delete(breaker);
+    else this.open.set(breaker, { since: at, until });
   }
 
   private move(entry: Logged): void {
@@ -103,32 +126,64 @@ export class LimitModel {
     if (execution.state === 'ended') this.executions.delete(execution.id);
   }
 
-  private start({ id, work }: Known, group: string, { at, started_at: claimedAt }: Logged): void {
-    const { concurrency, rate } = this.values.get(nameOf(group))!;
+  private start(execution: Known, group: string, { at, started_at: claimedAt }: Logged): void {
+    const { id, work } = execution;
+    execution.startedAt = claimedAt!;
+    const name = nameOf(group);
+    const { concurrency, rate } = this.values.get(name)!;
     const using = valueOf(this.used, group, () => new Set());
     if (concurrency !== null && !using.has(id) && using.size >= concurrency)
       this.breaches.push(`${id} starts at ${at} with ${group}, of which ${using.size} of ${concurrency} are used`);
     using.add(id);
+    this.startThrough(execution, group);
     const starts = valueOf(this.starts, group, () => []);
-    starts.push(claimedAt!);
-    if (rate)
-      for (const [index, first] of starts.entries()) {
-        const count = starts.length - index;
+    const units = this.rules.get(name)!.units === undefined ? 1 : (work.units ?? 1);
+    // An attempt that costs more than the burst starts with all of it.
+    starts.push({ at: claimedAt!, units: rate ? Math.min(units, rate.burst) : units });
+    if (rate) {
+      let sum = 0;
+      for (const { at: first, units } of starts.toReversed()) {
+        sum += units;
         // The times are rounded down.
         const most = rate.burst + ((claimedAt! - first + 1) * rate.perSecond) / 1_000;
-        if (count > most) this.breaches.push(`${count} start with ${group} in ${claimedAt! - first} ms, not ${most}`);
+        if (sum > most) this.breaches.push(`${sum} units start with ${group} in ${claimedAt! - first} ms, not ${most}`);
       }
+    }
     for (const other of this.executions.values())
       if (other.work === work || other.groups.includes(group)) other.idleSince = null;
   }
 
-  private mayStart({ id, work, state, groups }: Known): boolean {
+  /** Nothing starts while a breaker is open, and one attempt at a time until one that has started since has ended. */
+  private startThrough({ id, startedAt }: Known, breaker: string): void {
+    const open = this.open.get(breaker);
+    if (!open) return;
+    const { since, until } = open;
+    const deciding = this.deciding(breaker, until).find((other) => other.id !== id);
+    if (startedAt >= until && deciding)
+      this.breaches.push(`${id} starts at ${startedAt} while ${deciding.id} decides about ${breaker}`);
+    if (startedAt < until && this.idle.between(since, startedAt) > LONGEST_CLAIM_MS)
+      this.breaches.push(`${id} starts at ${startedAt} although ${breaker} is open from ${since} to ${until}`);
+  }
+
+  private deciding(breaker: string, until: number): Known[] {
+    return [...(this.used.get(breaker) ?? [])]
+      .map((id) => this.executions.get(id)!)
+      .filter(({ startedAt }) => startedAt >= until);
+  }
+
+  private isShut(breaker: string, at: number): boolean {
+    const until = this.open.get(breaker)?.until;
+    return until !== undefined && (at < until || this.deciding(breaker, until).length > 0);
+  }
+
+  private mayStart({ id, work, state, groups }: Known, at: number): boolean {
     return (
       state === 'ready' &&
       !work.waitsForOthers &&
       groups.every((group) => {
         const { concurrency } = this.values.get(nameOf(group))!;
         const using = this.used.get(group);
+        if (this.isShut(group, at)) return false;
         return concurrency === null || using === undefined || using.has(id) || using.size < concurrency;
       })
     );
@@ -138,7 +193,7 @@ export class LimitModel {
     return valueOf(this.executions, id!, () => {
       const work = this.works.get(correlation!)!;
       const groups = work.limits.map((name) => JSON.stringify([name, this.rules.get(name)!.isKeyed ? work.key : null]));
-      return { id: id!, work, groups, state: 'new', lease: null, idleSince: null };
+      return { id: id!, work, groups, state: 'new', lease: null, startedAt: 0, idleSince: null };
     });
   }
 }

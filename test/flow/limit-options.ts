@@ -10,5 +10,6 @@ export const valueOptions = ({ concurrency, rate }: Values): object => ({
 export const limitOptions = (rule: Rule): object => ({
   ...valueOptions(rule),
   ...(rule.hold && { hold: true }),
+  ...(rule.units && { units: rule.units }),
   ...(rule.isKeyed && { key: 'payload.key' }),
 });

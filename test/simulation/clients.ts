@@ -150,7 +150,7 @@ export class Clients {
   flow(agent: string, key: string): void {
     const n = this.next();
     const ids = this.ids(`flow-${n}`);
-    this.flows.begin(ids.correlationId, agent, key);
+    this.flows.begin(ids.correlationId, agent, { n, key });
     this.requests.begin({
       send: () => this.publish(FLOW_TYPES[agent]!, { n, key, weight: WEIGHTS[key]! }, ids),
       answered: () => this.flows.acknowledged.add(ids.correlationId),

@@ -1,17 +1,24 @@
 import type { Rule } from '../flow/limit-model.js';
 
+const WEIGHED = { concurrency: 3, rate: { perSecond: 20, burst: 6 } };
+
 /** The limits of the configuration. Clients change their values. */
 export const LIMITS: readonly Rule[] = [
   { name: 'docks', concurrency: 2, rate: null, hold: false, isKeyed: true },
   { name: 'lanes', concurrency: 3, rate: { perSecond: 20, burst: 2 }, hold: false, isKeyed: false },
   { name: 'berths', concurrency: 1, rate: null, hold: true, isKeyed: true },
+  { name: 'scales', ...WEIGHED, hold: false, isKeyed: true, units: 'int(payload.n) % 3 + 1' },
 ];
+
+/** The units of an artifact with this number. */
+export const unitsOf = (n: number): number => (n % 3) + 1;
 
 /** The agents that take part in them. Executions of `syncer` wait for their turn first. */
 export const LIMITED: Readonly<Record<string, readonly string[]>> = {
   loader: ['docks', 'lanes'],
   keeper: ['berths', 'docks'],
   syncer: ['lanes'],
+  weigher: ['scales', 'lanes'],
 };
 
 /** The keys of artifacts. The keys of `fair_by` have these weights. */
@@ -42,6 +49,7 @@ export const FLOW_AGENTS: Readonly<Record<string, Agent>> = {
   }),
   keeper: agent('Keep', { limits: LIMITED.keeper, retry: retry(4), concurrency: 100 }),
   syncer: agent('Sync', { ...singleton('queue'), limits: LIMITED.syncer, retry: retry(4) }),
+  weigher: agent('Weight', { limits: LIMITED.weigher, retry: retry(4), concurrency: 100 }),
   skipper: agent('Skip', singleton('skip')),
   renewer: agent('Renew', singleton('cancel_running')),
   indexer: agent('Edit', {

@@ -1,6 +1,6 @@
 import type { FairWork } from '../flow/fair-model.js';
 import type { LimitedWork } from '../flow/limit-model.js';
-import { LIMITED, WEIGHTS } from './flow-agents.js';
+import { LIMITED, unitsOf, WEIGHTS } from './flow-agents.js';
 
 /** The work for the agents of `flow-agents.ts` that clients have sent, by its correlations. */
 export class Flows {
@@ -11,10 +11,10 @@ export class Flows {
   readonly limited = new Map<string, LimitedWork>();
   readonly fair = new Map<string, FairWork>();
 
-  begin(correlation: string, agent: string, key: string): void {
+  begin(correlation: string, agent: string, { n, key }: { n: number; key: string }): void {
     this.sent.set(correlation, agent);
     const limits = LIMITED[agent];
-    if (limits) this.limited.set(correlation, { limits, key, waitsForOthers: agent === 'syncer' });
+    if (limits) this.limited.set(correlation, { limits, key, units: unitsOf(n), waitsForOthers: agent === 'syncer' });
     if (agent === 'answerer') this.fair.set(correlation, { key, weight: WEIGHTS[key]! });
   }
 }

@@ -74,12 +74,12 @@ const isUnused = sql<boolean>`not exists (
     and executions.fair_key is not null and state = 'pending' and available_at is null
 )`;
 
-const lockUnused = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
+const lockUnused = preparedWithList<{ agent: string }, string, { seq: number; fair_key: string }>((db, place, keys) =>
   locking(
     db,
     db
       .selectFrom('fair_keys')
-      .select('seq')
+      .select(['seq', 'fair_key'])
       .where('agent', '=', place('agent'))
       .where('fair_key', 'in', keys)
       .where(isUnused),
@@ -96,13 +96,15 @@ const DELETED_TOGETHER = 1_000;
 /**
  * Deletes those of the keys that have no ready execution. The lock comes first: a transaction that adds an execution
  * holds its key until the commit, or has inserted a row that this one does not see. So the deletion sees the execution
- * or leaves it a row. Rows that are held stay.
+ * or leaves it a row. Rows that are held stay, and so do those that have an execution by now. Returns their keys, possibly
+ * with some that have no row.
  */
 export async function deleteKeysWithoutWork(
   { db }: Transaction,
   agent: string,
   keys: readonly string[],
-): Promise<void> {
+): Promise<string[]> {
+  const left = new Set(keys);
   for (let from = 0; from < keys.length; from += DELETED_TOGETHER) {
     const free = await lockUnused(db, { agent }, keys.slice(from, from + DELETED_TOGETHER));
     await deleteUnused(
@@ -110,7 +112,9 @@ export async function deleteKeysWithoutWork(
       {},
       free.map(({ seq }) => seq),
     );
+    for (const { fair_key } of free) left.delete(fair_key);
   }
+  return [...left];
 }
 
 const counting = (isReady: boolean) =>

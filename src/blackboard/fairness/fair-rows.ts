@@ -122,8 +122,9 @@ export class FairRows<Row extends Fair> {
       await moveTurn(tx.db, { agent, key, by, weight: rows.at(-1)!.fair_weight! });
     }
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
-    await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
-    if (next !== null) await moveUp(tx.db, { agent, next }, [...idle]);
+    const left = await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
+    const passed = left.filter((key) => idle.has(key));
+    if (next !== null) await moveUp(tx.db, { agent, next }, passed);
   }
 
   private async adopt(tx: Transaction, agent: string): Promise<number> {

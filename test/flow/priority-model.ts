@@ -1,0 +1,38 @@
+import type { Logged } from './execution-log.js';
+import { isBefore, type Sent } from './sent.js';
+
+/** An execution as `priority` sees it. */
+export interface RankedWork {
+  priority: number;
+  sent: Sent;
+}
+
+/**
+ * Returns a line for each execution that started although one with a higher priority, or an older one with the same priority,
+ * was waiting. The agent must have a `concurrency` of 1: its claims read what waits after the last execution has ended. Those
+ * for a limit read it before they lock the limit.
+ */
+export function outOfOrder(log: readonly Logged[], works: ReadonlyMap<string, RankedWork>): string[] {
+  const waiting = new Map(works);
+  const running = new Set<string>();
+  const breaches: string[] = [];
+  let lastEnd = 0;
+  for (const { at, correlation_id: correlation, state } of log) {
+    const work = correlation === null ? undefined : works.get(correlation);
+    if (!work) continue;
+    if (state === 'running' && !running.has(correlation!)) {
+      running.add(correlation!);
+      waiting.delete(correlation!);
+      const passedOver = [...waiting].find(([, other]) => other.sent.until < lastEnd && isNext(other, work));
+      if (passedOver) breaches.push(`${correlation} starts before ${passedOver[0]}, which has waited at ${lastEnd}`);
+    } else if (state !== 'running') {
+      if (running.delete(correlation!)) lastEnd = at;
+      // It may be cancelled before it starts.
+      if (state !== 'pending') waiting.delete(correlation!);
+    }
+  }
+  return breaches;
+}
+
+const isNext = (one: RankedWork, other: RankedWork): boolean =>
+  one.priority > other.priority || (one.priority === other.priority && isBefore(one.sent, other.sent));
