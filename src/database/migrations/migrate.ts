@@ -35,6 +35,7 @@ import { forgottenBreakers } from './0026-forgotten-breakers.js';
 import { replayConfigurations } from './0027-replay-configurations.js';
 import { deferredLeases } from './0028-deferred-leases.js';
 import { burstsOfRates } from './0029-bursts-of-rates.js';
+import { executionsByConfiguration } from './0030-executions-by-configuration.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -70,6 +71,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   replayConfigurations,
   deferredLeases,
   burstsOfRates,
+  executionsByConfiguration,
 ];
 
 /**
