@@ -8,6 +8,7 @@ import { ModelServer } from '../support/model-server.js';
 import { Receiver } from '../support/receiver.js';
 import { Board } from './board.js';
 import { Experiments, meansOf } from './experiment-board.js';
+import { operate } from './operations.js';
 import { SERVER } from './replica-boards.js';
 
 interface Listed {
@@ -283,6 +284,29 @@ describe('a replay with another configuration', () => {
     expect(await board.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
     expect(await payload('Stamp', id)).toEqual([{ stamp: 'new When?' }]);
     expect(await lacking()).toEqual([]);
+  });
+
+  test('takes no place of live work while no process was given its file', async () => {
+    await board.close();
+    await start({ settings, role: SERVER });
+    const ids = [];
+    for (let times = 0; times < 3; times += 1) ids.push(await begin({ configuration: 'module' }));
+    await board.close();
+    await start({ settings: { maxPendingExecutions: 1 } });
+    const depth = async (): Promise<string | undefined> =>
+      (await board.http.get('/metrics?name=starling_queue_depth')).text.split('\n').at(-1);
+    expect(await depth()).toBe('starling_queue_depth 0');
+    const [cancelled, failed, left] = ids;
+    await board.http.post(`/api/v1/correlations/${cancelled!}/cancel`).expect(200);
+    await operate(board.http, 'fail', { correlation_id: failed! });
+    expect(await board.status(failed!)).toMatchObject({ state: 'failed' });
+    // None of them was counted among those that wait for a place.
+    expect(await depth()).toBe('starling_queue_depth 0');
+    const live = await board.publish('Question', { text: 'Now?' });
+    expect(await board.ended(live)).toMatchObject({ state: 'completed', error_count: 0 });
+    await board.close();
+    await start({ settings });
+    expect(await board.ended(left!)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 
   test('is refused unless a request has the name alone of one that was given, and stores nothing', async () => {

@@ -113,6 +113,35 @@ describe('replays with a configuration that only some processes have', () => {
     expect(await payloads(interrupted, 'Stamp')).toEqual([{ stamp: 'new' }]);
   });
 
+  it('refuse others like them when too many of them wait, and nothing else', async () => {
+    server = await start({ ...candidate('new'), maxPendingExecutions: 3 }, SERVER);
+    const metric = async (name: string): Promise<string | undefined> =>
+      (await server.http.get(`/metrics?name=${name}`)).text.split('\n').at(-1);
+    const waitingOnes = await Promise.all([1, 2, 3].map(() => begin({ configuration: 'candidate' })));
+    const noneCounts = async (): Promise<boolean> =>
+      (await metric('starling_queue_depth')) === 'starling_queue_depth 0';
+    await eventually('they are counted separately', noneCounts);
+    expect(await metric('starling_executions_without_configuration')).toBe(
+      'starling_executions_without_configuration{agent="reader",configuration="candidate"} 3',
+    );
+    const refused = await post(server, { configuration: 'candidate' });
+    expect([refused.status, refused.headers['retry-after'], refused.body]).toEqual([
+      503,
+      '5',
+      {
+        detail:
+          '3 executions of replays wait for configurations that no process has, which is the most that this service accepts; start a worker with candidate, or cancel these replays',
+      },
+    ]);
+    const others = [await begin({}), await server.publish('Question', { text: 'Now?' })];
+    for (const id of others) expect(await server.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+    await start(candidate('new'));
+    for (const id of waitingOnes) expect(await server.ended(id)).toMatchObject({ state: 'completed' });
+    await eventually('nothing waits', noneCounts);
+    const after = await begin({ configuration: 'candidate' });
+    expect(await server.ended(after)).toMatchObject({ state: 'completed', error_count: 0 });
+  });
+
   it('are refused by a process that lacks it, which says whether another one has it', async () => {
     const lacking = await start({}, SERVER);
     const answer = await post(lacking, { configuration: 'candidate' });
