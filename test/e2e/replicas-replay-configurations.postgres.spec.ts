@@ -113,6 +113,43 @@ describe('replays with a configuration that only some processes have', () => {
     expect(await payloads(interrupted, 'Stamp')).toEqual([{ stamp: 'new' }]);
   });
 
+  const csvOf = (rows: number): string => `text\n${Array.from({ length: rows }, (_, row) => `row ${row}\n`).join('')}`;
+  const experiment = (rows: number, variants: object[]): object => ({
+    data: { csv: csvOf(rows), agent: 'stamper' },
+    output: 'Stamp',
+    mode: 'full',
+    max_workers: 30,
+    variants,
+    scorers: [{ name: 'is new', kind: 'cel', expression: 'output.stamp == "new"' }],
+  });
+  const BOTH = [{ name: 'now' }, { name: 'candidate', configuration: 'candidate' }];
+
+  it('as trials that cannot begin do not keep others from being scored', async () => {
+    const experiments = new Experiments(server.http);
+    const id = await experiments.start(experiment(40, BOTH));
+    // Those of the candidate take all places.
+    await eventually('all others that began are scored', async () => (await experiments.get(id)).ended_trials === 30);
+    await start(candidate('new'));
+    const ended = await experiments.ended(id);
+    expect(ended).toMatchObject({ state: 'completed', ended_trials: 80, failed_trials: 0 });
+    expect(meansOf(ended, 'is new')).toEqual([0, 1]);
+  });
+
+  it('as trials begin while a process that lacks it continues other experiments', async () => {
+    const experiments = new Experiments(server.http);
+    const plain = [{ name: 'now' }, { name: 'same', overrides: { stamper: { expression: '{"stamp": "same"}' } } }];
+    const long = await experiments.start(experiment(2_000, plain));
+    await eventually('it runs', async () => (await experiments.get(long)).ended_trials > 0);
+    await start(candidate('new'));
+    const id = await experiments.start(experiment(20, BOTH));
+    const ended = await experiments.ended(id);
+    expect(ended).toMatchObject({ state: 'completed', ended_trials: 40, failed_trials: 0 });
+    expect(meansOf(ended, 'is new')).toEqual([0, 1]);
+    expect(await experiments.get(long)).toMatchObject({ state: 'running' });
+    await server.http.post(`/api/v1/experiments/${long}/cancel`).expect(200);
+    await experiments.ended(long);
+  });
+
   it('refuse others like them when too many of them wait, and nothing else', async () => {
     server = await start({ ...candidate('new'), maxPendingExecutions: 3 }, SERVER);
     const metric = async (name: string): Promise<string | undefined> =>
