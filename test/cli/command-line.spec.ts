@@ -225,6 +225,24 @@ describe('starling check', () => {
     });
   });
 
+  test('warns of a rollback that differs in a file for replays, whose variants are equal', async () => {
+    const agent = (rollback: string): string =>
+      `${GOOD}    variants: { b: { share: 1%, expression: "{'n': 1.0}" } }\n${rollback}`;
+    const own = '    rollback: { failures: 5%, of: 200 }\n';
+    const same = folder.write('same.yaml', agent(own));
+    const without = folder.write('without.yaml', agent(''));
+    const sooner = folder.write('sooner.yaml', agent('    rollback: { failures: 1%, of: 200 }\n'));
+    const check = (rollback: string): Promise<Ended> => {
+      const server = `server: { replay_config: ["a=${same}", "b=${without}", "c=${sooner}"] }\n`;
+      return run(['check', folder.write('ramp.yaml', `${server}${agent(rollback)}`)]);
+    };
+    const warning = (file: string): string =>
+      `warning: ${file}: replays take only engine, timeout and models from here, and everything else as the service has it; they ignore agents.doubler.rollback (line 10)\n`;
+    const ok = `${join(folder.path, 'ramp.yaml')}: ok\n`;
+    expect(await check(own)).toMatchObject({ code: 0, stdout: `${warning(sooner)}${ok}` });
+    expect(await check('')).toMatchObject({ code: 0, stdout: `${warning(same)}${warning(sooner)}${ok}` });
+  });
+
   test.each([
     ['a missing file', 'missing.yaml', null],
     ['text that is not YAML', 'broken.yaml', 'agents: [}'],

@@ -39,6 +39,7 @@ describe('GET /api/v1/processes', () => {
       roles: ['server', 'worker'],
       version: VERSION,
       configuration: expect.stringMatching(/^sha256:[0-9a-f]{64}$/) as string,
+      replay_configurations: {},
       agents: ['gate', 'echo'],
       running: { gate: 1 },
       started_at: expect.stringContaining(startedAt.slice(0, 16)) as string,

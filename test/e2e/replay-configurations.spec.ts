@@ -1,5 +1,6 @@
 // Replays and experiments with agents of another configuration file, over HTTP. Uses the application and its database,
 // stopped and started again, and a model server of the test that speaks the wire format of OpenAI-compatible servers.
+import type { ProcessesBody } from '../../src/features/processes/dto/processes-body.js';
 import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
 import type { TestAppOptions } from '../support/app.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
@@ -7,6 +8,7 @@ import { ModelServer } from '../support/model-server.js';
 import { Receiver } from '../support/receiver.js';
 import { Board } from './board.js';
 import { Experiments, meansOf } from './experiment-board.js';
+import { operate } from './operations.js';
 import { SERVER } from './replica-boards.js';
 
 interface Listed {
@@ -53,6 +55,16 @@ describe('a replay with another configuration', () => {
   let board: Board;
   let settings: TestAppOptions['settings'];
 
+  const lacking = async (): Promise<string[]> =>
+    (await board.http.get('/metrics').expect(200)).text
+      .split('\n')
+      .filter((line) => line.startsWith('starling_executions_without_configuration{'));
+  const warnings = (): object[] => board.app.logLines.filter(({ level }) => level === 40);
+  /** The configurations of the only process. */
+  const namesOfProcess = async (): Promise<string[]> => {
+    const { body } = await board.http.get('/api/v1/processes').expect(200);
+    return (body as ProcessesBody).processes.flatMap(({ replay_configurations }) => Object.keys(replay_configurations));
+  };
   const start = async (given: Partial<TestAppOptions> = {}): Promise<void> => {
     board = await Board.start(CONFIG, { folder: folder.path, ...given });
   };
@@ -259,11 +271,42 @@ describe('a replay with another configuration', () => {
       expect(await board.status(await replay({}))).toMatchObject({ state: 'completed' });
       const { body } = await board.http.get(`/api/v1/correlations/${id}/waiting`).expect(200);
       expect(body).toMatchObject({ state: 'active', items: [{ agent: 'reader', kind: 'no_configuration' }] });
+      expect(await lacking()).toEqual([
+        'starling_executions_without_configuration{agent="reader",configuration="module"} 1',
+      ]);
+      expect(warnings()).toMatchObject([{ configurations: { module: { executions: 1 } } }]);
+      expect(await namesOfProcess()).toEqual(replayConfigs.map(({ name }) => name));
       await board.close();
     }
     await start({ settings });
+    expect(warnings()).toEqual([]);
+    expect(await namesOfProcess()).toEqual(['module', 'model', 'remote']);
     expect(await board.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
     expect(await payload('Stamp', id)).toEqual([{ stamp: 'new When?' }]);
+    expect(await lacking()).toEqual([]);
+  });
+
+  test('takes no place of live work while no process was given its file', async () => {
+    await board.close();
+    await start({ settings, role: SERVER });
+    const ids = [];
+    for (let times = 0; times < 3; times += 1) ids.push(await begin({ configuration: 'module' }));
+    await board.close();
+    await start({ settings: { maxPendingExecutions: 1 } });
+    const depth = async (): Promise<string | undefined> =>
+      (await board.http.get('/metrics?name=starling_queue_depth')).text.split('\n').at(-1);
+    expect(await depth()).toBe('starling_queue_depth 0');
+    const [cancelled, failed, left] = ids;
+    await board.http.post(`/api/v1/correlations/${cancelled!}/cancel`).expect(200);
+    await operate(board.http, 'fail', { correlation_id: failed! });
+    expect(await board.status(failed!)).toMatchObject({ state: 'failed' });
+    // None of them was counted among those that wait for a place.
+    expect(await depth()).toBe('starling_queue_depth 0');
+    const live = await board.publish('Question', { text: 'Now?' });
+    expect(await board.ended(live)).toMatchObject({ state: 'completed', error_count: 0 });
+    await board.close();
+    await start({ settings });
+    expect(await board.ended(left!)).toMatchObject({ state: 'completed', error_count: 0 });
   });
 
   test('is refused unless a request has the name alone of one that was given, and stores nothing', async () => {

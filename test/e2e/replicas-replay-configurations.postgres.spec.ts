@@ -113,6 +113,72 @@ describe('replays with a configuration that only some processes have', () => {
     expect(await payloads(interrupted, 'Stamp')).toEqual([{ stamp: 'new' }]);
   });
 
+  const csvOf = (rows: number): string => `text\n${Array.from({ length: rows }, (_, row) => `row ${row}\n`).join('')}`;
+  const experiment = (rows: number, variants: object[]): object => ({
+    data: { csv: csvOf(rows), agent: 'stamper' },
+    output: 'Stamp',
+    mode: 'full',
+    max_workers: 30,
+    variants,
+    scorers: [{ name: 'is new', kind: 'cel', expression: 'output.stamp == "new"' }],
+  });
+  const BOTH = [{ name: 'now' }, { name: 'candidate', configuration: 'candidate' }];
+
+  it('as trials that cannot begin do not keep others from being scored', async () => {
+    const experiments = new Experiments(server.http);
+    const id = await experiments.start(experiment(40, BOTH));
+    // Those of the candidate take all places.
+    await eventually('all others that began are scored', async () => (await experiments.get(id)).ended_trials === 30);
+    await start(candidate('new'));
+    const ended = await experiments.ended(id);
+    expect(ended).toMatchObject({ state: 'completed', ended_trials: 80, failed_trials: 0 });
+    expect(meansOf(ended, 'is new')).toEqual([0, 1]);
+  });
+
+  it('as trials begin while a process that lacks it continues other experiments', async () => {
+    const experiments = new Experiments(server.http);
+    const plain = [{ name: 'now' }, { name: 'same', overrides: { stamper: { expression: '{"stamp": "same"}' } } }];
+    const long = await experiments.start(experiment(2_000, plain));
+    await eventually('it runs', async () => (await experiments.get(long)).ended_trials > 0);
+    await start(candidate('new'));
+    const id = await experiments.start(experiment(20, BOTH));
+    const ended = await experiments.ended(id);
+    expect(ended).toMatchObject({ state: 'completed', ended_trials: 40, failed_trials: 0 });
+    expect(meansOf(ended, 'is new')).toEqual([0, 1]);
+    expect(await experiments.get(long)).toMatchObject({ state: 'running' });
+    await server.http.post(`/api/v1/experiments/${long}/cancel`).expect(200);
+    await experiments.ended(long);
+  });
+
+  it('refuse others like them when too many of them wait, and nothing else', async () => {
+    server = await start({ ...candidate('new'), maxPendingExecutions: 3 }, SERVER);
+    const metric = async (name: string): Promise<string | undefined> =>
+      (await server.http.get(`/metrics?name=${name}`)).text.split('\n').at(-1);
+    const waitingOnes = await Promise.all([1, 2, 3].map(() => begin({ configuration: 'candidate' })));
+    const noneCounts = async (): Promise<boolean> =>
+      (await metric('starling_queue_depth')) === 'starling_queue_depth 0';
+    await eventually('they are counted separately', noneCounts);
+    expect(await metric('starling_executions_without_configuration')).toBe(
+      'starling_executions_without_configuration{agent="reader",configuration="candidate"} 3',
+    );
+    const refused = await post(server, { configuration: 'candidate' });
+    expect([refused.status, refused.headers['retry-after'], refused.body]).toEqual([
+      503,
+      '5',
+      {
+        detail:
+          '3 executions of replays wait for configurations that no process has, which is the most that this service accepts; start a worker with candidate, or cancel these replays',
+      },
+    ]);
+    const others = [await begin({}), await server.publish('Question', { text: 'Now?' })];
+    for (const id of others) expect(await server.ended(id)).toMatchObject({ state: 'completed', error_count: 0 });
+    await start(candidate('new'));
+    for (const id of waitingOnes) expect(await server.ended(id)).toMatchObject({ state: 'completed' });
+    await eventually('nothing waits', noneCounts);
+    const after = await begin({ configuration: 'candidate' });
+    expect(await server.ended(after)).toMatchObject({ state: 'completed', error_count: 0 });
+  });
+
   it('are refused by a process that lacks it, which says whether another one has it', async () => {
     const lacking = await start({}, SERVER);
     const answer = await post(lacking, { configuration: 'candidate' });

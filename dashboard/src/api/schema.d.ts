@@ -2927,6 +2927,9 @@ export interface components {
             roles: ("server" | "worker")[];
             version: string;
             configuration: string;
+            replay_configurations: {
+                [key: string]: string;
+            };
             agents: string[];
             running: {
                 [key: string]: number;

@@ -110,10 +110,7 @@ export class Cancellation {
     const open = held ?? (await holdOpen(tx, correlationId));
     const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
     await endOpen(tx.db, { correlationId, now: changes.now });
-    this.backlog.changed(
-      tx,
-      -open.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length,
-    );
+    this.backlog.changed(tx, -open.filter((each) => each.state === 'pending' && this.backlog.counts(each)).length);
     await this.timers.cancelReleases(tx, correlationId);
     await this.timers.cancelDue(
       tx,

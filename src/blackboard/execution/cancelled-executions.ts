@@ -45,10 +45,7 @@ export class CancelledExecutions {
       await this.usages.abandon(tx, changes, correlationId, own);
       (await changes.get(correlationId)).pending -= own.length;
     }
-    this.backlog.changed(
-      tx,
-      -held.filter(({ state, agent }) => state === 'pending' && this.backlog.counts(agent)).length,
-    );
+    this.backlog.changed(tx, -held.filter((each) => each.state === 'pending' && this.backlog.counts(each)).length);
     await this.timers.cancelDue(
       tx,
       held.flatMap(({ id, due_at }) => (due_at === null ? [] : id)),

@@ -65,7 +65,7 @@ const claimedSince = memoize((count: number) =>
 
 export type OpenExecution = Pick<
   StoredExecution,
-  'id' | 'agent' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key' | 'held_keys' | 'limit_keys'
+  'id' | 'agent' | 'configuration' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key' | 'held_keys' | 'limit_keys'
 >;
 
 /**
@@ -74,7 +74,17 @@ export type OpenExecution = Pick<
 export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select(['id', 'agent', 'state', 'lease_owner', 'due_at', 'singleton_key', 'held_keys', 'limit_keys'])
+    .select([
+      'id',
+      'agent',
+      'configuration',
+      'state',
+      'lease_owner',
+      'due_at',
+      'singleton_key',
+      'held_keys',
+      'limit_keys',
+    ])
     .where('correlation_id', '=', correlationId)
     .where('state', 'in', ['pending', 'running'])
     .orderBy('id');
@@ -104,6 +114,7 @@ export function holdOpenAmong(
     .select([
       'id',
       'agent',
+      'configuration',
       'correlation_id',
       'state',
       'lease_owner',

@@ -54,6 +54,8 @@ export const holdWithoutKeys = (tx: Transaction, id: string) =>
     withoutKeys(tx.db, id).select([
       'executions.id',
       'agent as queue',
+      'agent',
+      'configuration',
       'correlation_id',
       'attempt',
       'direct',

@@ -16,7 +16,18 @@ export async function findCorrelations({ db }: Transaction, ids: readonly string
 }
 
 /** Finds and locks those of the executions that wait. */
-export const holdWaiting = ({ db }: Transaction, ids: readonly string[]): Promise<ExecutionRow[]> =>
-  locking(db, EXECUTIONS.select(db).where('id', 'in', ids).where(isInState('pending')).orderBy('id'), {
-    wait: true,
-  }).execute();
+export const holdWaiting = (
+  { db }: Transaction,
+  ids: readonly string[],
+): Promise<(ExecutionRow & { agent: string; configuration: string | null })[]> =>
+  locking(
+    db,
+    EXECUTIONS.select(db)
+      .select(['agent', 'configuration'])
+      .where('id', 'in', ids)
+      .where(isInState('pending'))
+      .orderBy('id'),
+    {
+      wait: true,
+    },
+  ).execute();

@@ -27,7 +27,7 @@ export class WaitingExecutions {
     for (const row of waiting) {
       const ending = await endingExecution(tx.db, row, await leaseToEnd(tx, row.id));
       await this.failedAttempts.failWith(tx, changes, ending, failure);
-      if (this.backlog.counts(row.queue)) this.backlog.changed(tx, -1);
+      if (this.backlog.counts(row)) this.backlog.changed(tx, -1);
     }
     await changes.save();
     return waiting.length;

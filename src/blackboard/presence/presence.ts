@@ -49,7 +49,7 @@ export class Presence {
     }
   }
 
-  /** Counts waiting executions, and logs agents with waiting work that no process has. */
+  /** Counts waiting executions, and logs agents and configurations with waiting work that no process has. */
   async count(): Promise<void> {
     await this.backlog.recount();
     await this.lackReport.report();

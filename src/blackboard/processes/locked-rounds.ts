@@ -1,17 +1,23 @@
 import { BackgroundLoop } from '../../common/background-loop.js';
 import type { Clock } from '../../common/clock.js';
 import type { Logger } from '../../common/logger.js';
-import { laterTurn } from '../../common/scheduler.js';
+import { laterTurn, scheduler } from '../../common/scheduler.js';
 import type { UnitOfWork } from '../../database/unit-of-work.js';
 import type { SchedulerLock, SchedulerLocks } from './scheduler-locks.repository.js';
 
 /** After a crash, the next process continues when this time has passed. */
 const LOCK_MS = 5_000;
 
+/** A process that has left work to others does not take the lock for this time, which is longer than their pauses. */
+const REST_MS = 2_000;
+
+/** False if the item cannot continue now. `left` if another live process must continue it. */
+export type StepResult = boolean | 'left';
+
 /** The rounds of one process, from taking the lock until nothing can continue. */
 export interface Pass<Item> {
-  /** Does one step. Returns false if the item cannot continue now. */
-  step(item: Item): Promise<boolean>;
+  /** Does one step. */
+  step(item: Item): Promise<StepResult>;
   /** A step has thrown. */
   failed?(item: Item): void;
 }
@@ -43,6 +49,8 @@ interface Services {
  */
 export class LockedRounds<Item extends { id: string }> {
   private readonly work: BackgroundLoop;
+  /** Machine time in ms. */
+  private restsUntil = 0;
 
   constructor(
     private readonly options: RoundsOptions<Item>,
@@ -71,22 +79,29 @@ export class LockedRounds<Item extends { id: string }> {
   }
 
   private async runAll(): Promise<void> {
+    if (scheduler.elapsed() < this.restsUntil) return;
     // Taking the lock is a write, so it is not taken without need.
     if ((await this.options.find()).length === 0) return;
     const lock = await this.services.locks.take(this.options.lock, LOCK_MS);
     if (!lock) return;
     const pass = this.options.begin(lock);
-    while (await this.round(pass));
+    let result: StepResult;
+    do result = await this.round(pass);
+    while (result === true);
+    if (result === 'left') this.restsUntil = scheduler.elapsed() + REST_MS;
     await this.services.unitOfWork.run((tx) => lock.release(tx));
   }
 
-  /** Does one step of each item. Returns false if none could continue. */
-  private async round(pass: Pass<Item>): Promise<boolean> {
+  /** Does one step of each item. Returns false if none could continue, and `left` if one needs another process. */
+  private async round(pass: Pass<Item>): Promise<StepResult> {
     let hasMoved = false;
+    let isLeft = false;
     for (const item of await this.options.find()) {
       if (this.work.stopped) return false;
       try {
-        if (await pass.step(item)) hasMoved = true;
+        const result = await pass.step(item);
+        if (result === 'left') isLeft = true;
+        else if (result) hasMoved = true;
       } catch (error) {
         pass.failed?.(item);
         const { itemName } = this.options;
@@ -94,6 +109,6 @@ export class LockedRounds<Item extends { id: string }> {
       }
       await laterTurn();
     }
-    return hasMoved;
+    return isLeft ? 'left' : hasMoved;
   }
 }

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { configurationKey, type ReplayConfiguration } from '../../catalog/replay-configuration.js';
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -30,6 +31,12 @@ export class Admission {
     }
     // Executions of paused agents count too, so the refusal names these agents: resuming them makes room.
     if (this.backlog.isFull) this.backlog.refuse([...(await this.pauses.all(this.unitOfWork.reader)).keys()]);
+  }
+
+  /** Throws DomainError `unavailable` if `refuseWhenBusy` does, or if too many replays wait for their configurations. */
+  async refuseReplayWhenBusy(configuration: ReplayConfiguration | null): Promise<void> {
+    await this.refuseWhenBusy();
+    if (configuration !== null) this.backlog.refuseWithoutConfiguration(configurationKey(configuration));
   }
 
   /** Throws DomainError `unavailable` if one of the executions has a key that has its share of the waiting executions. */

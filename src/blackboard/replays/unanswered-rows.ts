@@ -53,6 +53,8 @@ export const holdUnanswered = (tx: Transaction, id: string) =>
     unanswered(tx.db, id).select([
       'executions.id',
       'agent as queue',
+      'agent',
+      'configuration',
       'correlation_id',
       'attempt',
       'direct',

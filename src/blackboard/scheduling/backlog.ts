@@ -1,6 +1,7 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
+import { configurationName } from '../../catalog/replay-configuration.js';
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { listed } from '../../common/names-in-messages.js';
@@ -8,25 +9,29 @@ import { Settings } from '../../config/settings.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Processes } from '../processes/processes.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
+import { ExecutionsWithoutConfiguration } from './executions-without-configuration.js';
 import { KeptCount } from './kept-count.js';
-import { countWaitingExecutions } from './waiting-rows.js';
+import { type ConfigurationCount, countWaitingExecutions } from './waiting-rows.js';
 
 const RETRY_AFTER_SECONDS = 5;
 const RECOUNT_MS = 1_000;
 
 /**
  * Counts waiting executions. Executions of agents that no process has are counted separately and have a separate limit,
- * so that they do not use up the limit of the others.
+ * so that they do not use up the limit of the others. So are executions of replays whose configuration no process has: they
+ * refuse only further replays with such a configuration.
  */
 @Injectable()
 export class Backlog {
   private readonly waiting: KeptCount;
   private withoutAgent: ReadonlyMap<string, number> = new Map();
+  private withoutConfiguration: readonly ConfigurationCount[] = [];
 
   constructor(
     private readonly settings: Settings,
     private readonly processes: Processes,
     private readonly executionsWithoutAgent: ExecutionsWithoutAgent,
+    private readonly executionsWithoutConfiguration: ExecutionsWithoutConfiguration,
     unitOfWork: UnitOfWork,
     @Inject(LOGGER) logger: Logger,
   ) {
@@ -47,9 +52,10 @@ export class Backlog {
     this.waiting.hasChanged(difference);
   }
 
-  /** Whether `count` includes executions of this agent. */
-  counts(agent: string): boolean {
-    return !this.withoutAgent.has(agent);
+  /** Whether `count` includes executions of this agent that need this configuration (`configurationKey`). */
+  counts({ agent, configuration }: { agent: string; configuration: string | null }): boolean {
+    if (this.withoutAgent.has(agent)) return false;
+    return !this.withoutConfiguration.some((each) => each.agent === agent && each.configuration === configuration);
   }
 
   @Interval(RECOUNT_MS)
@@ -76,14 +82,31 @@ export class Backlog {
     throw new DomainError('unavailable', why, { retryAfterSeconds: RETRY_AFTER_SECONDS });
   }
 
+  /**
+   * Throws DomainError `unavailable` if executions of replays with this configuration (`configurationKey`) wait for a
+   * process that has it, and too many wait for such processes.
+   */
+  refuseWithoutConfiguration(key: string): void {
+    const count = this.withoutConfiguration.reduce((sum, each) => sum + each.count, 0);
+    if (count < this.settings.maxPendingExecutions) return;
+    if (!this.withoutConfiguration.some(({ configuration }) => configuration === key)) return;
+    throw new DomainError(
+      'unavailable',
+      `${count} executions of replays wait for configurations that no process has, which is the most that this service accepts; start a worker with ${configurationName(key)}, or cancel these replays`,
+      { retryAfterSeconds: RETRY_AFTER_SECONDS },
+    );
+  }
+
   private get countWithoutAgent(): number {
     return [...this.withoutAgent.values()].reduce((sum, count) => sum + count, 0);
   }
 
   private async countAll(reader: Reader): Promise<number> {
     this.withoutAgent = await this.executionsWithoutAgent.count();
+    this.withoutConfiguration = await this.executionsWithoutConfiguration.count();
     const counts = await countWaitingExecutions(reader, [...(await this.processes.known()).agents]);
-    return [...counts.values()].reduce((sum, count) => sum + count, 0);
+    const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
+    return this.withoutConfiguration.reduce((left, { count }) => left - count, all);
   }
 
   private whyFull(pausedAgents: readonly string[]): string {

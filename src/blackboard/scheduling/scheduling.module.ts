@@ -13,6 +13,7 @@ import { CancelRequests } from './cancel-requests.js';
 import { Deadlines } from './deadlines.js';
 import { ExecutionQueue } from './execution-queue.js';
 import { ExecutionsWithoutAgent } from './executions-without-agent.js';
+import { ExecutionsWithoutConfiguration } from './executions-without-configuration.js';
 import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts } from './immediate-starts.js';
 import { Singletons } from './singletons.js';
@@ -38,6 +39,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Deadlines,
     ExecutionQueue,
     ExecutionsWithoutAgent,
+    ExecutionsWithoutConfiguration,
     GenerationLimit,
     ImmediateStarts,
     Singletons,
@@ -53,6 +55,7 @@ import { WorkflowErrors } from './workflow-errors.js';
     Deadlines,
     ExecutionQueue,
     ExecutionsWithoutAgent,
+    ExecutionsWithoutConfiguration,
     ImmediateStarts,
     Singletons,
     TimerQueue,

@@ -99,6 +99,27 @@ const countPending = (db: Reader, agents: readonly string[]) =>
     .where('agent', 'in', agents)
     .groupBy('agent');
 
+/** The number of waiting executions of an agent that need a configuration (`configurationKey`). */
+export interface ConfigurationCount extends AgentCount {
+  configuration: string;
+}
+
+/** Counts the waiting executions of replays with a configuration, by agent and configuration. */
+export const countWaitingByConfiguration = (db: Reader): Promise<ConfigurationCount[]> =>
+  db
+    .selectFrom('executions')
+    .select(({ fn, ref }) => [
+      'agent',
+      ref('configuration').$notNull().as('configuration'),
+      fn.countAll<number>().as('count'),
+    ])
+    .where('state', '=', sql.lit('pending' as const))
+    .where('configuration', 'is not', null)
+    .groupBy(['configuration', 'agent'])
+    .orderBy('configuration')
+    .orderBy('agent')
+    .execute();
+
 /** Counts the artifacts that wait in joins, in batch windows or for their release. */
 export async function countWaitingArrivals(db: Reader): Promise<number> {
   const [inGroups, releases] = await Promise.all([countInGroups(db), countReleases(db)]);

@@ -35,8 +35,10 @@ const ignored = (
     .filter((key) => !used.includes(key) && digestOf(own[key] ?? null) !== digestOf(service[key] ?? null))
     .map((key) => [...path, key]);
 
-/** The options of an agent as they were written. */
-function optionsOf({ definitions }: LoadedCatalog['catalog'], name: string): Record<string, unknown> {
-  const definition = definitions.get(name)?.definition ?? '{}';
-  return (JSON.parse(definition) as { options?: Record<string, unknown> }).options ?? {};
+/** The options of an agent as they were written. `rollback` does not belong to its definition. */
+function optionsOf(catalog: LoadedCatalog['catalog'], name: string): Record<string, unknown> {
+  const definition = catalog.definitions.get(name)?.definition ?? '{}';
+  const { options } = JSON.parse(definition) as { options?: Record<string, unknown> };
+  const rollback = catalog.agent(name)?.variants?.rollback;
+  return { ...options, ...(rollback && { rollback }) };
 }

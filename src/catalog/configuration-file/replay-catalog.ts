@@ -77,7 +77,7 @@ function differences(agent: AgentDefinition, own: AgentDefinition): string[] {
   return [
     ...(isSame(agent.subscriptions, own.subscriptions) ? [] : ['consumes']),
     ...(isSame(agent.outputs, own.outputs) ? [] : ['publishes']),
-    ...(agent.variants === null || isSame(agent.variants, own.variants) ? [] : ['variants']),
+    ...(agent.variants === null || agent.variants.digest === own.variants?.digest ? [] : ['variants']),
     ...(isExternal(agent) || isExternal(own) ? differencesOfExternal(agent, own) : []),
   ];
 }

@@ -36,6 +36,7 @@ import { replayConfigurations } from './0027-replay-configurations.js';
 import { deferredLeases } from './0028-deferred-leases.js';
 import { burstsOfRates } from './0029-bursts-of-rates.js';
 import { claimsByConfiguration } from './0030-claims-by-configuration.js';
+import { executionsByConfiguration } from './0031-executions-by-configuration.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -72,6 +73,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   deferredLeases,
   burstsOfRates,
   claimsByConfiguration,
+  executionsByConfiguration,
 ];
 
 /**

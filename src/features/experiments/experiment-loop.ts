@@ -1,7 +1,7 @@
 import { Inject, Injectable, type OnModuleDestroy, type OnModuleInit } from '@nestjs/common';
 import { Interval } from '@nestjs/schedule';
 
-import { LockedRounds } from '../../blackboard/processes/locked-rounds.js';
+import { LockedRounds, type StepResult } from '../../blackboard/processes/locked-rounds.js';
 import { type SchedulerLock, SchedulerLocks } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -69,7 +69,7 @@ export class ExperimentLoop implements OnModuleInit, OnModuleDestroy {
     if (this.role.worker) await this.rounds.run();
   }
 
-  private async step(lock: SchedulerLock, experiment: Experiment): Promise<boolean> {
+  private async step(lock: SchedulerLock, experiment: Experiment): Promise<StepResult> {
     this.endedMeanwhile = new Set();
     try {
       return await this.steps.take(lock, experiment, (ids) => this.watch(ids));

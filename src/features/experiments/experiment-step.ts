@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import type { StepResult } from '../../blackboard/processes/locked-rounds.js';
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { newId } from '../../common/ids.js';
 import { Settings } from '../../config/settings.js';
@@ -9,12 +10,9 @@ import { goesOn, totalOf, usedUp } from './experiment.js';
 import { ExperimentRowsRepository } from './experiment-rows.repository.js';
 import { type Experiment, ExperimentsRepository } from './experiments.repository.js';
 import { judgesIn } from './judges.js';
-import { TrialProgress } from './trial-progress.js';
+import { AT_ONCE, TrialProgress } from './trial-progress.js';
 import { TrialStore } from './trial-store.js';
 import { type NewTrial, type OpenTrial, TrialsRepository } from './trials.repository.js';
-
-/** Trials in one step, so that experiments take turns and transactions are short. */
-const AT_ONCE = 20;
 
 /** One step of an experiment: continues its open trials, starts others in its free places, and ends it. */
 @Injectable()
@@ -30,26 +28,35 @@ export class ExperimentStep {
     private readonly conclusion: Conclusion,
   ) {}
 
-  /** Returns false if it cannot continue now. `watch` gets the ids of correlations whose end lets it continue. */
-  async take(lock: SchedulerLock, experiment: Experiment, watch: (ids: readonly string[]) => void): Promise<boolean> {
+  /** `watch` gets the ids of correlations whose end lets it continue. */
+  async take(
+    lock: SchedulerLock,
+    experiment: Experiment,
+    watch: (ids: readonly string[]) => void,
+  ): Promise<StepResult> {
     const open = await this.trials.open(this.unitOfWork.reader, experiment.seq);
     if (experiment.state !== 'running') return this.progress.abandon(lock, experiment, open.slice(0, AT_ONCE));
     if (!goesOn(experiment)) return this.conclusion.cancel(experiment);
     watch(open.flatMap(({ correlation_id, scores }) => [correlation_id, ...judgesIn(scores)]));
-    const hasMoved = await this.continueSome(lock, experiment, open);
+    const { trials, areLeft } = await this.progress.ready(experiment, open);
+    const hasMoved = await this.continueSome(lock, experiment, trials);
+    const isStepDone = (await this.startOrEnd(lock, experiment, open.length)) || hasMoved;
+    return areLeft ? 'left' : isStepDone;
+  }
+
+  private async startOrEnd(lock: SchedulerLock, experiment: Experiment, open: number): Promise<boolean> {
     const reason = usedUp(experiment);
     const isThrough = reason !== null || experiment.next_trial === totalOf(experiment);
-    if (!isThrough) return (await this.startSome(lock, experiment, open.length)) || hasMoved;
-    if (open.length > 0) return hasMoved;
+    if (!isThrough) return this.startSome(lock, experiment, open);
+    if (open > 0) return false;
     return this.conclusion.end(lock, experiment, experiment.next_trial === totalOf(experiment) ? null : reason);
   }
 
   private async continueSome(
     lock: SchedulerLock,
     experiment: Experiment,
-    open: readonly OpenTrial[],
+    trials: readonly OpenTrial[],
   ): Promise<boolean> {
-    const trials = readyAmong(open);
     if (trials.length === 0) return false;
     const positions = trials.map(({ position }) => position);
     const rows = await this.rows.at(this.unitOfWork.reader, experiment.seq, positions);
@@ -76,13 +83,4 @@ export class ExperimentStep {
     const share = Math.floor(this.settings.maxConcurrentExecutions / 2 / running);
     return Math.min(max_workers, Math.max(1, share));
   }
-}
-
-/**
- * Trials whose correlation has not begun or has ended, and all whose judges may have ended: some judges may take long, and
- * must not hold up the others.
- */
-function readyAmong(open: readonly OpenTrial[]): OpenTrial[] {
-  const { judging = [], running = [] } = Object.groupBy(open, ({ state }) => state);
-  return [...running.filter(({ correlation_state }) => correlation_state !== 'active').slice(0, AT_ONCE), ...judging];
 }

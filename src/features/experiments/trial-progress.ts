@@ -14,9 +14,16 @@ import { StoredDefinitions } from './stored-definitions.js';
 import { TrialArtifactsRepository, type UsedCorrelation } from './trial-artifacts.repository.js';
 import { TrialEndings, unfinished } from './trial-endings.js';
 import { TrialFailures } from './trial-failures.js';
-import { TrialStarts } from './trial-starts.js';
+import { type Place, TrialStarts } from './trial-starts.js';
 import { type SavedTrial, type TrialChange, TrialStore } from './trial-store.js';
 import type { OpenTrial } from './trials.repository.js';
+
+/** The open trials of one experiment that this process may be able to continue. */
+export interface ReadyTrials {
+  trials: OpenTrial[];
+  /** Whether there are others, which another live process can begin. */
+  areLeft: boolean;
+}
 
 /** Some open trials of one experiment. */
 export interface OpenTrials {
@@ -24,6 +31,9 @@ export interface OpenTrials {
   trials: readonly OpenTrial[];
   rows: ReadonlyMap<number, DataRow>;
 }
+
+/** Trials in one step, so that experiments take turns and transactions are short. */
+export const AT_ONCE = 20;
 
 const INTERNAL_ERROR = "an internal error stopped the trial; see the service's log";
 
@@ -42,6 +52,34 @@ export class TrialProgress {
     private readonly definitions: StoredDefinitions,
     private readonly failures: TrialFailures,
   ) {}
+
+  /**
+   * Trials whose correlation can begin here or has ended, and all whose judges may have ended: some judges may take long,
+   * and must not hold up the others. Trials that only other processes can begin must not hold them up either.
+   */
+  async ready(experiment: Experiment, open: readonly OpenTrial[]): Promise<ReadyTrials> {
+    const { judging = [], running = [] } = Object.groupBy(open, ({ state }) => state);
+    const { begin = [], end = [] } = Object.groupBy(
+      running.filter(({ correlation_state }) => correlation_state !== 'active'),
+      ({ correlation_state }) => (correlation_state === null ? 'begin' : 'end'),
+    );
+    const places = await this.placesOf(experiment, begin);
+    const here = begin.filter(({ variant }) => places.get(variant) === 'here');
+    return {
+      trials: [...[...end, ...here].slice(0, AT_ONCE), ...judging],
+      areLeft: [...places.values()].includes('elsewhere'),
+    };
+  }
+
+  /** Returns where trials of each of their variants can begin. */
+  private async placesOf(experiment: Experiment, trials: readonly OpenTrial[]): Promise<ReadonlyMap<number, Place>> {
+    const places = new Map<number, Place>();
+    if (trials.length === 0) return places;
+    const definition = await this.definitions.of(experiment);
+    for (const variant of new Set(trials.map((trial) => trial.variant)))
+      places.set(variant, await this.starts.placeOf(definition, definition.variants[variant]!));
+    return places;
+  }
 
   /** Returns false if nothing could be done. */
   async continue(lock: SchedulerLock, open: OpenTrials): Promise<boolean> {

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { findState, type ReplayColumns } from '../../blackboard/correlations/correlation-rows.js';
 import { replayOptionsText } from '../../blackboard/correlations/replay-options.js';
+import { Processes } from '../../blackboard/processes/processes.js';
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { Admission } from '../../blackboard/publishing/admission.js';
 import { type Invocation, Invocations } from '../../blackboard/publishing/invocations.js';
@@ -9,6 +10,7 @@ import { Originals } from '../../blackboard/replays/originals.js';
 import { Replays } from '../../blackboard/replays/replays.js';
 import { Catalog } from '../../catalog/catalog.js';
 import { NO_CHANGES } from '../../catalog/overrides.js';
+import { configurationKey } from '../../catalog/replay-configuration.js';
 import { DomainError, isUnavailable } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
@@ -27,8 +29,11 @@ export interface TrialPlan {
   correlationId: string;
 }
 
-/** `later`: the service has no room for it now, or another process has its configuration. A text says why it can never begin. */
+/** `later`: the service has no room for it now. A text says why it can never begin. */
 export type Begun = 'begun' | 'later' | { problem: string };
+
+/** `elsewhere`: in other live processes, which have its configuration. `nowhere`: no live process has it, so trials wait. */
+export type Place = 'here' | 'elsewhere' | 'nowhere';
 
 /** Begins the correlations of trials and of judges. They are replays, so that they are kept apart from live work. */
 @Injectable()
@@ -40,15 +45,22 @@ export class TrialStarts {
     private readonly replays: Replays,
     private readonly invocations: Invocations,
     private readonly memory: MemoryBudget,
+    private readonly processes: Processes,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Does nothing if the trial has begun. */
+  /** Where trials of the variant can begin. */
+  async placeOf(definition: Definition, variant: Variant): Promise<Place> {
+    const { configuration } = changesOf(definition, variant);
+    if (configuration === null || this.catalog.canReplay(configuration)) return 'here';
+    const known = await this.processes.known();
+    return known.hasConfiguration(configurationKey(configuration)) ? 'elsewhere' : 'nowhere';
+  }
+
+  /** Does nothing if the trial has begun. Call this only if it can begin here. */
   begin(plan: TrialPlan, lock: SchedulerLock): Promise<Begun> {
-    const { definition, row, variant, correlationId } = plan;
+    const { row, correlationId } = plan;
     if (row.problem !== null) return Promise.resolve({ problem: row.problem });
-    // A process that has the configuration begins it when it has the lock.
-    if (!this.catalog.canReplay(changesOf(definition, variant).configuration)) return Promise.resolve('later');
     return this.once(correlationId, () =>
       row.inputs === null ? this.replay(plan, lock) : this.run(plan, row.inputs, lock),
     );

@@ -3,9 +3,7 @@ import { Gauge } from 'prom-client';
 
 import { InputMemory } from '../../blackboard/execution/input-memory.js';
 import { OpenExternalWork } from '../../blackboard/external/open-external-work.js';
-import { GroupsWithoutSubscription } from '../../blackboard/joins/groups-without-subscription.js';
 import { Backlog } from '../../blackboard/scheduling/backlog.js';
-import { ExecutionsWithoutAgent } from '../../blackboard/scheduling/executions-without-agent.js';
 import { WaitingArrivals } from '../../blackboard/scheduling/waiting-arrivals.js';
 import { DeliveriesService } from '../webhooks/deliveries.service.js';
 import { MetricsRegistry } from './metrics-registry.js';
@@ -20,8 +18,6 @@ export class WaitingWorkMetrics implements OnModuleInit {
     private readonly inputMemory: InputMemory,
     private readonly deliveries: DeliveriesService,
     private readonly externalWork: OpenExternalWork,
-    private readonly executionsWithoutAgent: ExecutionsWithoutAgent,
-    private readonly groupsWithoutSubscription: GroupsWithoutSubscription,
   ) {}
 
   onModuleInit(): void {
@@ -38,30 +34,10 @@ export class WaitingWorkMetrics implements OnModuleInit {
     );
     this.gaugeDeliveries();
     this.gaugeExternalWork();
-    this.gaugeByAgent(
-      'starling_executions_without_agent',
-      'Executions waiting because no process has their agent, by agent',
-      () => this.executionsWithoutAgent.counts(),
-    );
-    this.gaugeByAgent(
-      'starling_groups_without_subscription',
-      'Join groups and batch windows waiting because no process has their subscription, by agent',
-      () => this.groupsWithoutSubscription.counts(),
-    );
   }
 
   private gauge(name: string, help: string, read: () => number): void {
     const gauge: Gauge = new Gauge({ name, help, registers: [this.registry], collect: () => gauge.set(read()) });
-  }
-
-  private gaugeByAgent(name: string, help: string, read: () => Promise<ReadonlyMap<string, number>>): void {
-    const collect = async (): Promise<void> => {
-      const counts = await read();
-      // Drops the agents that have nothing waiting any more.
-      gauge.reset();
-      for (const [agent, count] of counts) gauge.set({ agent }, count);
-    };
-    const gauge: Gauge<'agent'> = new Gauge({ name, help, labelNames: ['agent'], registers: [this.registry], collect });
   }
 
   private gaugeDeliveries(): void {

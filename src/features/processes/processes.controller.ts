@@ -13,7 +13,8 @@ export class ProcessesController {
   @ApiOperation({
     summary: 'List the live processes',
     description:
-      'Lists the processes that share the database. Executions of an agent wait while none of these processes has it.',
+      'Lists the processes that share the database. Executions of an agent wait while none of these processes has it, and ' +
+      'so do those of a replay while none has its configuration.',
   })
   @ApiOkResponse({ type: ProcessesBody, description: 'All live processes', example: PROCESSES_EXAMPLE })
   list(): Promise<ProcessesBody> {

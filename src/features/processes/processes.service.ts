@@ -29,6 +29,7 @@ const processBody = (row: Selectable<ProcessesTable>, running: readonly RunningE
   roles: JSON.parse(row.roles) as string[],
   version: row.version,
   configuration: row.configuration,
+  replay_configurations: JSON.parse(row.replay_configurations) as Record<string, string>,
   agents: JSON.parse(row.agents) as string[],
   running: Object.fromEntries(running.map(({ agent, count }) => [agent, count])),
   started_at: toTimestamp(row.started_at),

@@ -41,7 +41,7 @@ export class ReplaysService {
     if (begun) return { correlation_id: correlationId, ...begun };
     const changes = await this.changes.check({ configuration, overrides }, mode);
     const original = await read();
-    await this.admission.refuseWhenBusy();
+    await this.admission.refuseReplayWhenBusy(changes.configuration);
     await this.replays.begin({ original, mode, changes, correlationId });
     return { correlation_id: correlationId, origin: original.id, mode, published: original.artifacts.length };
   }

@@ -1,6 +1,8 @@
 // Opens the web app of the application in a real browser.
 import type { Page } from 'playwright-core';
 
+import type { TestAppOptions } from '../../support/app.js';
+import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 import { answers, Receiver } from '../../support/receiver.js';
 
@@ -16,6 +18,14 @@ agents:
 `;
 
 const FILES = { 'broken.ts': `export default () => { throw new Error('the printer is on fire'); };` };
+
+const folder = new ConfigurationFolder();
+
+async function options(): Promise<TestAppOptions> {
+  folder.write('broken.ts', FILES['broken.ts']);
+  const replayConfigs = [{ name: 'candidate', file: folder.write('candidate.yaml', CONFIG) }];
+  return { config: CONFIG, files: FILES, settings: { replayConfigs } };
+}
 
 interface Asked {
   url: string;
@@ -35,7 +45,9 @@ const RECORD_REQUESTS = `{
   };
 }`;
 
-describeDashboard('the overview', { config: CONFIG, files: FILES }, (dashboard) => {
+describeDashboard('the overview', options, (dashboard) => {
+  afterAll(() => folder.remove());
+
   const publish = (): Promise<unknown> =>
     dashboard.app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: {} }).expect(200);
 
@@ -47,7 +59,9 @@ describeDashboard('the overview', { config: CONFIG, files: FILES }, (dashboard) 
     await page.getByText('The service and its database are up').waitFor();
     await page.getByText('No execution has failed.').waitFor();
     await countOf(page, 'For people').getByText('0', { exact: true }).waitFor();
-    await page.getByRole('region', { name: 'Processes' }).getByText('server and worker').waitFor();
+    const processes = page.getByRole('region', { name: 'Processes' });
+    await processes.getByText('server and worker').waitFor();
+    await processes.getByText('replays with candidate').waitFor();
     await page.getByText('Live', { exact: true }).waitFor();
 
     await publish();

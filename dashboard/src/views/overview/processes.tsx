@@ -15,6 +15,9 @@ export const useProcesses = () =>
     pollMs: 10_000,
   });
 
+const replaysText = (configurations: readonly string[]): string =>
+  configurations.length === 0 ? '' : `replays with ${configurations.join(', ')}, `;
+
 /** The live processes that share the database. */
 export function Processes({ answer }: { answer: ReturnType<typeof useProcesses> }): ReactNode {
   const { data, error, refetch } = answer;
@@ -26,14 +29,15 @@ export function Processes({ answer }: { answer: ReturnType<typeof useProcesses> 
         <LoadingRows count={1} />
       )}
       <ul>
-        {data?.processes.map(({ id, roles, version, agents, started_at }) => (
+        {data?.processes.map(({ id, roles, version, agents, replay_configurations, started_at }) => (
           <li key={id} className="flex flex-col gap-0.5 border-b border-line px-3 py-2 text-table last:border-b-0">
             <span className="flex items-center justify-between gap-2">
               <span>{roles.join(' and ')}</span>
               <IdChip id={id} what="process" />
             </span>
             <span className="text-label text-muted">
-              version {version}, {countText(agents.length, 'agent')}, up for <Duration from={started_at} />
+              version {version}, {countText(agents.length, 'agent')}, {replaysText(Object.keys(replay_configurations))}
+              up for <Duration from={started_at} />
             </span>
           </li>
         ))}

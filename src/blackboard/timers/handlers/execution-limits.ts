@@ -80,7 +80,7 @@ export class ExecutionLimits implements TimerHandler {
   private async fail(tx: Transaction, changes: CorrelationChanges, id: string, problem: QueueProblem): Promise<void> {
     const execution = await holdWithoutKeys(tx, id);
     if (!execution) return;
-    if (this.backlog.counts(execution.queue)) this.backlog.changed(tx, -1);
+    if (this.backlog.counts(execution)) this.backlog.changed(tx, -1);
     const ending = await endingExecution(tx.db, execution, await leaseToEnd(tx, id));
     await this.failedAttempts.failWith(tx, changes, ending, problem);
   }

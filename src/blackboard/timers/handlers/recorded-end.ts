@@ -98,7 +98,7 @@ export class RecordedEnd implements TimerHandler {
   private async hold(tx: Transaction, id: string): Promise<EndingExecution | undefined> {
     const execution = await holdUnanswered(tx, id);
     if (!execution) return undefined;
-    if (this.backlog.counts(execution.queue)) this.backlog.changed(tx, -1);
+    if (this.backlog.counts(execution)) this.backlog.changed(tx, -1);
     return { ...(await endingExecution(tx.db, execution, await leaseToEnd(tx, id))), withoutRun: true };
   }
 }

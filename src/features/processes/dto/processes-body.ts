@@ -22,6 +22,15 @@ export class ProcessBody {
   configuration!: string;
 
   @ApiProperty({
+    type: 'object',
+    additionalProperties: { type: 'string' },
+    description:
+      'The configurations that replays can name (`replay_config`), with a digest of what replays take from each. Empty ' +
+      'without the role `worker`, because such a process runs no replays',
+  })
+  replay_configurations!: Record<string, string>;
+
+  @ApiProperty({
     type: [String],
     description: 'The agents that it has: all of its configuration for a `worker`, otherwise the external ones',
   })
@@ -56,6 +65,9 @@ export const PROCESSES_EXAMPLE: ProcessesBody = {
       roles: ['server', 'worker'],
       version: '0.1.0',
       configuration: 'sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+      replay_configurations: {
+        candidate: 'sha256:60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752',
+      },
       agents: ['classifier', 'router'],
       running: { classifier: 2 },
       started_at: '2026-11-20T10:00:00.000Z',
