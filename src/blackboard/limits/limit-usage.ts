@@ -32,22 +32,20 @@ export interface OpenBreaker {
 
 /** Counts what is used of limits. The counts stay true only while the caller holds the locks of the limits. */
 export class LimitUsage {
-  private readonly used = new Map<string, number>();
   /** The rates that `take` has changed, by their keys. */
   readonly changed = new Map<string, RateRow>();
 
   constructor(
     private readonly limits: ReadonlyMap<string, Limit>,
-    running: readonly LimitKey[][],
+    /** Key (`keyText`) → how many executions use it. `take` counts in it. */
+    private readonly used: Map<string, number>,
     private readonly rates: ReadonlyMap<string, number>,
     /** Key → its breaker. `take` counts in them. */
     private readonly breakers: ReadonlyMap<string, OpenBreaker>,
     /** Breakers and rates that the database says are shut for longer than they may be. */
     private readonly shutTooLong: ReadonlySet<string>,
     readonly now: number,
-  ) {
-    for (const key of running.flat()) this.count(keyText(key));
-  }
+  ) {}
 
   /** Starts an execution with these keys, or returns the first limit that has no room. `held`: what it holds already. */
   take(keys: readonly LimitKey[], held: ReadonlySet<string> = NONE): NoRoom | null {
