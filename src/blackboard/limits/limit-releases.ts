@@ -135,37 +135,39 @@ export class LimitReleases {
       this.times.delete(key);
       this.keys.add(key);
     }
-    await this.lookAtAsked();
+    await this.lookAtAsked(now);
     await this.lookAtNextPart(now);
     if (this.keys.size > 0 || this.scan.isRunning) return now;
     const next = Math.min(...this.times.values());
     return next === Infinity ? null : next;
   }
 
-  private async lookAtAsked(): Promise<void> {
+  private async lookAtAsked(now: number): Promise<void> {
     const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
     asked.forEach((key) => this.keys.delete(key));
     const blocked = await findBlockedAmong(this.unitOfWork.reader, asked);
     if (blocked.length === 0) return;
     // A process without limits looks again at those that others have, and that nothing may tell it of.
     this.scan.areSome = true;
-    await this.release(blocked.map(parseKey));
+    await this.release(await this.withRoom(blocked, now));
   }
 
   private async lookAtNextPart(now: number): Promise<void> {
     if (!this.scan.isRunning) return;
     const part = await this.scan.next();
-    if (part) await this.release(await this.withRoom(part.keys.map(parseKey), now, part.used));
+    if (part) await this.release(await this.withRoom(part.keys, now, part.used));
     if (!this.limits.areNone && this.clock.now() - this.deletedAt >= DELETE_EVERY_MS) await this.deleteUnused();
   }
 
   /**
-   * Leaves out keys without room, for which a transaction would hold the locks of claims. Remembers when they have some.
-   * `used`: what was used a while ago. A key of which something was free since is looked at when that happens, or by the
-   * next scan.
+   * Leaves out keys without room. A transaction would hold the locks of claims for them,
+   * in each worker. Remembers when they have room. `used`: what was used a while ago. A key of which something was free
+   * since is looked at when that happens, or by the next scan.
    */
-  private async withRoom(keys: readonly LimitKey[], now: number, used: UsedLimits): Promise<LimitKey[]> {
-    const usage = await this.limits.usage(this.unitOfWork.reader, keys, now, used);
+  private async withRoom(texts: readonly string[], now: number, used?: UsedLimits): Promise<LimitKey[]> {
+    const { reader } = this.unitOfWork;
+    const keys = texts.map(parseKey);
+    const usage = await this.limits.usage(reader, keys, now, used);
     return keys.filter((key) => {
       const obstacle = usage.obstacle(key);
       // An execution that holds the limit may have room, and a transaction stores the right time of one that is shut too long.
