@@ -160,13 +160,13 @@ export class LimitReleases {
   }
 
   /**
-   * Leaves out keys without room. A transaction would hold the locks of claims for them,
-   * in each worker. Remembers when they have room. `used`: what was used a while ago. A key of which something was free
-   * since is looked at when that happens, or by the next scan.
+   * Leaves out keys without room for the execution that waits first, and remembers when they have some. For them, a
+   * transaction of each worker would hold the locks of claims. `used`: what was used a while ago. A key of which something
+   * was free since is looked at when that happens, or by the next scan.
    */
   private async withRoom(texts: readonly string[], now: number, used?: UsedLimits): Promise<LimitKey[]> {
     const { reader } = this.unitOfWork;
-    const keys = texts.map(parseKey);
+    const keys = await this.limits.asOfFirst(reader, texts.map(parseKey));
     const usage = await this.limits.usage(reader, keys, now, used);
     return keys.filter((key) => {
       const obstacle = usage.obstacle(key);

@@ -57,16 +57,17 @@ export class LimitUsage {
     return null;
   }
 
-  /** How many executions could start now: with a rate, if each costs one unit. */
-  room(key: LimitKey): number {
+  /**
+   * How many of the executions that wait for the key to read: as many as could start now, if each costs one unit. With a
+   * rate, also the next one, which may cost less, and says when the rate has room for it.
+   */
+  readable(key: LimitKey): number {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     if (this.breakers.has(text)) return this.obstacle(key) === null ? 1 : 0;
     const ofConcurrency = (limit?.concurrency ?? Infinity) - (this.used.get(text) ?? 0);
-    return Math.max(
-      0,
-      Math.min(ofConcurrency, limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) : Infinity),
-    );
+    const ofRate = limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) + 1 : Infinity;
+    return Math.max(0, Math.min(ofConcurrency, ofRate));
   }
 
   /** Whether the database says so. Here it is shut only for as long as it may be. */

@@ -17,6 +17,7 @@ import type { LimitKey } from '../matching/limit-keys.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
 import {
+  findFirstOfEach,
   findHolding,
   findRates,
   findRunning,
@@ -141,6 +142,18 @@ export class SharedLimits {
       now,
     );
     return { usage, shortened };
+  }
+
+  /** Returns the keys with the units that the executions cost that wait first for them. */
+  async asOfFirst(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
+    const counted = keys.filter(([name]) => this.catalog.limits.get(name)?.units != null);
+    const units = new Map(
+      (await findFirstOfEach(db, textsOf(counted))).map(({ blocked_on, limit_keys }) => {
+        const own = parseKeys(limit_keys ?? '[]').find((key) => keyText(key) === blocked_on);
+        return [blocked_on, own?.[2] ?? 1];
+      }),
+    );
+    return keys.map(([name, value, one]) => [name, value, units.get(keyText([name, value, one])) ?? one]);
   }
 
   /** The keys of each execution that uses limits. */
