@@ -201,6 +201,32 @@ describe('limits', () => {
     expect(await board.ended('s2')).toMatchObject({ state: 'completed' });
   });
 
+  it('let executions start that cost less than a unit, and say when one of several units starts', async () => {
+    clock.advance(2_000);
+    await board.publish('Speech', { size: 10 }, { correlation: 'u0' });
+    expect(await board.ended('u0')).toMatchObject({ state: 'completed' });
+    for (const [index, size] of [0.2, 0.2, 0.2, 0.2, 0.2, 3].entries()) {
+      await board.publish('Speech', { size }, { correlation: `u${index + 1}` });
+      await eventually('it waits', async () => (await limitOf(`u${index + 1}`)) !== null);
+    }
+    await waitsFor('u6', 'limit tokens: 6th of 6, next in 0.0 s');
+    clock.advance(20);
+    expect(await board.ended('u1')).toMatchObject({ state: 'completed' });
+    await waitsFor('u2', 'limit tokens: 1st of 5, next in 0.0 s');
+    // Nothing remembers when it may start.
+    await board.close();
+    clock.advance(20);
+    await start();
+    expect(await board.ended('u2')).toMatchObject({ state: 'completed' });
+    clock.advance(60);
+    for (const id of ['u3', 'u4', 'u5']) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
+    await waitsFor('u6', 'limit tokens: 1st of 1, next in 0.3 s');
+    clock.advance(299);
+    await waitsFor('u6', 'limit tokens: 1st of 1, next in 0.0 s');
+    clock.advance(1);
+    expect(await board.ended('u6')).toMatchObject({ state: 'completed' });
+  });
+
   it('are not shut for longer if the clock is set back', async () => {
     clock.advance(2_000);
     for (const n of [1, 2, 3]) await board.publish('Call', { n }, { correlation: `back${n}` });

@@ -51,7 +51,7 @@ export class BlockedExecutions {
     const released = new Released();
     const usage = await this.limits.hold(tx, keys, now);
     // Mostly, those for which there is room may start, and no others have to be read.
-    const left = await this.look(tx, usage, keys, (room) => Math.min(room, READ_OF_KEY), released);
+    const left = await this.look(tx, usage, keys, (readable) => Math.min(readable, READ_OF_KEY), released);
     const still = await this.look(tx, usage, left, () => READ_OF_KEY, released);
     for (const key of still)
       if (released.parts.has(keyText(key))) released.later(keyText(key), now + NEXT_PART_MS);
@@ -64,7 +64,7 @@ export class BlockedExecutions {
     tx: Transaction,
     usage: LimitUsage,
     keys: readonly LimitKey[],
-    most: (room: number) => number,
+    most: (readable: number) => number,
     released: Released,
   ): Promise<LimitKey[]> {
     const found: Waiting[] = [];
@@ -74,7 +74,7 @@ export class BlockedExecutions {
         released.again.add(keyText(key));
         continue;
       }
-      const waiting = await this.find(tx, usage, key, most(usage.room(key)));
+      const waiting = await this.find(tx, usage, key, most(usage.readable(key)));
       read += waiting.rows.length;
       found.push(waiting);
     }
@@ -115,7 +115,7 @@ export class BlockedExecutions {
    * starting.
    */
   private choose(
-    { key, rows }: Waiting,
+    { key, rows, areMore }: Waiting,
     usage: LimitUsage,
     usageOfOthers: LimitUsage,
     stopped: Map<string, NoRoom>,
@@ -134,7 +134,9 @@ export class BlockedExecutions {
       if (own) usage.take([own], held);
       startable.push(row.id);
     }
-    return { startable, obstacle: usage.obstacle(key) };
+    // The next one may cost less than a unit. If there is none, some may begin to wait before the commit.
+    const [name, value] = key;
+    return { startable, obstacle: usage.obstacle(areMore ? [name, value, 0] : key) };
   }
 
   private async move(tx: Transaction, stopped: ReadonlyMap<string, NoRoom>, released: Released): Promise<void> {

@@ -10,15 +10,16 @@ import type { LimitKey } from '../matching/limit-keys.js';
 import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
+import { KeyScan } from './key-scan.js';
 import { deleteUnusedRates, findBlockedAmong } from './limit-rows.js';
 import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
-import { SharedLimits } from './shared-limits.js';
+import { SharedLimits, type UsedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
 /** For a process without limits. */
 const LOOK_FOR_OTHERS_MS = 5_000;
-/** Keys in one transaction. */
+/** Keys of the signals in one transaction. */
 const KEYS_AT_ONCE = 500;
 /** Times that are remembered. Later ones are noticed by looking at all keys. */
 const MOST_TIMES = 10_000;
@@ -33,11 +34,11 @@ export class LimitReleases {
   private readonly keys = new Set<string>();
   /** Key → when its rate has room (epoch ms). */
   private readonly times = new Map<string, number>();
-  /** Whether the last look at all keys found any. If not, a process without limits looks less often. */
-  private areSome = true;
+  private readonly scan = new KeyScan<UsedLimits>({
+    keys: (after, limit) => findBlockedKeys(this.unitOfWork.reader, { ...ALL_KEYS, after }, limit),
+    used: () => this.limits.used(this.unitOfWork.reader),
+  });
   private deletedAt = -Infinity;
-  /** Looking at all keys continues after this one. Null if it has ended. */
-  private after: string | null = null;
 
   constructor(
     private readonly limits: SharedLimits,
@@ -57,9 +58,7 @@ export class LimitReleases {
 
   start(): void {
     this.isWorking = true;
-    this.unsubscribe = this.signals.limitFreed.subscribe((key) =>
-      key === null ? this.lookAtAll() : this.freed([key]),
-    );
+    this.unsubscribe = this.signals.limitFreed.subscribe((key) => (key === null ? this.changed() : this.freed([key])));
     this.lookAgain();
   }
 
@@ -109,21 +108,23 @@ export class LimitReleases {
 
   /** The values of a limit have changed. */
   changed(): void {
-    if (this.isWorking) this.lookAtAll();
-    else this.signals.limitFreed.publishElsewhere(null);
+    if (!this.isWorking) return this.signals.limitFreed.publishElsewhere(null);
+    this.scan.beginNow();
+    this.loop.wake();
   }
 
   /** For executions that ended without an end, and if a process that could tell it was killed. */
   @Interval(LOOK_AGAIN_MS)
   lookAgain(): void {
-    if (!this.limits.areNone || this.areSome) this.lookAtAll();
+    // A process without limits looks less often while nothing waits.
+    if (!this.limits.areNone || this.scan.areSome) this.lookAtAll();
   }
 
   /** For agents that only other processes have, which may leave it to this one to let their executions start. */
   @Interval(LOOK_FOR_OTHERS_MS)
   lookAtAll(): void {
     if (!this.isWorking) return;
-    this.after ??= '';
+    this.scan.begin();
     this.loop.wake();
   }
 
@@ -134,25 +135,39 @@ export class LimitReleases {
       this.times.delete(key);
       this.keys.add(key);
     }
-    const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
-    asked.forEach((key) => this.keys.delete(key));
-    const blocked = await findBlockedAmong(this.unitOfWork.reader, asked);
-    const others = (await this.nextOfAll()).filter((key) => !blocked.includes(key));
-    // A process without limits looks again at those that others have, and that nothing may tell it of.
-    if (blocked.length > 0) this.areSome = true;
-    const withRoom = await this.withRoom(others.map(parseKey), now);
-    const passable = await this.limits.passable(this.unitOfWork.reader, [...blocked.map(parseKey), ...withRoom]);
-    if (passable.length > 0) await this.release(passable);
-    // All keys are looked at without a pause: a process that was killed may have left room for any of them.
-    if (this.keys.size > 0 || this.after) return now;
+    await this.lookAtAsked(now);
+    await this.lookAtNextPart(now);
+    if (this.keys.size > 0 || this.scan.isRunning) return now;
     const next = Math.min(...this.times.values());
     return next === Infinity ? null : next;
   }
 
-  /** Leaves out keys without room, for which a transaction would hold the locks of claims. Remembers when they have some. */
-  private async withRoom(keys: readonly LimitKey[], now: number): Promise<LimitKey[]> {
-    if (keys.length === 0) return [];
-    const usage = await this.limits.usage(this.unitOfWork.reader, keys, now);
+  private async lookAtAsked(now: number): Promise<void> {
+    const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
+    asked.forEach((key) => this.keys.delete(key));
+    const blocked = await findBlockedAmong(this.unitOfWork.reader, asked);
+    if (blocked.length === 0) return;
+    // A process without limits looks again at those that others have, and that nothing may tell it of.
+    this.scan.areSome = true;
+    await this.release(await this.withRoom(blocked, now));
+  }
+
+  private async lookAtNextPart(now: number): Promise<void> {
+    if (!this.scan.isRunning) return;
+    const part = await this.scan.next();
+    if (part) await this.release(await this.withRoom(part.keys, now, part.used));
+    if (!this.limits.areNone && this.clock.now() - this.deletedAt >= DELETE_EVERY_MS) await this.deleteUnused();
+  }
+
+  /**
+   * Leaves out keys without room for the execution that waits first, and remembers when they have some. For them, a
+   * transaction of each worker would hold the locks of claims. `used`: what was used a while ago. A key of which something
+   * was free since is looked at when that happens, or by the next scan.
+   */
+  private async withRoom(texts: readonly string[], now: number, used?: UsedLimits): Promise<LimitKey[]> {
+    const { reader } = this.unitOfWork;
+    const keys = await this.limits.asOfFirst(reader, texts.map(parseKey));
+    const usage = await this.limits.usage(reader, keys, now, used);
     return keys.filter((key) => {
       const obstacle = usage.obstacle(key);
       // An execution that holds the limit may have room, and a transaction stores the right time of one that is shut too long.
@@ -167,15 +182,6 @@ export class LimitReleases {
     return this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate != null;
   }
 
-  private async nextOfAll(): Promise<string[]> {
-    if (this.after === null) return [];
-    const found = await findBlockedKeys(this.unitOfWork.reader, { ...ALL_KEYS, after: this.after }, KEYS_AT_ONCE);
-    this.after = found.length === KEYS_AT_ONCE ? found.at(-1)! : null;
-    this.areSome = found.length > 0;
-    if (!this.limits.areNone && this.clock.now() - this.deletedAt >= DELETE_EVERY_MS) await this.deleteUnused();
-    return found;
-  }
-
   private async deleteUnused(): Promise<void> {
     this.deletedAt = this.clock.now();
     await this.unitOfWork.run(async (tx) => {
@@ -184,9 +190,11 @@ export class LimitReleases {
     });
   }
 
-  private release(keys: readonly LimitKey[]): Promise<void> {
-    return this.unitOfWork.run(async (tx) => {
-      const { agents, again, parts, times } = await this.blocked.release(tx, keys, this.clock.now());
+  private async release(keys: readonly LimitKey[]): Promise<void> {
+    const passable = await this.limits.passable(this.unitOfWork.reader, keys);
+    if (passable.length === 0) return;
+    await this.unitOfWork.run(async (tx) => {
+      const { agents, again, parts, times } = await this.blocked.release(tx, passable, this.clock.now());
       tx.afterCommit(() => {
         agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent));
         // Nothing else would remember a key of which only a part has gone.

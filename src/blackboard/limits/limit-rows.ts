@@ -206,6 +206,23 @@ export const findBlockedAmong = async (db: Reader, keys: readonly string[]): Pro
   return rows.map(({ blocked_on }) => blocked_on);
 };
 
+/** Finds the keys of the limits of the execution that waits first for each of these keys. */
+export const findFirstOfEach = async (
+  db: Reader,
+  keys: readonly string[],
+): Promise<{ blocked_on: string; limit_keys: string | null }[]> => {
+  if (keys.length === 0) return [];
+  const asked = sql.join([...new Set(keys)].map((key) => sql`(${key})`));
+  const { rows } = await sql<{ blocked_on: string; limit_keys: string | null }>`
+    select asked.column1 as blocked_on, (
+      select limit_keys from executions
+      where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
+      order by priority desc, background, seq
+      limit 1
+    ) as limit_keys from (values ${asked}) as asked`.execute(db);
+  return rows;
+};
+
 /** Counts stop here, because a million may wait. */
 export const MOST_COUNTED = 10_000;
 

@@ -32,22 +32,20 @@ export interface OpenBreaker {
 
 /** Counts what is used of limits. The counts stay true only while the caller holds the locks of the limits. */
 export class LimitUsage {
-  private readonly used = new Map<string, number>();
   /** The rates that `take` has changed, by their keys. */
   readonly changed = new Map<string, RateRow>();
 
   constructor(
     private readonly limits: ReadonlyMap<string, Limit>,
-    running: readonly LimitKey[][],
+    /** Key (`keyText`) → how many executions use it. `take` counts in it. */
+    private readonly used: Map<string, number>,
     private readonly rates: ReadonlyMap<string, number>,
     /** Key → its breaker. `take` counts in them. */
     private readonly breakers: ReadonlyMap<string, OpenBreaker>,
     /** Breakers and rates that the database says are shut for longer than they may be. */
     private readonly shutTooLong: ReadonlySet<string>,
     readonly now: number,
-  ) {
-    for (const key of running.flat()) this.count(keyText(key));
-  }
+  ) {}
 
   /** Starts an execution with these keys, or returns the first limit that has no room. `held`: what it holds already. */
   take(keys: readonly LimitKey[], held: ReadonlySet<string> = NONE): NoRoom | null {
@@ -59,16 +57,17 @@ export class LimitUsage {
     return null;
   }
 
-  /** How many executions could start now: with a rate, if each costs one unit. */
-  room(key: LimitKey): number {
+  /**
+   * How many of the executions that wait for the key to read: as many as could start now, if each costs one unit. With a
+   * rate, also the next one, which may cost less, and says when the rate has room for it.
+   */
+  readable(key: LimitKey): number {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     if (this.breakers.has(text)) return this.obstacle(key) === null ? 1 : 0;
     const ofConcurrency = (limit?.concurrency ?? Infinity) - (this.used.get(text) ?? 0);
-    return Math.max(
-      0,
-      Math.min(ofConcurrency, limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) : Infinity),
-    );
+    const ofRate = limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) + 1 : Infinity;
+    return Math.max(0, Math.min(ofConcurrency, ofRate));
   }
 
   /** Whether the database says so. Here it is shut only for as long as it may be. */

@@ -34,18 +34,19 @@ export class LimitWaits {
     const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
     if (blocked.length === 0) return new Map();
     const { reader } = this.unitOfWork;
-    const keys = new Map(blocked.map(({ blocked_on }) => [blocked_on, parseKey(blocked_on)]));
+    const texts = [...new Set(blocked.map(({ blocked_on }) => blocked_on))];
+    const keys = new Map((await this.limits.asOfFirst(reader, texts.map(parseKey))).map((key) => [keyText(key), key]));
     const usage = await this.limits.usage(reader, [...keys.values()], this.clock.now());
-    const texts = new Map<string, string>();
+    const found = new Map<string, string>();
     for (const [blockedOn, some] of Map.groupBy(blocked, ({ blocked_on }) => blocked_on)) {
       const key = keys.get(blockedOn)!;
       const [all] = await countBlocked(reader, { blockedOn });
       for (const { id, priority, background, seq } of some) {
         const before = await countBlockedBefore(reader, { blockedOn, priority, background, seq });
-        texts.set(id, this.text(key, usage, before + 1, Math.max(all!.count, before + 1)));
+        found.set(id, this.text(key, usage, before + 1, Math.max(all!.count, before + 1)));
       }
     }
-    return texts;
+    return found;
   }
 
   private text(key: LimitKey, usage: LimitUsage, place: number, all: number): string {

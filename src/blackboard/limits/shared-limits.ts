@@ -17,6 +17,7 @@ import type { LimitKey } from '../matching/limit-keys.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
 import {
+  findFirstOfEach,
   findHolding,
   findRates,
   findRunning,
@@ -39,6 +40,15 @@ export const limitLocksOf = ({ name, limits, breaker }: AgentDefinition): string
 
 /** `now` may be so old, because a claim waits for locks, and the clocks of processes differ a little. */
 const TOLERANCE_MS = 60_000;
+
+/** What executions use of all limits. */
+export interface UsedLimits {
+  /** Key (`keyText`) → how many executions use it. */
+  counts: ReadonlyMap<string, number>;
+  running: readonly RunningRow[];
+}
+
+const NOTHING: UsedLimits = { counts: new Map(), running: [] };
 
 interface Shortened {
   breakers: OpenBreakerRow[];
@@ -84,9 +94,17 @@ export class SharedLimits {
     return usage;
   }
 
-  /** Reads what is used of the limits of these keys. Without `hold` it may change at any time. */
-  async usage(db: Reader, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    return (await this.read(db, keys, now)).usage;
+  /**
+   * Reads what is used of the limits of these keys. Without `hold` it may change at any time. `used`: what executions used
+   * a while ago, so that it is not read again.
+   */
+  async usage(db: Reader, keys: readonly LimitKey[], now: number, used?: UsedLimits): Promise<LimitUsage> {
+    return (await this.read(db, keys, now, used)).usage;
+  }
+
+  /** Reads what executions use of all limits. */
+  used(db: Reader): Promise<UsedLimits> {
+    return this.usedOf(db, this.catalog.limits.keys());
   }
 
   /** `shortened`: breakers and rates that the database says are shut for longer than they may be. */
@@ -94,14 +112,14 @@ export class SharedLimits {
     db: Reader,
     keys: readonly LimitKey[],
     now: number,
+    known?: UsedLimits,
   ): Promise<{ usage: LimitUsage; shortened: Shortened }> {
     const others = keys.filter(([name]) => breakerAgent(name) === null);
     const names = others.map(([name]) => name);
     const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
-    const [limits, { running, open }, holding, turns, rates] = await Promise.all([
+    const [limits, { used, open }, turns, rates] = await Promise.all([
       this.effective(db, [...new Set(names)]),
-      this.runningAndOpen(db, breakers, others.length > 0),
-      this.findHolding(db, names),
+      this.usedAndOpen(db, names, breakers, known),
       this.turns(db, keys),
       findRates(db, {}, textsOf(others)),
     ]);
@@ -111,9 +129,12 @@ export class SharedLimits {
     };
     const usage = new LimitUsage(
       limits,
-      [...this.keysUsed(running, holding), turns],
+      new Map([
+        ...textsOf(keys).map((text) => [text, used.counts.get(text) ?? 0] as const),
+        ...turns.map((turn) => [keyText(turn), 1] as const),
+      ]),
       new Map([...rates, ...shortened.rates].map(({ limit_key, used_until }) => [limit_key, used_until])),
-      openBreakers([...open, ...shortened.breakers], running),
+      openBreakers([...open, ...shortened.breakers], used.running),
       new Set([
         ...shortened.breakers.map(({ breaker_key }) => breaker_key),
         ...shortened.rates.map(({ limit_key }) => limit_key),
@@ -121,6 +142,18 @@ export class SharedLimits {
       now,
     );
     return { usage, shortened };
+  }
+
+  /** Returns the keys with the units that the executions cost that wait first for them. */
+  async asOfFirst(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
+    const counted = keys.filter(([name]) => this.catalog.limits.get(name)?.units != null);
+    const units = new Map(
+      (await findFirstOfEach(db, textsOf(counted))).map(({ blocked_on, limit_keys }) => {
+        const own = parseKeys(limit_keys ?? '[]').find((key) => keyText(key) === blocked_on);
+        return [blocked_on, own?.[2] ?? 1];
+      }),
+    );
+    return keys.map(([name, value, one]) => [name, value, units.get(keyText([name, value, one])) ?? one]);
   }
 
   /** The keys of each execution that uses limits. */
@@ -151,16 +184,26 @@ export class SharedLimits {
     return keys.filter((key) => !taken.has(keyText(key)));
   }
 
-  /** Finds which of the breakers are not closed, and what runs, unless it is asked for closed breakers only. */
-  private async runningAndOpen(
+  /** Finds which of the breakers are not closed, and what is used, unless it is asked for closed breakers only. */
+  private async usedAndOpen(
     db: Reader,
+    names: readonly string[],
     breakers: readonly string[],
-    isRunningNeeded: boolean,
-  ): Promise<{ running: RunningRow[]; open: OpenBreakerRow[] }> {
-    if (!isRunningNeeded && (await findOpenAmong(db, {}, breakers)).length === 0) return { running: [], open: [] };
+    known?: UsedLimits,
+  ): Promise<{ used: UsedLimits; open: OpenBreakerRow[] }> {
+    if (names.length === 0 && (await findOpenAmong(db, {}, breakers)).length === 0) return { used: NOTHING, open: [] };
     // In this order: if the attempt that decides ends in between, it still counts, or the breaker is seen as it is then.
-    const [running, open] = await Promise.all([findRunning(db, {}), findOpenAmong(db, {}, breakers)]);
-    return { running, open };
+    const [used, open] = await Promise.all([known ?? this.usedOf(db, names), findOpenAmong(db, {}, breakers)]);
+    return { used, open };
+  }
+
+  /** What executions use. Of other limits than these, what they hold while they wait is left out. */
+  private async usedOf(db: Reader, names: Iterable<string>): Promise<UsedLimits> {
+    const [running, holding] = await Promise.all([findRunning(db, {}), this.findHolding(db, names)]);
+    const counts = new Map<string, number>();
+    for (const text of this.keysUsed(running, holding).flat().map(keyText))
+      counts.set(text, (counts.get(text) ?? 0) + 1);
+    return { counts, running };
   }
 
   /** Returns those of the keys whose turn an execution has. */
