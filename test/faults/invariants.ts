@@ -26,6 +26,9 @@ export const OTHERS = [
   'Keep',
   'Sync',
   'Weight',
+  'Frame',
+  'Wheel',
+  'Straw',
   'Skip',
   'Renew',
   'Edit',
@@ -38,7 +41,18 @@ export const OTHERS = [
 ];
 
 /** Agents of the simulation whose attempts it checks itself. */
-const FAILING = ['courier', 'approver', 'writer', 'loader', 'keeper', 'syncer', 'weigher', 'sender'];
+const FAILING = [
+  'courier',
+  'approver',
+  'writer',
+  'loader',
+  'keeper',
+  'syncer',
+  'weigher',
+  'assembler',
+  'baler',
+  'sender',
+];
 
 /** Correlations of the simulation whose executions may fail for good: those of leaps are retried, and budgets end. */
 export const MAY_NOT_FAIL = `correlation_id not like 'Leap-%' and correlation_id not like 'Topic-%'`;

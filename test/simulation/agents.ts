@@ -46,7 +46,9 @@ const ANSWERS: Record<string, Answer> = {
     return topic!.payload;
   },
   ...Object.fromEntries(Object.keys(FLOW_AGENTS).map((name) => [name, ([input]: AgentArtifact[]) => input!.payload])),
-  ...Object.fromEntries(['loader', 'keeper', 'syncer', 'weigher'].map((name) => [name, failsAtFirst])),
+  ...Object.fromEntries(
+    ['loader', 'keeper', 'syncer', 'weigher', 'assembler', 'baler'].map((name) => [name, failsAtFirst]),
+  ),
   sender: ([letter], _, { isIcy }) => {
     if (isIcy()) throw new Error('the post does not come');
     return letter!.payload;

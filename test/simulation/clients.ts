@@ -151,11 +151,16 @@ export class Clients {
     const n = this.next();
     const ids = this.ids(`flow-${n}`);
     this.flows.begin(ids.correlationId, agent, { n, key });
-    this.requests.begin({
-      send: () => this.publish(FLOW_TYPES[agent]!, { n, key, weight: WEIGHTS[key]! }, ids),
-      answered: () => this.flows.acknowledged.add(ids.correlationId),
-      isRepeated: false,
-    });
+    const open = new Set(FLOW_TYPES[agent]!);
+    for (const type of FLOW_TYPES[agent]!)
+      this.requests.begin({
+        send: () => this.publish(type, { n, key, weight: WEIGHTS[key]! }, { ...ids, madeId: newId() }),
+        answered: () => {
+          open.delete(type);
+          if (open.size === 0) this.flows.acknowledged.add(ids.correlationId);
+        },
+        isRepeated: false,
+      });
   }
 
   recall(key: string): void {

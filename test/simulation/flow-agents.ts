@@ -10,6 +10,9 @@ export const LIMITS: readonly Rule[] = [
   { name: 'scales', ...WEIGHED, hold: false, isKeyed: true, units: 'int(payload.n) % 3 + 1' },
 ];
 
+/** `baler` takes so many artifacts together. */
+export const LARGEST_BALE = 4;
+
 /** The units of an artifact with this number. */
 export const unitsOf = (n: number): number => (n % 3) + 1;
 
@@ -19,6 +22,8 @@ export const LIMITED: Readonly<Record<string, readonly string[]>> = {
   keeper: ['berths', 'docks'],
   syncer: ['lanes'],
   weigher: ['scales', 'lanes'],
+  assembler: ['docks', 'lanes'],
+  baler: ['docks'],
 };
 
 /** The keys of artifacts. The keys of `fair_by` have these weights. */
@@ -36,6 +41,14 @@ const agent = (type: string, rules: object): Agent => ({
   ...rules,
 });
 
+/** Limits of an agent whose payload is not that of one artifact. `first`: one of its payloads. */
+const limitsBy = (name: string, first: string): object => ({
+  limits: LIMITED[name]!.map((limit) =>
+    LIMITS.find((rule) => rule.name === limit)!.isKeyed ? { name: limit, key: `${first}.key` } : limit,
+  ),
+  engine: { kind: 'expression', expression: `{"n": ${first}.n}` },
+});
+
 const retry = (attempts: number): object => ({ attempts, delay: '50ms', max_delay: '2s' });
 const singleton = (on_conflict: string): object => ({ singleton: { key: 'payload.key', on_conflict } });
 
@@ -50,6 +63,18 @@ export const FLOW_AGENTS: Readonly<Record<string, Agent>> = {
   keeper: agent('Keep', { limits: LIMITED.keeper, retry: retry(4), concurrency: 100 }),
   syncer: agent('Sync', { ...singleton('queue'), limits: LIMITED.syncer, retry: retry(4) }),
   weigher: agent('Weight', { limits: LIMITED.weigher, retry: retry(4), concurrency: 100 }),
+  assembler: agent('Frame', {
+    consumes: [{ types: ['Frame', 'Wheel'], join: { by: 'payload.n' } }],
+    ...limitsBy('assembler', 'payload.Frame'),
+    retry: retry(4),
+    concurrency: 100,
+  }),
+  baler: agent('Straw', {
+    consumes: [{ types: ['Straw'], batch: { size: LARGEST_BALE, timeout: '300ms', key: 'payload.key' } }],
+    ...limitsBy('baler', 'payload[0]'),
+    retry: retry(4),
+    concurrency: 100,
+  }),
   skipper: agent('Skip', singleton('skip')),
   renewer: agent('Renew', singleton('cancel_running')),
   indexer: agent('Edit', {
@@ -69,7 +94,7 @@ export const FLOW_AGENTS: Readonly<Record<string, Agent>> = {
   }),
 };
 
-/** The agent → what it consumes. */
-export const FLOW_TYPES: Readonly<Record<string, string>> = Object.fromEntries(
-  Object.entries(FLOW_AGENTS).map(([name, { consumes }]) => [name, consumes[0]!.types[0]!]),
+/** The agent → what it consumes: one artifact of each type. */
+export const FLOW_TYPES: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries(FLOW_AGENTS).map(([name, { consumes }]) => [name, consumes[0]!.types]),
 );

@@ -6,7 +6,7 @@ import { deliveriesLeft } from './more-invariants.js';
 export async function kept(folder: string): Promise<string[]> {
   const database = await databaseOf(folder);
   const left = await database.rows<{ what: string; count: number }>(
-    `select type as what, count(*) as count from artifacts where type not in ('Left', 'Right') group by 1
+    `select type as what, count(*) as count from artifacts where type not in ('Left', 'Right', 'Frame', 'Wheel') group by 1
      union all select 'executions', count(*) from executions having count(*) > 0
      union all select 'runs', count(*) from runs having count(*) > 0
      union all select 'batches', count(*) from batches having count(*) > 0
