@@ -29,6 +29,7 @@ export const OTHERS = [
   'Frame',
   'Wheel',
   'Straw',
+  'Crate',
   'Skip',
   'Renew',
   'Edit',
@@ -51,6 +52,7 @@ const FAILING = [
   'weigher',
   'assembler',
   'baler',
+  'mover',
   'sender',
 ];
 

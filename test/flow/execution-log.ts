@@ -62,7 +62,8 @@ const onPostgres = `
   create trigger log_breaker_update after update on breakers for each row
     when (old.open_until is distinct from new.open_until) execute function log_breaker();`;
 
-const SQLITE_NOW = `(julianday('now') - 2440587.5) * 86400000.0`;
+// An integer, because the size of a fraction differs: the same life would need more or fewer pages when it is simulated again.
+const SQLITE_NOW = `cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer)`;
 const log = `insert into execution_log (${COLUMNS}) values (${valuesOf(SQLITE_NOW)})`;
 const logLimit = (row: string, options: string): string =>
   `insert into execution_log (at, limit_name, options) values (${SQLITE_NOW}, ${row}.name, ${options})`;
@@ -71,7 +72,7 @@ const logBreaker = (row: string, until: string): string =>
 
 const onSqlite = `
   create table execution_log (
-    seq integer primary key autoincrement, at real, limit_name text, options text, breaker_key text,
+    seq integer primary key autoincrement, at integer, limit_name text, options text, breaker_key text,
     open_until integer, execution text, correlation_id text, state text, retry_at integer, lease_token text, started_at integer);
   create trigger log_insert after insert on executions begin ${log}; end;
   create trigger log_update after update of state, available_at, lease_token on executions begin ${log}; end;

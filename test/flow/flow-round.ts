@@ -49,6 +49,9 @@ const TICK_MS = 100;
 /** Longer than the two seconds after which a process looks by itself, because the database may stand still for a while. */
 const LONGEST_IDLE_MS = 5_000;
 const LONGEST_OUTAGE_MS = 1_500;
+const WORK_IN_OUTAGE = 6;
+/** So that several wait for the first. */
+const LEAST_URGENT_MS = 20;
 
 /**
  * Runs for a while or until it is aborted, and sometimes fails at its first attempts, or until a time. Notes each time that
@@ -155,8 +158,8 @@ export class FlowRound {
 
   /** Many of one agent at a time, so that they wait for each other. */
   private agent(favourite: Agent): Agent {
-    const chance = this.random.between(0, 5);
-    return chance < 2 ? favourite : chance < 3 ? 'fair' : chance < 4 ? this.pick(LIMITED) : this.pick(AGENTS);
+    const chance = this.random.between(0, 7);
+    return chance < 4 ? favourite : chance < 5 ? 'fair' : chance < 6 ? this.pick(LIMITED) : this.pick(AGENTS);
   }
 
   private async publish(correlation: string, agent: Agent, payload = this.payload(agent)): Promise<void> {
@@ -175,13 +178,13 @@ export class FlowRound {
         return { key, ms, failures: 0, tenant, weight: TENANTS[tenant]! };
       }
       case 'sender':
-        return { key, ms, failures: 0, down_until: this.downUntil.get(key) ?? 0 };
+        return this.sendersPayload(key, ms);
       case 'carrier':
         return { key, ms: random.between(0, 1) === 0 ? ms : null, failures };
       case 'translator':
         return this.rules.cachesPayloads ? { key, ms: 10 * key, failures: 0 } : { key, ms, failures };
       case 'urgent':
-        return { key, ms, failures: 0, urgency: random.between(-1, 2) };
+        return { key, ms: ms + LEAST_URGENT_MS, failures: 0, urgency: random.between(-1, 2) };
       default:
         return { key, ms, failures };
     }
@@ -214,7 +217,20 @@ export class FlowRound {
       // It may have ended.
       await this.send('post', `/api/v1/correlations/${sent[0]}/cancel`, { allowed: [200, 404, 409] });
     } else if (event < 12) await this.recall(random.between(1, KEYS));
-    else if (event < 15) this.downUntil.set(random.between(1, KEYS), Date.now() + random.between(0, LONGEST_OUTAGE_MS));
+    else if (event < 15) await this.breakDown(`${sent[0]}-down`);
+  }
+
+  /** Attempts for a key fail for a time, in which several wait for its breaker. */
+  private async breakDown(name: string): Promise<void> {
+    const { random } = this;
+    const key = random.between(1, KEYS);
+    this.downUntil.set(key, Date.now() + random.between(0, LONGEST_OUTAGE_MS));
+    const payloads = Array.from({ length: WORK_IN_OUTAGE }, () => this.sendersPayload(key, random.between(0, 40)));
+    await Promise.all(payloads.map((payload, n) => this.publish(`${name}-${n}`, 'sender', payload)));
+  }
+
+  private sendersPayload(key: number, ms: number): Payload {
+    return { key, ms, failures: 0, down_until: this.downUntil.get(key) ?? 0 };
   }
 
   /** Returns the body of the answer. Throws if its status is not one of `allowed`. */

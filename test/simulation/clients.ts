@@ -52,6 +52,11 @@ export class Clients {
     return this.requests.open + this.paused.size;
   }
 
+  /** True if any agent may be paused. */
+  get isPausing(): boolean {
+    return this.paused.size > 0;
+  }
+
   order(isKeyed: boolean, hasWebhook: boolean): void {
     const order = this.ledger.next(isKeyed);
     this.ledger.begin(order);

@@ -16,7 +16,7 @@ export const LARGEST_BALE = 4;
 /** The units of an artifact with this number. */
 export const unitsOf = (n: number): number => (n % 3) + 1;
 
-/** The agents that take part in them. Executions of `syncer` wait for their turn first. */
+/** The agents that take part in them. */
 export const LIMITED: Readonly<Record<string, readonly string[]>> = {
   loader: ['docks', 'lanes'],
   keeper: ['berths', 'docks'],
@@ -24,7 +24,11 @@ export const LIMITED: Readonly<Record<string, readonly string[]>> = {
   weigher: ['scales', 'lanes'],
   assembler: ['docks', 'lanes'],
   baler: ['docks'],
+  mover: ['berths', 'docks'],
 };
+
+/** Their executions also wait for something else: for their turn, and for people. */
+export const WAITING: ReadonlySet<string> = new Set(['syncer', 'mover']);
 
 /** The keys of artifacts. The keys of `fair_by` have these weights. */
 export const WEIGHTS: Readonly<Record<string, number>> = { k1: 1, k2: 2, k3: 0.5 };
@@ -73,6 +77,13 @@ export const FLOW_AGENTS: Readonly<Record<string, Agent>> = {
     consumes: [{ types: ['Straw'], batch: { size: LARGEST_BALE, timeout: '300ms', key: 'payload.key' } }],
     ...limitsBy('baler', 'payload[0]'),
     retry: retry(4),
+    concurrency: 100,
+  }),
+  mover: agent('Crate', {
+    limits: LIMITED.mover,
+    engine: { kind: 'external' },
+    timeout: '20s',
+    retry: { attempts: 30, delay: '50ms', max_delay: '1s' },
     concurrency: 100,
   }),
   skipper: agent('Skip', singleton('skip')),

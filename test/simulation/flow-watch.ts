@@ -13,17 +13,20 @@ interface Running {
   limits: string;
 }
 
-/** Checks limits, turns and breakers while the service lives. A crash begins another one, because commits may be lost. */
+/** Checks limits, turns, breakers and pauses while the service lives. A crash begins another one, because commits may be lost. */
 export class FlowWatch {
   private readonly model: LimitModel;
   private readonly entries: StatementSync;
   private readonly secondTurns: StatementSync;
   private readonly breakers: StatementSync;
   private readonly running: StatementSync;
+  private readonly pauses: StatementSync;
+  private readonly paused: StatementSync;
   private read = 0;
   private last = 0;
   /** The time in which what may start should start. */
   private time = 0;
+  private beforePause: { pauses: ReadonlySet<string>; tokens: ReadonlySet<string> } | null = null;
   private before: { breakers: ReadonlyMap<string, number>; tokens: ReadonlySet<string> } | null = null;
 
   constructor(connection: DatabaseSync, flows: Flows) {
@@ -43,6 +46,11 @@ export class FlowWatch {
     this.running = connection.prepare(
       `select lease_token as token, attempt_started_at as startedAt, limit_keys as limits from executions
        where state = 'running' and agent = 'sender'`,
+    );
+    this.pauses = connection.prepare(`select agent || ' since ' || paused_at as pause from agent_pauses`);
+    this.paused = connection.prepare(
+      `select lease_token as token, p.agent || ' since ' || paused_at as pause
+       from agent_pauses p join executions e on e.agent = p.agent where state = 'running'`,
     );
   }
 
@@ -64,7 +72,22 @@ export class FlowWatch {
       ...this.model.breaches.splice(0),
       ...turns.map(({ agent, key, count }) => `${count} executions of ${agent} have the turn of ${key}`),
       ...this.throughBreakers(),
+      ...this.inPauses(),
     ];
+  }
+
+  /** Finds what has started although its agent was paused. */
+  private inPauses(): string[] {
+    const pauses = this.pauses.all() as { pause: string }[];
+    const running = this.paused.all() as { token: string; pause: string }[];
+    const before = this.beforePause;
+    this.beforePause = {
+      pauses: new Set(pauses.map(({ pause }) => pause)),
+      tokens: new Set(running.map(({ token }) => token)),
+    };
+    return running
+      .filter(({ token, pause }) => before?.pauses.has(pause) && !before.tokens.has(token))
+      .map(({ pause }) => `an execution has started in the pause of ${pause}`);
   }
 
   /** Finds what has started although the breaker of its key was open, or not alone while it is half-open. */

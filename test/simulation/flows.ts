@@ -1,6 +1,6 @@
 import type { FairWork } from '../flow/fair-model.js';
 import type { LimitedWork } from '../flow/limit-model.js';
-import { LIMITED, unitsOf, WEIGHTS } from './flow-agents.js';
+import { LIMITED, unitsOf, WAITING, WEIGHTS } from './flow-agents.js';
 
 /** The work for the agents of `flow-agents.ts` that clients have sent, by its correlations. */
 export class Flows {
@@ -14,7 +14,7 @@ export class Flows {
   begin(correlation: string, agent: string, { n, key }: { n: number; key: string }): void {
     this.sent.set(correlation, agent);
     const limits = LIMITED[agent];
-    if (limits) this.limited.set(correlation, { limits, key, units: unitsOf(n), waitsForOthers: agent === 'syncer' });
+    if (limits) this.limited.set(correlation, { limits, key, units: unitsOf(n), waitsForOthers: WAITING.has(agent) });
     if (agent === 'answerer') this.fair.set(correlation, { key, weight: WEIGHTS[key]! });
   }
 }

@@ -88,9 +88,9 @@ const operation = fc.oneof(
   },
   { weight: 2, arbitrary: step('topics', { count: between(1, 4) }) },
   {
-    weight: 1,
+    weight: 4,
     arbitrary: step('pause', {
-      agent: fc.constantFrom('packer', 'labeller', 'auditor', 'approver'),
+      agent: fc.constantFrom('packer', 'labeller', 'auditor', 'approver', ...Object.keys(FLOW_AGENTS)),
       ms: between(0, 3_000),
     }),
   },

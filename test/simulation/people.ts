@@ -11,7 +11,7 @@ const BREAK_MS = 400;
 const WORK_MS = 3_000;
 const WAIT_MS = 20_000;
 
-/** People who claim the work of the agent `approver`, and complete, fail, release or forget it. */
+/** People who claim the work of the agents `approver` and `mover`, and complete, fail, release or forget it. */
 export class People {
   constructor(
     private readonly random: Random,
@@ -26,7 +26,7 @@ export class People {
 
   private look(name: string): void {
     this.within(BREAK_MS, () => {
-      const request = { agents: ['approver'], max: 2, assignee: null, claimedBy: name };
+      const request = { agents: ['approver', 'mover'], max: 2, assignee: null, claimedBy: name };
       const wait = this.random.next() < 0.1 ? 0 : WAIT_MS;
       this.service()
         .get(WaitingClaims)

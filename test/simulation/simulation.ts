@@ -205,7 +205,7 @@ export class Simulation {
     await realTurn();
     this.turns += 1;
     this.disk.makeRoomInTime(this.service.database);
-    const isHindered = this.disk.excuses || this.machine.elapsed < this.behindUntil;
+    const isHindered = this.disk.excuses || this.clients.isPausing || this.machine.elapsed < this.behindUntil;
     this.found.push(...this.invariants.breaches(this.scheduler.calm, isHindered));
     return true;
   }
