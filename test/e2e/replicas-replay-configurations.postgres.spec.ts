@@ -127,7 +127,7 @@ describe('replays with a configuration that only some processes have', () => {
   it('as trials that cannot begin do not keep others from being scored', async () => {
     const experiments = new Experiments(server.http);
     const id = await experiments.start(experiment(40, BOTH));
-    // Those of the candidate take all places.
+    // The trials of the candidate take all places.
     await eventually('all others that began are scored', async () => (await experiments.get(id)).ended_trials === 30);
     await start(candidate('new'));
     const ended = await experiments.ended(id);

@@ -49,7 +49,7 @@ export class TrialStarts {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Where trials of the variant can begin. */
+  /** Returns where trials of the variant can begin. */
   async placeOf(definition: Definition, variant: Variant): Promise<Place> {
     const { configuration } = changesOf(definition, variant);
     if (configuration === null || this.catalog.canReplay(configuration)) return 'here';
