@@ -46,6 +46,13 @@ describe('a replay from the record after a change', () => {
     folder.remove();
   });
 
+  const totals = async (): Promise<number[]> => {
+    const { text } = await board.http.get('/metrics').expect(200);
+    return ['artifacts', 'executions'].map((name) =>
+      Number(new RegExp(`^blackboard_${name}_total (\\d+)$`, 'm').exec(text)![1]),
+    );
+  };
+
   test('runs the changed agent and what is behind it, and takes the rest from the record', async () => {
     await board.publish('Half', { text: 'Ann', side: 'left' }, { correlation: 'half-1' });
     await board.publishSync('Request', { text: 'Ann' }, { correlation: 'request-1' });
@@ -54,6 +61,7 @@ describe('a replay from the record after a change', () => {
     clock.advance(60_000);
     await start('Goodbye');
     const half = (await board.artifacts('half-1', { embed_meta: true }))[0];
+    const before = await totals();
     const { body } = await board.http
       .post('/api/v1/correlations/request-1/replay')
       .send({ mode: 'recorded' })
@@ -74,6 +82,10 @@ describe('a replay from the record after a change', () => {
     const list = await board.http.get('/api/v1/executions').query({ correlation_id }).expect(200);
     const ran = (list.body as { items: Listed[] }).items.map(({ agent, replay }) => `${agent} ${replay}`);
     expect(ran.sort()).toEqual(['greeter run', 'joiner recorded', 'printer run', 'reader recorded']);
+    // Two ran, and two were taken from the record. Only the activity of agents leaves these out.
+    expect(await totals()).toEqual([before[0]! + 5, before[1]! + 4]);
+    const activity = await board.http.get('/api/v1/agents/reader/history-summary').expect(200);
+    expect(activity.body).toMatchObject({ summary: { total_executions: 1 } });
     // The artifact of the other correlation is as it was.
     expect((await board.artifacts('half-1', { embed_meta: true }))[0]).toEqual(half);
   });

@@ -252,6 +252,10 @@ describe('a shadow replay', () => {
     await board.ended('ticket-1');
     await delivered('ticket-1');
   };
+  const totalOfExecutions = async (): Promise<number> => {
+    const { text } = await board.http.get('/metrics').expect(200);
+    return Number(/^blackboard_executions_total (\d+)$/m.exec(text)![1]);
+  };
   const endsOf = async (agent: string): Promise<number> => {
     const { body } = await board.http.get('/api/v1/activity').query({ agent }).expect(200);
     return (body as { total: { ends: number } }).total.ends;
@@ -299,6 +303,7 @@ describe('a shadow replay', () => {
   test('asks models again, and takes the answers to equal inputs from the record, without any effect outside', async () => {
     const before = arrived();
     const [sent, classified] = [await endsOf('sender'), await endsOf('classifier')];
+    const total = await totalOfExecutions();
     models.requests.length = 0;
     const id = await replay();
     expect(await board.status(id)).toMatchObject({ origin: 'ticket-1', replay_mode: 'shadow', state: 'completed' });
@@ -330,6 +335,7 @@ describe('a shadow replay', () => {
     });
     // The sender has done nothing.
     expect([await endsOf('sender'), await endsOf('classifier')]).toEqual([sent, classified + 1]);
+    expect(await totalOfExecutions()).toBe(total + (await executions(id)).length);
     // A failure of the record is the failure of the replay, with its attempts.
     const failures = await Promise.all(['ticket-1', id].map((correlation) => executionOf('refuser', correlation)));
     const shown = failures.map(({ state, attempt, error_type, error_message, attempts }) => ({

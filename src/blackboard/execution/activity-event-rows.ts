@@ -46,24 +46,33 @@ export const countRetry = (tx: Transaction, { agent }: { agent: string }, now: n
 /** Counts an execution that has completed or failed. `started_at`: of its last attempt, null if it had none. */
 export const countEnd = (
   tx: Transaction,
-  { agent, inputs }: { agent: string; inputs: readonly unknown[] },
+  { agent, inputs, withoutRun }: { agent: string; inputs: readonly unknown[]; withoutRun?: boolean },
   { started_at }: { started_at: number | null },
   now: number,
   { event, outputs }: { event: 'completed' | 'failed'; outputs: number },
 ): Promise<void> =>
-  insertActivity(tx.db, [
-    {
-      agent,
-      ...at(now),
-      executions: 1,
-      failures: event === 'failed' ? 1 : 0,
-      artifacts_consumed: inputs.length,
-      artifacts_produced: outputs,
-      event,
-      bucket: started_at === null ? NO_LATENCY : latencyBucket(now - started_at),
-      events: 1,
-    },
-  ]);
+  withoutRun
+    ? countEndsWithoutRun(tx, 1, now)
+    : insertActivity(tx.db, [
+        {
+          agent,
+          ...at(now),
+          executions: 1,
+          failures: event === 'failed' ? 1 : 0,
+          artifacts_consumed: inputs.length,
+          artifacts_produced: outputs,
+          event,
+          bucket: started_at === null ? NO_LATENCY : latencyBucket(now - started_at),
+          events: 1,
+        },
+      ]);
+
+/**
+ * Counts executions that have ended without a run of their agents: a replay took them from the record, or had no answer.
+ * They belong to no agent's activity, so the row names none.
+ */
+export const countEndsWithoutRun = (tx: Transaction, executions: number, now: number): Promise<void> =>
+  insertActivity(tx.db, [{ agent: '', ...at(now), ...NO_EXECUTION, executions, event: null, bucket: null, events: 0 }]);
 
 const insertStart = sharing<{ id: string; hour: number; minute: number; bucket: number }, unknown>(
   prepared((db, place) =>

@@ -45,7 +45,7 @@ export class EndedExecutions {
     await this.cached.store(tx, execution, now);
     if (this.liveEvents.areWanted)
       this.liveEvents.emitAfterCommit(tx, executionEvent('execution_succeeded', execution, now));
-    if (!execution.withoutRun) await countEnd(tx, execution, released, now, { event: 'completed', outputs });
+    await countEnd(tx, execution, released, now, { event: 'completed', outputs });
   }
 
   async failed(
@@ -71,7 +71,7 @@ export class EndedExecutions {
       inputArtifactIds: execution.inputs.map(({ id }) => id),
       silent: execution.direct || failure.isSilent === true,
     });
-    if (!execution.withoutRun) await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
+    await countEnd(tx, execution, released, now, { event: 'failed', outputs: 1 });
     if (!execution.replay) await countFailure(tx, execution.agent, failure, now);
   }
 

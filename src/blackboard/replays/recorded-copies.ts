@@ -9,6 +9,7 @@ import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { RECORDED } from '../correlations/replay-values.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { countEndsWithoutRun } from '../execution/activity-event-rows.js';
 import type { AnsweredWork, CorrelationRecord } from './answered-work.js';
 import {
   copyAttempts,
@@ -41,6 +42,8 @@ export class RecordedCopies {
         copyOf(execution, executionIds.get(execution.id)!, correlation, changes.now),
       ),
     );
+    const ended = answered.executions.filter(({ state }) => state === 'completed' || state === 'failed');
+    if (ended.length > 0) await countEndsWithoutRun(tx, ended.length, changes.now);
     const positions = new Map<number, number>();
     for (const row of copied) {
       const draft = draftOf(row, correlation.id, changes.now, { executionIds, artifactIds });

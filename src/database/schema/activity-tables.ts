@@ -20,6 +20,7 @@ export type ActivityEvent = 'started' | 'completed' | 'failed' | 'retried';
  */
 export interface ActivityTable extends UsageSums {
   seq: Generated<number>;
+  /** Empty for executions that ended without a run of their agents, which only the total of all agents counts. */
   agent: string;
   /** Epoch ms of the hour's start. */
   hour: number;
