@@ -10,6 +10,7 @@ limits:
   per_customer: { concurrency: 1, key: payload.customer }
   calls: { rate: 1/s, burst: 2 }
   tokens: { rate: 10/s, units: payload.size }
+  fixed: { rate: 10/s, units: 'payload.large ? 5 : 4' }
   model/*: { concurrency: 2 }
   model/big/*: { concurrency: 1 }
   model/big/new: { concurrency: 1 }
@@ -227,6 +228,32 @@ describe('limits', () => {
     expect(await board.ended('u6')).toMatchObject({ state: 'completed' });
   });
 
+  it('let an execution cost as much as the burst that a client has set', async () => {
+    const put = (limit: string, body: object) => board.http.put(`/api/v1/limits/${limit}`).send(body);
+    clock.advance(10_000);
+    await put('tokens', { rate: '10/s', burst: 20 }).expect(200);
+    await board.publish('Speech', { size: 20 }, { correlation: 'set1' });
+    expect(await board.ended('set1')).toMatchObject({ state: 'completed' });
+    await board.publish('Speech', { size: 8 }, { correlation: 'set2' });
+    await waitsFor('set2', 'limit tokens: 1st of 1, next in 0.8 s');
+    await put('tokens', { rate: '10/s', burst: 5 }).expect(200);
+    await board.publish('Speech', { size: 6 }, { correlation: 'set3' });
+    expect(await board.ended('set3')).toMatchObject({ state: 'failed' });
+    const error = (await board.artifacts('set3')).find((one) => one.type === 'WorkflowError')!;
+    expect(error.payload.error_message).toContain('limit tokens: it costs 6 units, and its burst is 5');
+    // It has waited before, and takes the whole burst.
+    clock.advance(2_000);
+    expect(await board.ended('set2')).toMatchObject({ state: 'completed' });
+    await board.http.delete('/api/v1/limits/tokens').expect(200);
+
+    const detail = 'burst: each attempt costs more than 3 units, so that none could start; send a larger burst';
+    for (const body of [{ rate: '10/s', burst: 3 }, { rate: '3/s' }])
+      expect((await put('fixed', body).expect(400)).body).toEqual({ detail });
+    expect((await board.http.get('/api/v1/limits/fixed').expect(200)).body).toMatchObject({ set_at: null });
+    for (const body of [{ rate: '10/s', burst: 4 }, { rate: '4/s' }, {}]) await put('fixed', body).expect(200);
+    await board.http.delete('/api/v1/limits/fixed').expect(200);
+  });
+
   it('are not shut for longer if the clock is set back', async () => {
     clock.advance(2_000);
     for (const n of [1, 2, 3]) await board.publish('Call', { n }, { correlation: `back${n}` });
@@ -298,7 +325,7 @@ describe('limits', () => {
     await board.http.delete('/api/v1/limits/pool').expect(200);
     const list = (await board.http.get('/api/v1/limits').expect(200)).body as { items: { name: string }[] };
     expect(list.items.map(({ name }) => name)).toEqual([
-      ...['pool', 'per_customer', 'calls', 'tokens'],
+      ...['pool', 'per_customer', 'calls', 'tokens', 'fixed'],
       ...['model/*', 'model/big/*', 'model/big/new', 'desk'],
     ]);
     for (const [body, detail] of [

@@ -1,16 +1,18 @@
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { type Limit, type LimitValues, valuesOf } from '../../catalog/limits.js';
+import { type Limit, type LimitValues, valuesOf, withValues } from '../../catalog/limits.js';
 import { meant } from '../../catalog/unknown-names.js';
+import { mayGiveNumber, typed } from '../../cel/types/type-check.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { shown } from '../../common/short-text.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { effectiveLimits } from '../matching/effective-limits.js';
+import { deleteLimitValues, findLimitValues, saveLimitValues } from '../matching/limit-value-rows.js';
 import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
-import { deleteLimitValues, findLimitValues, saveLimitValues } from './limit-value-rows.js';
 import { limitLock, SharedLimits } from './shared-limits.js';
 
 /** A limit with its values, and what is used of it. */
@@ -51,8 +53,10 @@ export class ChangedLimits {
     return (await this.states([this.catalog.limits.get(name)!]))[0]!;
   }
 
-  /** Every claim after the commit, in any process, sees the values. DomainError `not_found`. */
+  /** Every claim after the commit, in any process, sees the values. DomainError `not_found`, `invalid`. */
   async set(name: string, values: LimitValues): Promise<void> {
+    this.refuseUnknown(name);
+    refuseTooSmall(withValues(this.catalog.limits.get(name)!, values));
     const set_at = this.clock.now();
     await this.change(name, (tx) => saveLimitValues(tx, { name, options: JSON.stringify(values), set_at }));
   }
@@ -83,7 +87,7 @@ export class ChangedLimits {
     const { reader } = this.unitOfWork;
     const names = limits.map(({ name }) => name);
     const [effective, stored, running, queues] = await Promise.all([
-      this.limits.effective(reader, names),
+      effectiveLimits(reader, this.catalog, names),
       findLimitValues(reader, {}, names),
       this.limits.running(reader),
       this.queues.of(names),
@@ -109,4 +113,12 @@ export class ChangedLimits {
       tx.afterCommit(() => this.releases.changed());
     });
   }
+}
+
+/** Refuses a burst with which nothing could start, as the check of the file does. */
+function refuseTooSmall({ rate, units }: Limit): void {
+  if (rate === null || units === null) return;
+  if (mayGiveNumber(typed(units, new Map()), (cost) => cost >= 0 && cost <= rate.burst)) return;
+  const message = `burst: each attempt costs more than ${rate.burst} units, so that none could start; send a larger burst`;
+  throw new DomainError('invalid', message);
 }

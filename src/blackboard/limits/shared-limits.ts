@@ -2,17 +2,10 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import {
-  breakerAgent,
-  breakerName,
-  type Limit,
-  type LimitValues,
-  type Rate,
-  singletonAgent,
-  withValues,
-} from '../../catalog/limits.js';
+import { breakerAgent, breakerName, type Rate, singletonAgent } from '../../catalog/limits.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
+import { effectiveLimits } from '../matching/effective-limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
@@ -28,7 +21,6 @@ import {
   setRate,
 } from './limit-rows.js';
 import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
-import { findLimitValues } from './limit-value-rows.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
 
 /** The name that a transaction locks while it starts executions of a limit, or changes the limit. */
@@ -63,23 +55,6 @@ export class SharedLimits {
   get areNone(): boolean {
     const { limits, agents } = this.catalog;
     return limits.size === 0 && agents.every(({ singleton, breaker }) => singleton === null && breaker === null);
-  }
-
-  /**
-   * The limits with these names, with the values that clients have set. A limit that the configuration no longer has is
-   * left out. It limits nothing.
-   */
-  async effective(db: Reader, names: readonly string[]): Promise<ReadonlyMap<string, Limit>> {
-    const known = names.flatMap((name) => this.catalog.limit(name) ?? []);
-    const stored = await findLimitValues(
-      db,
-      {},
-      known.map(({ name }) => name),
-    );
-    const values = new Map(stored.map(({ name, options }) => [name, JSON.parse(options) as LimitValues]));
-    return new Map(
-      known.map((limit) => [limit.name, values.has(limit.name) ? withValues(limit, values.get(limit.name)!) : limit]),
-    );
   }
 
   /**
@@ -118,7 +93,7 @@ export class SharedLimits {
     const names = others.map(([name]) => name);
     const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
     const [limits, { used, open }, turns, rates] = await Promise.all([
-      this.effective(db, [...new Set(names)]),
+      effectiveLimits(db, this.catalog, [...new Set(names)]),
       this.usedAndOpen(db, names, breakers, known),
       this.turns(db, keys),
       findRates(db, {}, textsOf(others)),

@@ -5,7 +5,9 @@ import type { BreakerRule } from '../../catalog/definitions.js';
 import { breakerName, type Limit, type LimitUse } from '../../catalog/limits.js';
 import { ExpressionEvaluator, type ExpressionVariables } from '../../cel/evaluator.js';
 import type { JsonValue } from '../../common/json.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { AgentArtifact } from '../../engines/engine.js';
+import { effectiveLimits } from './effective-limits.js';
 import { inputView } from './input-view.js';
 import { findKeyProblem, type QueueProblem } from './queue-values.js';
 
@@ -21,6 +23,7 @@ export class LimitKeys {
   constructor(
     private readonly catalog: Catalog,
     private readonly evaluator: ExpressionEvaluator,
+    private readonly unitOfWork: UnitOfWork,
   ) {
     this.constant = new Map(
       catalog.agents
@@ -52,8 +55,9 @@ export class LimitKeys {
     const ofBreaker = breaker ? await this.breakerKey(agent, breaker, variables) : [];
     if ('problem' in ofBreaker) return ofBreaker;
     const keys: LimitKey[] = ofBreaker;
+    const counted = await this.counted(limits);
     for (const use of limits) {
-      const limit = this.limitOf(use);
+      const limit = counted.get(use.name) ?? this.limitOf(use);
       const key = use.key === null ? null : await this.evaluate(use.key, variables);
       const units = limit.units === null ? 1 : await this.evaluate(limit.units, variables);
       const problem = keyProblem(use, key) ?? unitsProblem(limit, units);
@@ -76,6 +80,14 @@ export class LimitKeys {
 
   private isConstant(use: LimitUse): boolean {
     return use.key === null && this.limitOf(use).units === null;
+  }
+
+  /** The limits with `units`, with the bursts that clients have set. The database is asked only if there are some. */
+  private async counted(uses: readonly LimitUse[]): Promise<ReadonlyMap<string, Limit>> {
+    const counted = uses.filter((use) => this.limitOf(use).units !== null);
+    if (counted.length === 0) return new Map();
+    const names = counted.map(({ name }) => name);
+    return effectiveLimits(this.unitOfWork.reader, this.catalog, names);
   }
 
   private limitOf({ name }: LimitUse): Limit {
