@@ -58,7 +58,7 @@ describe('a scan of all keys', () => {
     expect(usedReads).toBe(2);
   });
 
-  it('does not begin anew while it runs', async () => {
+  it('does not begin again while it runs', async () => {
     scan.begin();
     await scan.next();
     scan.begin();

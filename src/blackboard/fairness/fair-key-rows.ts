@@ -53,20 +53,35 @@ export const moveTurn = prepared<{ agent: string; key: string; by: number; weigh
     .where('fair_key', '=', place('key')),
 );
 
-/**
- * Lets keys come at most one turn before `next`, the first turn of those that this claim found. Executions of these keys
- * wait for another process or a client, or were added while the claim passed the key. If a key kept a turn of long ago,
- * new keys would begin at it. With a later turn, it could never be the first in the process that can claim it.
- */
-export const moveUp = preparedWithList<{ agent: string; next: number }, string, unknown>((db, place, keys) => {
-  const earliest = sql<number>`${place('next')} - 1 / weight`;
-  return db
+/** Keys in one statement. */
+const KEYS_TOGETHER = 1_000;
+
+const moveTurns = preparedWithList<{ agent: string; by: number }, string, unknown>((db, place, keys) =>
+  db
     .updateTable('fair_keys')
-    .set({ turn: earliest })
+    .set(({ eb }) => ({ turn: eb('turn', '+', place('by')) }))
     .where('agent', '=', place('agent'))
-    .where('fair_key', 'in', keys)
-    .where('turn', '<', earliest);
-});
+    .where('fair_key', 'in', keys),
+);
+
+/**
+ * Lets the first of the keys (key → turn) come at most one turn before `next`, the first turn of those that this claim
+ * found. Executions of these keys wait for another process or a client, or were added while the claim passed the key. If
+ * a key kept a turn of long ago, new keys would begin at it. All move by the same amount: with the same turn, the name
+ * would decide which of them the other process takes first.
+ */
+export async function moveUp(
+  { db }: Transaction,
+  agent: string,
+  turns: ReadonlyMap<string, number>,
+  next: number,
+): Promise<void> {
+  const by = next - 1 - [...turns.values()].reduce((first, turn) => Math.min(first, turn), Infinity);
+  if (by <= 0) return;
+  const keys = [...turns.keys()];
+  for (let from = 0; from < keys.length; from += KEYS_TOGETHER)
+    await moveTurns(db, { agent, by }, keys.slice(from, from + KEYS_TOGETHER));
+}
 
 const isUnused = sql<boolean>`not exists (
   select 1 from executions
@@ -91,8 +106,6 @@ const deleteUnused = preparedWithList<object, number, unknown>((db, _, rows) =>
   db.deleteFrom('fair_keys').where('seq', 'in', rows).where(isUnused),
 );
 
-const DELETED_TOGETHER = 1_000;
-
 /**
  * Deletes those of the keys that have no ready execution. The lock comes first: a transaction that adds an execution
  * holds its key until the commit, or has inserted a row that this one does not see. So the deletion sees the execution
@@ -105,8 +118,8 @@ export async function deleteKeysWithoutWork(
   keys: readonly string[],
 ): Promise<string[]> {
   const left = new Set(keys);
-  for (let from = 0; from < keys.length; from += DELETED_TOGETHER) {
-    const free = await lockUnused(db, { agent }, keys.slice(from, from + DELETED_TOGETHER));
+  for (let from = 0; from < keys.length; from += KEYS_TOGETHER) {
+    const free = await lockUnused(db, { agent }, keys.slice(from, from + KEYS_TOGETHER));
     await deleteUnused(
       db,
       {},

@@ -21,10 +21,10 @@ interface OfKey<Row> {
   isAll: boolean;
 }
 
-/** The keys that come next. `idle`: those before and among them that have no ready execution. */
+/** The keys that come next. `idle`: the turns of those before and among them that have no ready execution. */
 interface NextKeys {
   keys: FairKeyRow[];
-  idle: ReadonlySet<string>;
+  idle: ReadonlyMap<string, number>;
   /** Whether there are no further keys. */
   isAll: boolean;
 }
@@ -67,7 +67,7 @@ export class FairRows<Row extends Fair> {
   /** Passes keys that have no ready execution: all were cancelled, or are assigned to others. */
   private async nextKeys(tx: Transaction, agent: string, limit: number): Promise<NextKeys> {
     const keys = new Map<string, FairKeyRow>();
-    const idle = new Set<string>();
+    const idle = new Map<string, number>();
     let place = { turn: -1, key: '' };
     let isAll = false;
     for (let count = limit; keys.size < limit && !isAll; count = FURTHER_KEYS) {
@@ -75,7 +75,7 @@ export class FairRows<Row extends Fair> {
       for (const row of rows) {
         if (keys.size === limit) break;
         place = { turn: row.turn, key: row.fair_key };
-        if (row.ready === null) idle.add(row.fair_key);
+        if (row.ready === null) idle.set(row.fair_key, row.turn);
         else if (!keys.has(row.fair_key)) keys.set(row.fair_key, row);
       }
       isAll = rows.length < count;
@@ -115,16 +115,20 @@ export class FairRows<Row extends Fair> {
     tx: Transaction,
     agent: string,
     taken: readonly Row[],
-    { ofKeys, idle, next }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlySet<string>; next: number | null },
+    {
+      ofKeys,
+      idle,
+      next,
+    }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlyMap<string, number>; next: number | null },
   ): Promise<void> {
     for (const [key, rows] of Map.groupBy(taken, ({ fair_key }) => fair_key!)) {
       const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
       await moveTurn(tx.db, { agent, key, by, weight: rows.at(-1)!.fair_weight! });
     }
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
-    const left = await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
-    const passed = left.filter((key) => idle.has(key));
-    if (next !== null) await moveUp(tx.db, { agent, next }, passed);
+    const left = await deleteKeysWithoutWork(tx, agent, [...idle.keys(), ...ended]);
+    const passed = new Map(left.flatMap((key) => (idle.has(key) ? [[key, idle.get(key)!]] : [])));
+    if (next !== null) await moveUp(tx, agent, passed, next);
   }
 
   private async adopt(tx: Transaction, agent: string): Promise<number> {

@@ -33,7 +33,7 @@ export const limitLocksOf = ({ name, limits, breaker }: AgentDefinition): string
 /** `now` may be so old, because a claim waits for locks, and the clocks of processes differ a little. */
 const TOLERANCE_MS = 60_000;
 
-/** What executions use of all limits. */
+/** The use of all limits by executions. */
 export interface UsedLimits {
   /** Key (`keyText`) → how many executions use it. */
   counts: ReadonlyMap<string, number>;
@@ -172,7 +172,7 @@ export class SharedLimits {
     return { used, open };
   }
 
-  /** What executions use. Of other limits than these, what they hold while they wait is left out. */
+  /** Reads what executions use. It leaves out what they hold of other limits than these while they wait. */
   private async usedOf(db: Reader, names: Iterable<string>): Promise<UsedLimits> {
     const [running, holding] = await Promise.all([findRunning(db, {}), this.findHolding(db, names)]);
     const counts = new Map<string, number>();
