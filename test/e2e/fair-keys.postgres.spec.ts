@@ -69,7 +69,7 @@ describe('transactions that use the same keys at the same time', () => {
       for (let n = 0; n < 4; n += 1) await board.publish('Question', { tenant: 'late', n });
       await client.query('commit');
     });
-    // It may come a turn early.
-    expect(await tenantsOf(6)).toEqual(['late', 'late', 'early', 'late', 'early', 'late']);
+    // It may come a turn early, and not four.
+    expect((await tenantsOf(6)).indexOf('early')).toBeLessThanOrEqual(2);
   });
 });
