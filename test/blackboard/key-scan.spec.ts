@@ -58,6 +58,16 @@ describe('a scan of all keys', () => {
     expect(usedReads).toBe(2);
   });
 
+  it('rests for at most half a minute, also if the database was away while it ran', async () => {
+    scan.begin();
+    await scan.next();
+    elapsed += 600_000;
+    await readAll();
+    elapsed += 30_000;
+    scan.begin();
+    expect(scan.isRunning).toBe(true);
+  });
+
   it('does not begin again while it runs', async () => {
     scan.begin();
     await scan.next();

@@ -1,6 +1,8 @@
 import { laterTurn, scheduler } from '../../common/scheduler.js';
 
 const PART_SIZE = 500;
+/** A scan takes longer than this only while the database is away. */
+const LONGEST_REST_MS = 30_000;
 
 /** A part of all keys for which executions wait (`keyText`), and what was used of all limits when the scan began. */
 export interface ScannedKeys<Used> {
@@ -65,7 +67,7 @@ export class KeyScan<Used> {
 
   private end(): void {
     const now = scheduler.elapsed();
-    this.restsUntil = now + (now - this.beganAt);
+    this.restsUntil = now + Math.min(now - this.beganAt, LONGEST_REST_MS);
     this.after = null;
     this.used = null;
     if (this.isAskedAgain) this.restart();

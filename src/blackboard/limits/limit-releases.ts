@@ -58,7 +58,12 @@ export class LimitReleases {
 
   start(): void {
     this.isWorking = true;
-    this.unsubscribe = this.signals.limitFreed.subscribe((key) => (key === null ? this.changed() : this.freed([key])));
+    const unsubscribes = [
+      this.signals.limitFreed.subscribe((key) => (key === null ? this.changed() : this.freed([key]))),
+      // Signals may have been lost.
+      this.signals.resync.subscribe(() => this.changed()),
+    ];
+    this.unsubscribe = () => unsubscribes.forEach((unsubscribe) => unsubscribe());
     this.lookAgain();
   }
 
