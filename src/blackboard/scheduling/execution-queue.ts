@@ -147,7 +147,7 @@ export class ExecutionQueue {
 
   private async insertPending(tx: Transaction, row: NewExecutionRow): Promise<void> {
     await insertExecutions(tx.db, [{ ...row, state: 'pending' }]);
-    this.backlog.changed(tx, 1);
+    if (this.backlog.counts(row)) this.backlog.changed(tx, 1);
     if (row.available_at === null) tx.whenVisible(() => this.wakeClaims(row));
   }
 
