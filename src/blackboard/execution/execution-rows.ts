@@ -63,10 +63,19 @@ const claimedSince = memoize((count: number) =>
   }),
 );
 
-export type OpenExecution = Pick<
-  StoredExecution,
-  'id' | 'agent' | 'configuration' | 'state' | 'lease_owner' | 'due_at' | 'singleton_key' | 'held_keys' | 'limit_keys'
->;
+const OPEN_COLUMNS = [
+  'id',
+  'agent',
+  'configuration',
+  'state',
+  'lease_owner',
+  'due_at',
+  'singleton_key',
+  'held_keys',
+  'limit_keys',
+] as const;
+
+export type OpenExecution = Pick<StoredExecution, (typeof OPEN_COLUMNS)[number]>;
 
 /**
  * Finds the executions of a correlation that have not ended. Locks the rows: an execution that changed its state between this query and the update would be counted wrongly.
@@ -74,17 +83,7 @@ export type OpenExecution = Pick<
 export function holdOpen(tx: Transaction, correlationId: string): Promise<OpenExecution[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select([
-      'id',
-      'agent',
-      'configuration',
-      'state',
-      'lease_owner',
-      'due_at',
-      'singleton_key',
-      'held_keys',
-      'limit_keys',
-    ])
+    .select(OPEN_COLUMNS)
     .where('correlation_id', '=', correlationId)
     .where('state', 'in', ['pending', 'running'])
     .orderBy('id');
@@ -111,18 +110,7 @@ export function holdOpenAmong(
 ): Promise<(OpenExecution & Pick<StoredExecution, 'correlation_id'>)[]> {
   const open = tx.db
     .selectFrom('executions')
-    .select([
-      'id',
-      'agent',
-      'configuration',
-      'correlation_id',
-      'state',
-      'lease_owner',
-      'due_at',
-      'singleton_key',
-      'held_keys',
-      'limit_keys',
-    ])
+    .select([...OPEN_COLUMNS, 'correlation_id'])
     .where('id', 'in', ids)
     .where('ended_at', 'is', null)
     .orderBy('id');
