@@ -1,7 +1,7 @@
 // A separate process: receives a Load as a message, and answers with the measurement or with the error.
 import autocannon from 'autocannon';
 
-import type { Load, Measured } from './load.ts';
+import type { Load, LoadRequest, Measured } from './load.ts';
 import { percentile } from './statistics.ts';
 
 process.on('message', (load: Load) => {
@@ -52,11 +52,11 @@ function sendTo(url: string, { requests, connections, until }: Omit<Load, 'url'>
       {
         url,
         connections,
-        requests,
+        requests: requests.slice(0, 1),
         // The end is noticed at the end of a sample.
         sampleInt: 100,
         ...('seconds' in until ? { duration: until.seconds } : { amount: until.requests }),
-        setupClient: (client) => client.setRequests(rotate(requests, connection++)),
+        setupClient: (client) => client.setRequests(shareOf(requests, connection++, connections)),
       },
       (error, { errors, timeouts }) => {
         if (error) reject(error);
@@ -73,7 +73,12 @@ function sendTo(url: string, { requests, connections, until }: Omit<Load, 'url'>
   });
 }
 
-function rotate<T>(list: T[], by: number): T[] {
-  const start = by % list.length;
-  return [...list.slice(start), ...list.slice(0, start)];
+/**
+ * Deals many requests out to the connections, because each connection prepares all that it is given. If there are few,
+ * each connection gets all, and begins at a different place.
+ */
+function shareOf(requests: LoadRequest[], connection: number, connections: number): LoadRequest[] {
+  if (requests.length > connections) return requests.filter((_, index) => index % connections === connection);
+  const start = connection % requests.length;
+  return [...requests.slice(start), ...requests.slice(0, start)];
 }

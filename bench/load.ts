@@ -10,7 +10,7 @@ export interface LoadRequest {
 export interface Load {
   /** One server, or several that share the connections. */
   url: string | readonly string[];
-  /** Sent in turn, each connection beginning at a different place. */
+  /** Sent in turn. More than there are connections are dealt out to these. */
   requests: LoadRequest[];
   connections: number;
   /** How long, or how many in total. */
