@@ -65,10 +65,11 @@ const moveTurns = preparedWithList<{ agent: string; by: number }, string, unknow
 );
 
 /**
- * Lets the first of the keys (key → turn) come at most one turn before `next`, the first turn of those that this claim
+ * Lets none of the keys (key → turn) come more than one turn before `next`, the first turn of those that this claim
  * found. Executions of these keys wait for another process or a client, or were added while the claim passed the key. If
  * a key kept a turn of long ago, new keys would begin at it. All move by the same amount: with the same turn, the name
- * would decide which of them the other process takes first.
+ * would decide which of them the other process takes first. They move by a whole turn or more, so that not every claim
+ * changes all of them.
  */
 export async function moveUp(
   { db }: Transaction,
@@ -76,8 +77,8 @@ export async function moveUp(
   turns: ReadonlyMap<string, number>,
   next: number,
 ): Promise<void> {
-  const by = next - 1 - [...turns.values()].reduce((first, turn) => Math.min(first, turn), Infinity);
-  if (by <= 0) return;
+  const by = next - [...turns.values()].reduce((first, turn) => Math.min(first, turn), Infinity);
+  if (by <= 1) return;
   const keys = [...turns.keys()];
   for (let from = 0; from < keys.length; from += KEYS_TOGETHER)
     await moveTurns(db, { agent, by }, keys.slice(from, from + KEYS_TOGETHER));
