@@ -48,6 +48,8 @@ const SPECS = {
  */
 const APART = [
   'attack/**',
+  'cli/{dev,file-modes,npx,serve,stop,typed-client}.spec.ts',
+  'cli/init/**',
   'clients/**',
   'dashboard/views/**',
   'dashboard/whole-app/**',

@@ -1,35 +1,13 @@
-// Runs the built program as a child process on SQLite files: how it starts, what it prints, how it stops.
+// Runs the built program as a child process on SQLite files: how it starts, and what it prints.
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 import { builtProgram } from '../support/built-program.js';
 import { eventually } from '../support/eventually.js';
-import { Service } from '../support/service.js';
-import { Folder, runProgram } from './run-program.js';
-
-const folder = new Folder();
-const services: Service[] = [];
-
-beforeAll(async () => {
-  await builtProgram();
-  // Runs until its signal is aborted, by the timeout or at the end of the grace period.
-  folder.write(
-    'patient.mjs',
-    'export default (inputs, { signal }) => new Promise((resolve) => signal.addEventListener("abort", () => resolve(null)));',
-  );
-  folder.write(
-    'careless.mjs',
-    'export default async () => { void Promise.reject(new Error("nobody waits for me")); return null; };',
-  );
-});
-afterEach(async () => {
-  await Promise.all(services.splice(0).map((service) => service.kill()));
-});
-afterAll(() => folder.remove());
+import type { Service } from '../support/service.js';
+import { runProgram } from './run-program.js';
+import { messagesOf, Services, statusOf } from './services.js';
 
 const CONFIG = `
 types:
@@ -37,51 +15,26 @@ types:
     schema: { type: object, required: [note], properties: { note: { type: string } }, examples: [{ note: "it's urgent" }] }
 agents:
   echo: { consumes: [{ types: [Order] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: "{'note': payload.note}" } }
-  patient: { consumes: [{ types: [Wait] }], publishes: [{ type: Never }], engine: { kind: function, module: ./patient.mjs } }
-  careless: { consumes: [{ types: [Fall] }], publishes: [{ type: Never }], engine: { kind: function, module: ./careless.mjs } }
 `;
 
-let databases = 0;
-const newDatabase = (): string => `sqlite:${join(folder.path, `${(databases += 1)}.db`)}`;
+const services = new Services(CONFIG);
 
-const startOnce = (args: string[], database: string): Promise<Service> =>
-  Service.start(['--config', folder.write('starling.yaml', CONFIG), '--database-url', database, ...args]);
-
-/** Runs until the end of the test. */
-async function start(args: string[] = [], database = newDatabase()): Promise<Service> {
-  const service = await startOnce(args, database);
-  services.push(service);
-  return service;
-}
-
-const messagesOf = (service: Service): string[] =>
-  service.log.filter((line) => line.startsWith('{')).map((line) => (JSON.parse(line) as { msg: string }).msg);
-
-const publish = (service: Service, type: string, path = '/api/v1/artifacts'): Promise<Response> =>
-  fetch(service.url + path, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-Correlation-ID': `c-${type}` },
-    body: JSON.stringify({ type, payload: { note: 'x' } }),
-  });
-
-const statusOf = async (service: Service, path: string): Promise<number> => (await fetch(service.url + path)).status;
-
-async function startLongWork(service: Service): Promise<void> {
-  expect((await publish(service, 'Wait')).status).toBe(200);
-}
-
-const ended = async (service: Service): Promise<number | null> => {
-  if (service.process.exitCode === null) await once(service.process, 'exit');
-  return service.process.exitCode;
-};
+beforeAll(async () => void (await builtProgram()));
+afterEach(() => services.killAll());
+afterAll(() => services.folder.remove());
 
 describe('the start', () => {
-  const database = newDatabase();
+  // This one runs during all tests.
+  const shared = new Services(CONFIG);
+  const database = shared.newDatabase();
   let service: Service;
   beforeAll(async () => {
-    service = await startOnce([], database);
+    service = await shared.start([], database);
   });
-  afterAll(() => service.kill());
+  afterAll(async () => {
+    await shared.killAll();
+    shared.folder.remove();
+  });
 
   test('logs JSON lines, and prints the addresses on the terminal', async () => {
     expect(await statusOf(service, '/health')).toBe(200);
@@ -89,7 +42,7 @@ describe('the start', () => {
     const printed = service.log.filter((line) => !line.startsWith('{'));
     expect(printed).toEqual([
       expect.stringMatching(/^Try: curl /),
-      `Serving 3 agents at ${service.url}, documentation at ${service.url}/docs`,
+      `Serving 1 agent at ${service.url}, documentation at ${service.url}/docs`,
     ]);
   });
 
@@ -109,7 +62,7 @@ describe('the start', () => {
       '--port',
       '0',
       '--config',
-      join(folder.path, 'starling.yaml'),
+      services.configFile,
       '--database-url',
       database,
     ]);
@@ -124,9 +77,9 @@ describe('the start', () => {
       '--port',
       port,
       '--config',
-      join(folder.path, 'starling.yaml'),
+      services.configFile,
       '--database-url',
-      newDatabase(),
+      services.newDatabase(),
     ]);
     expect(second).toEqual({
       code: 1,
@@ -143,9 +96,9 @@ describe('the start', () => {
       '--port',
       '0',
       '--config',
-      join(folder.path, 'starling.yaml'),
+      services.configFile,
       '--database-url',
-      newDatabase(),
+      services.newDatabase(),
     ]);
     expect(refused).toEqual({
       code: 1,
@@ -168,15 +121,15 @@ describe('the start', () => {
       '--port',
       '0',
       '--config',
-      join(folder.path, 'starling.yaml'),
+      services.configFile,
       '--database-url',
-      newDatabase(),
+      services.newDatabase(),
     ]);
     expect(refused).toEqual({ code: 1, stdout: '', stderr: `webhook_url: must ${rule}\n` });
   });
 
   test('with other content in the file of the secret key is refused in one line', async () => {
-    const other = newDatabase();
+    const other = services.newDatabase();
     const file = `${other.slice('sqlite:'.length)}.key`;
     writeFileSync(file, 'hunter2\n');
     const refused = await runProgram([
@@ -184,7 +137,7 @@ describe('the start', () => {
       '--port',
       '0',
       '--config',
-      join(folder.path, 'starling.yaml'),
+      services.configFile,
       '--database-url',
       other,
     ]);
@@ -196,7 +149,7 @@ describe('the start', () => {
   });
 
   test('bound beyond loopback warns that there is no authentication, and names the bound address', async () => {
-    const open = await start(['--host', '0.0.0.0']);
+    const open = await services.start(['--host', '0.0.0.0']);
     const { port } = new URL(open.url);
     await eventually('the warning is logged', () =>
       messagesOf(open).some((message) =>
@@ -204,7 +157,7 @@ describe('the start', () => {
       ),
     );
     expect(open.log.find((line) => line.startsWith('Serving'))).toBe(
-      `Serving 3 agents at http://localhost:${port} (bound to 0.0.0.0:${port}), documentation at http://localhost:${port}/docs`,
+      `Serving 1 agent at http://localhost:${port} (bound to 0.0.0.0:${port}), documentation at http://localhost:${port}/docs`,
     );
   });
 
@@ -212,13 +165,13 @@ describe('the start', () => {
     ['with allowed_hosts', ['--host', '0.0.0.0', '--allowed-hosts', 'desk.test']],
     ['on loopback', ['--host', 'localhost']],
   ])('%s prints no warning', async (_what, args) => {
-    const service = await start(args);
+    const service = await services.start(args);
     await eventually('the start is logged', () => messagesOf(service).includes('serving'));
     expect(messagesOf(service).filter((message) => message.startsWith('host:'))).toEqual([]);
   });
 
   test('under a name that resolves to loopback checks the hosts as on loopback', async () => {
-    const service = await start(['--host', 'localhost']);
+    const service = await services.start(['--host', 'localhost']);
     const asked = await promisify(execFile)('curl', [
       '-s',
       '-o',
@@ -233,83 +186,16 @@ describe('the start', () => {
   });
 
   test('prints the address of the dashboard, and never a URL that may contain a token', async () => {
-    const other = await start(['--dashboard', '--create-ui=true', '--webhook-url', 'http://127.0.0.1:9/hunter2']);
+    const other = await services.start([
+      '--dashboard',
+      '--create-ui=true',
+      '--webhook-url',
+      'http://127.0.0.1:9/hunter2',
+    ]);
     await eventually('the address is printed', () =>
       other.log.some((line) => line.includes(`dashboard at ${other.url}/dashboard`)),
     );
     expect(await statusOf(other, '/dashboard')).toBe(200);
     expect(other.log.join('\n')).not.toContain('hunter2');
   });
-});
-
-describe.each(['SIGTERM', 'SIGINT'] as const)('%s', (signal) => {
-  test('stops an idle service with 0, and frees its database', async () => {
-    const database = newDatabase();
-    const service = await start([], database);
-    expect(await service.kill(signal)).toBe(0);
-    await eventually('the last line has arrived', () => messagesOf(service).at(-1) === 'stopped');
-    await start([], database);
-  });
-});
-
-describe('a graceful stop', () => {
-  test('does not wait for connections that are idle or that never send a request', async () => {
-    const service = await start();
-    expect(await statusOf(service, '/health/live')).toBe(200); // fetch keeps its connection open.
-    const silent = connect(Number(new URL(service.url).port), '127.0.0.1');
-    silent.on('error', () => undefined);
-    await once(silent, 'connect');
-    expect(await service.kill('SIGTERM')).toBe(0);
-    silent.destroy();
-  });
-
-  test('answers readiness with 503, accepts no new work during the grace period, then hands running work back', async () => {
-    const database = newDatabase();
-    // All requests below arrive within it, although a busy machine delays them.
-    const service = await start(['--shutdown-grace', '15s'], database);
-    const waiting = publish(service, 'Wait', '/api/v1/artifacts/sync');
-    const status = (): Promise<object> => service.get('/api/v1/correlations/c-Wait/status');
-    await eventually('the work has begun', async () => JSON.stringify(await status()).includes('active'));
-    service.process.kill('SIGTERM');
-    await eventually('readiness is 503', async () => (await statusOf(service, '/health/ready')) === 503);
-    expect(await statusOf(service, '/health/live')).toBe(200);
-    expect((await publish(service, 'Order')).status).toBe(503);
-    expect(await ended(service)).toBe(0);
-    expect(await (await waiting).json()).toMatchObject({ correlation_id: 'c-Wait', completed: false, artifacts: [] });
-
-    const next = await start([], database);
-    expect(await next.get('/api/v1/correlations/c-Wait/status')).toMatchObject({
-      state: 'active',
-      has_pending_work: true,
-    });
-    expect(await next.get('/api/v1/correlations/c-Order/status')).toMatchObject({ state: 'not_found' });
-  });
-
-  test.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)('is cut short by a second signal: %s exits immediately with %d', async (second, code) => {
-    const service = await start(['--shutdown-grace', '1m']);
-    await startLongWork(service);
-    service.process.kill('SIGTERM');
-    await eventually('readiness is 503', async () => (await statusOf(service, '/health/ready')) === 503);
-    expect(await service.kill(second)).toBe(code);
-  });
-
-  test('is not cut short by the second SIGINT that npm passes on for the same Ctrl-C', async () => {
-    const service = await start(['--shutdown-grace', '1s']);
-    await startLongWork(service);
-    service.process.kill('SIGINT');
-    service.process.kill('SIGINT');
-    expect(await ended(service)).toBe(0);
-  });
-});
-
-test('an uncaught error is logged and ends the process with 1', async () => {
-  const service = await start();
-  // The answer may or may not arrive before the process ends.
-  await publish(service, 'Fall').catch(() => undefined);
-  expect(await ended(service)).toBe(1);
-  await eventually('the last line has arrived', () => messagesOf(service).includes('unhandled rejection: ending'));
-  expect(service.log.join('\n')).toContain('nobody waits for me');
 });
