@@ -46,8 +46,8 @@ const STEPS = 16;
 const TENANTS: Record<string, number> = { t1: 1, t2: 1, t3: 2, t4: 0.5 };
 const KEYS = 3;
 const TICK_MS = 100;
-/** Longer than the two seconds after which a process looks by itself, because the database may stand still for a while. */
-const LONGEST_IDLE_MS = 5_000;
+/** Processes look by themselves every 1.5 s. */
+const LONGEST_IDLE_MS = 2_000;
 const LONGEST_OUTAGE_MS = 1_500;
 const WORK_IN_OUTAGE = 6;
 /** So that several wait for the first. */

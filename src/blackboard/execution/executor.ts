@@ -14,7 +14,7 @@ import type { InputRow } from './input-rows.js';
 import type { ExecutionRow } from './leased-executions.js';
 import { Leases } from './leases.js';
 
-const LOOK_AGAIN_MS = 2_000;
+const LOOK_AGAIN_MS = 1_500;
 
 export type ExecutionLoop = ClaimingLoop<ClaimedExecution, ExecutionRow, InputRow>;
 
