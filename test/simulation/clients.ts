@@ -209,7 +209,9 @@ export class Clients {
     }
   }
 
+  /** Does nothing while the agent is paused, because the answer to the first resumption would end this pause for the clients. */
   pause(agent: string, ms: number): void {
+    if (this.paused.has(agent)) return;
     this.paused.add(agent);
     this.requests.begin({
       send: () => this.service().get(AgentsService).pause(agent),
