@@ -114,7 +114,9 @@ export class LimitModel {
   private move(entry: Logged): void {
     const { state, lease_token: lease } = entry;
     const execution = this.known(entry);
-    const isStart = state === 'running' && (execution.state !== 'running' || execution.lease !== lease);
+    // Without a time of a start, it is leased only to be ended.
+    const isStart =
+      state === 'running' && entry.started_at !== null && (execution.state !== 'running' || execution.lease !== lease);
     execution.state =
       state === 'running' ? state : state !== 'pending' ? 'ended' : entry.retry_at === null ? 'ready' : 'delayed';
     execution.lease = lease;
