@@ -192,36 +192,42 @@ export const findQueuedAt = preparedWithList<object, number, QueuedRow>((db, _pl
     .where('blocked_on', 'is not', null),
 );
 
-/** Returns those of the keys for which executions wait. Reads one execution of each key, however many wait for it. */
-export const findBlockedAmong = async (db: Reader, keys: readonly string[]): Promise<string[]> => {
-  if (keys.length === 0) return [];
-  const asked = sql.join([...new Set(keys)].map((key) => sql`(${key})`));
-  const { rows } = await sql<{ blocked_on: string }>`
-    select asked.column1 as blocked_on from (values ${asked}) as asked
-    where (
-      select seq from executions
-      where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
-      limit 1
-    ) is not null`.execute(db);
-  return rows.map(({ blocked_on }) => blocked_on);
-};
+/** The keys as the table `asked`, with the column `column1`. */
+const askedFor = (keys: readonly RawBuilder<string>[]) =>
+  sql<{ column1: string }>`(values ${sql.join(keys.map((key) => sql`(${key})`))})`.as('asked');
 
-/** Finds the keys of the limits of the execution that waits first for each of these keys. */
-export const findFirstOfEach = async (
-  db: Reader,
-  keys: readonly string[],
-): Promise<{ blocked_on: string; limit_keys: string | null }[]> => {
-  if (keys.length === 0) return [];
-  const asked = sql.join([...new Set(keys)].map((key) => sql`(${key})`));
-  const { rows } = await sql<{ blocked_on: string; limit_keys: string | null }>`
-    select asked.column1 as blocked_on, (
-      select limit_keys from executions
-      where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
-      order by priority desc, background, seq
-      limit 1
-    ) as limit_keys from (values ${asked}) as asked`.execute(db);
-  return rows;
-};
+const findBlockedKeys = preparedWithList<object, string, { blocked_on: string }>((db, _place, keys) =>
+  db
+    .selectFrom(askedFor(keys))
+    .select('asked.column1 as blocked_on')
+    .where(
+      sql<boolean>`(
+        select seq from executions
+        where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
+        limit 1
+      ) is not null`,
+    ),
+);
+
+/** Returns those of the keys for which executions wait. Reads one execution of each key, however many wait for it. */
+export async function findBlockedAmong(db: Reader, keys: readonly string[]): Promise<string[]> {
+  const rows = await findBlockedKeys(db, {}, [...new Set(keys)]);
+  return [...new Set(rows.map(({ blocked_on }) => blocked_on))];
+}
+
+/** Finds the keys of the limits of the execution that waits first for each of these keys. A key may come several times. */
+export const findFirstOfEach = preparedWithList<object, string, { blocked_on: string; limit_keys: string | null }>(
+  (db, _place, keys) =>
+    db.selectFrom(askedFor(keys)).select([
+      'asked.column1 as blocked_on',
+      sql<string | null>`(
+        select limit_keys from executions
+        where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
+        order by priority desc, background, seq
+        limit 1
+      )`.as('limit_keys'),
+    ]),
+);
 
 /** Counts stop here, because a million may wait. */
 export const MOST_COUNTED = 10_000;

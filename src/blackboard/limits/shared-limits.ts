@@ -123,7 +123,7 @@ export class SharedLimits {
   async asOfFirst(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
     const counted = keys.filter(([name]) => this.catalog.limits.get(name)?.units != null);
     const units = new Map(
-      (await findFirstOfEach(db, textsOf(counted))).map(({ blocked_on, limit_keys }) => {
+      (await findFirstOfEach(db, {}, textsOf(counted))).map(({ blocked_on, limit_keys }) => {
         const own = parseKeys(limit_keys ?? '[]').find((key) => keyText(key) === blocked_on);
         return [blocked_on, own?.[2] ?? 1];
       }),
