@@ -467,6 +467,27 @@ describe('an experiment', () => {
     expect(models.requests.filter(({ text }) => text.includes('Be brief.'))).toHaveLength(2);
   });
 
+  test('starts nothing more when its max_cost is used up, to the last digit', async () => {
+    models.used = () => ({ input: 80, output: 20 });
+    const done = await experiments.run({
+      data: { csv: `topic\n${'cards\n'.repeat(6)}`, agent: 'speaker' },
+      output: 'Reply',
+      variants: [{ name: 'one' }, { name: 'other' }],
+      scorers: [{ name: 'cost', kind: 'cost' }],
+      max_workers: 1,
+      // Each trial costs 0.1. As binary fractions, eight of them add up to less than 0.8.
+      max_cost: 0.8,
+    });
+    expect(done).toMatchObject({
+      state: 'failed',
+      error: 'max_cost (0.8) is used up, so some rows were not tried; increase it to try all of them',
+      ended_trials: 8,
+      total_trials: 12,
+      usage: { input_tokens: 640, output_tokens: 160, cost: 0.8 },
+    });
+    expect(models.requests).toHaveLength(8);
+  });
+
   test('can be cancelled, and cancels what runs', async () => {
     const id = await experiments.start(
       ofCsv({ data: { csv: CSV, agent: 'person' }, variants: [{ name: 'a' }, { name: 'b' }] }),
