@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { Board } from './board.js';
 import { comparisonOf, Experiments, meansOf, variantOf } from './experiment-board.js';
+import { Outside } from './outside.js';
 
 const config = (url: string): string => `
 models:
@@ -486,6 +487,32 @@ describe('an experiment', () => {
       usage: { input_tokens: 640, output_tokens: 160, cost: 0.8 },
     });
     expect(models.requests).toHaveLength(8);
+  });
+
+  test('runs at most max_workers trials at the same time', async () => {
+    const outside = new Outside(board.http);
+    const [rows, trials, workers] = [10, 20, 2];
+    const executions = async (more: object = {}): Promise<number> => {
+      const query = { agent: 'person', replay: true, limit: 500, ...more };
+      const { body } = await board.http.get('/api/v1/executions').query(query).expect(200);
+      return (body as { items: unknown[] }).items.length;
+    };
+    const id = await experiments.start(
+      ofCsv({
+        data: { csv: `text,label\n${'a card,card\n'.repeat(rows)}`, agent: 'person' },
+        variants: [{ name: 'a' }, { name: 'b' }],
+        max_workers: workers,
+      }),
+    );
+    for (let ended = 0; ended < trials; ended++) {
+      const begun = Math.min(trials, ended + workers);
+      await eventually(`${begun} trials have begun`, async () => (await executions()) === begun);
+      expect(await executions({ state: 'pending' })).toBe(begun - ended);
+      const [held] = await outside.claim({ agents: ['person'], max: 1 });
+      expect(await outside.send(held!, 'complete', { output: { intent: 'card' } })).toMatchObject({ status: 200 });
+    }
+    expect(await experiments.ended(id)).toMatchObject({ state: 'completed', ended_trials: trials, failed_trials: 0 });
+    expect(await executions()).toBe(trials);
   });
 
   test('can be cancelled, and cancels what runs', async () => {
