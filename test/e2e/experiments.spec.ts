@@ -608,6 +608,12 @@ describe('an experiment', () => {
       ['an unknown field', { data: { cvs: 'a' } }, 400, 'data.cvs'],
       ['one variant', { variants: [{ name: 'a' }] }, 400, 'variants: must contain at least 2 elements'],
       [
+        'nine variants',
+        { variants: Array.from({ length: 9 }, (_, index) => ({ name: `${index}` })) },
+        400,
+        'variants: must contain no more than 8 elements',
+      ],
+      [
         'two variants of one name',
         { variants: [{ name: 'a' }, { name: 'a' }] },
         400,
