@@ -3,6 +3,7 @@ import { Board } from './board.js';
 const CONFIG = `
 types:
   Note: { schema: { type: object } }
+  Card: {}
 agents:
   reader:
     labels: [pii]
@@ -66,5 +67,32 @@ describe('a query of an agent on the blackboard', () => {
 
   it('has a limit', async () => {
     expect(await ask({ filter: { limit: 501 } })).toContain('limit: must be a whole number from 1 to 500');
+  });
+
+  it('finds artifacts of a replay only in that replay', async () => {
+    const found = async (correlation: string): Promise<unknown> =>
+      (await board.artifacts(correlation, { type: 'Told' })).map(({ payload }) => payload.found);
+    const replayed = async (original: string): Promise<string> => {
+      const answer = await board.http
+        .post(`/api/v1/correlations/${original}/replay`)
+        .send({ mode: 'full' })
+        .expect(200);
+      const { correlation_id } = answer.body as { correlation_id: string };
+      await board.ended(correlation_id);
+      return correlation_id;
+    };
+    const filter = { type: ['Card'] };
+    await board.publish('Card', { n: 7 }, { correlation: 'cards' });
+    await board.publishSync('Ask', { filter }, { correlation: 'cards' });
+    const first = await replayed('cards');
+    const second = await replayed('cards');
+    // The card of the original, and the own one of each replay.
+    expect([await found('cards'), await found(first), await found(second)]).toEqual([[[7]], [[7, 7]], [[7, 7]]]);
+    expect(await ask({ filter })).toEqual([7]);
+    expect(await ask({ filter: { ...filter, correlation_id: first } })).toEqual([]);
+
+    const [card] = await board.artifacts(first, { type: 'Card' });
+    await board.publishSync('Ask', { id: card!.id }, { correlation: 'by-id' });
+    expect([await found('by-id'), await found(await replayed('by-id'))]).toEqual([[[null]], [[null]]]);
   });
 });

@@ -5,6 +5,7 @@ import { engine, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { type ModelServer, USED } from '../support/model-server.js';
 import type { Board } from './board.js';
+import { Outside } from './outside.js';
 
 const config = (models: ModelServer): string => `
 models: { openai/gpt-5-mini: { input_per_million: 2, output_per_million: 10 } }
@@ -19,15 +20,20 @@ agents:
     consumes: [{ types: [Line], where: 'payload.line != "skip"' }]
     publishes: [{ type: Checked }]
     engine: { kind: expression, expression: '{"line": payload.line, "length": size(payload.line)}' }
+  packer:
+    consumes: [{ types: [Parcel] }]
+    publishes: [{ type: Packed }]
+    engine: { kind: external }
 `;
 
 const COST = (USED.input * 2 + USED.output * 10) / 1_000_000;
 
 describe('GET /api/v1/compare', () => {
+  const clock = new ManualClock();
   let board: Board;
   let models: ModelServer;
   let close: () => Promise<void>;
-  beforeAll(async () => ({ board, models, close } = await startWithModels(config, { clock: new ManualClock() })));
+  beforeAll(async () => ({ board, models, close } = await startWithModels(config, { clock })));
   afterAll(() => close());
 
   const compare = async (left: string, right: string, query: object = {}): Promise<ComparisonBody> => {
@@ -122,6 +128,39 @@ describe('GET /api/v1/compare', () => {
       ['agent', 'right'],
       ['agent', 'left'],
     ]);
+  });
+
+  test('measures how long each side took, and its agents and executions', async () => {
+    const outside = new Outside(board.http);
+    const pack = async (waits: number, takes: number): Promise<void> => {
+      clock.advance(waits);
+      const [held] = await outside.claim({ agents: ['packer'], max: 1 });
+      clock.advance(takes);
+      expect(await outside.send(held!, 'complete', { output: {} })).toMatchObject({ status: 200 });
+    };
+    await board.publish('Parcel', { weight: 1 }, { correlation: 'parcel-1' });
+    await pack(1_000, 2_000);
+    for (const weight of [1, 2]) await board.publish('Parcel', { weight }, { correlation: 'parcel-2' });
+    await pack(3_000, 5_000);
+    await pack(4_000, 7_000);
+    const comparison = await compare('parcel-1', 'parcel-2');
+    expect(comparison).toMatchObject({
+      left: { state: 'completed', duration_ms: 3_000 },
+      right: { state: 'completed', duration_ms: 19_000 },
+      agents: [{ agent: 'packer', left: { duration_ms: 2_000 }, right: { duration_ms: 12_000 } }],
+    });
+    const packed = comparison.items.filter(({ type }) => type === 'Packed');
+    expect(packed.map(({ left, right }) => [left?.execution?.duration_ms, right?.execution?.duration_ms])).toEqual([
+      [2_000, 5_000],
+      [undefined, 7_000],
+    ]);
+    // What has not ended has no duration yet.
+    await board.publish('Parcel', { weight: 3 }, { correlation: 'parcel-3' });
+    expect(await compare('parcel-1', 'parcel-3')).toMatchObject({
+      left: { duration_ms: 3_000 },
+      right: { state: 'active', duration_ms: null },
+      agents: [{ agent: 'packer', right: { duration_ms: 0 } }],
+    });
   });
 
   test('gives the pairs in pages', async () => {

@@ -35,6 +35,8 @@ const READER = `
 import { words } from './words.mjs';
 import { stem } from 'stemmer';
 export default async ([{ payload }]) => ({ words: words(payload.text).map(stem) });`;
+const stemmer = (version: string): string =>
+  JSON.stringify({ name: 'stemmer', version, type: 'module', exports: './a.js' });
 const WORDS = `export const words = (text) => text.split(' ');`;
 
 describe('the definition of an execution', () => {
@@ -45,10 +47,7 @@ describe('the definition of an execution', () => {
   beforeAll(async () => {
     folder.write('agents/reader.mjs', READER);
     folder.write('agents/words.mjs', WORDS);
-    folder.write(
-      'node_modules/stemmer/package.json',
-      '{"name":"stemmer","version":"1.2.3","type":"module","exports":"./a.js"}',
-    );
+    folder.write('node_modules/stemmer/package.json', stemmer('1.2.3'));
     folder.write('node_modules/stemmer/a.js', 'export const stem = (word) => word.slice(0, 4);');
     database = await databaseOf(folder.path);
     await start(CONFIG, 'token-1');
@@ -161,6 +160,30 @@ describe('the definition of an execution', () => {
     const [one, other] = [await definition(reader.definition), await definition(changed.definition)];
     expect(one.files['agents/reader.mjs']).toBe(other.files['agents/reader.mjs']);
     expect(one.files['agents/words.mjs']).not.toBe(other.files['agents/words.mjs']);
+  });
+
+  test('is another one after a package has another version', async () => {
+    const before = await executed('fourth', 'reader', 'Note');
+    folder.write('node_modules/stemmer/package.json', stemmer('1.2.4'));
+    await start(CONFIG, 'token-2');
+    const after = await executed('fifth', 'reader', 'Note');
+    expect(after.definition).not.toBe(before.definition);
+    const [one, other] = [await definition(before.definition), await definition(after.definition)];
+    expect([one.packages, other.packages]).toEqual([{ stemmer: '1.2.3' }, { stemmer: '1.2.4' }]);
+    expect(one.files).toEqual(other.files);
+  });
+
+  test('is stored once, however many executions and processes have it', async () => {
+    const count = async (query: string): Promise<number> =>
+      Number((await database.rows<{ count: number | string }>(`select count(*) as count from ${query}`))[0]!.count);
+    const digest = (await executed('sixth', 'reader', 'Note')).definition;
+    const before = await count('definitions');
+    await start(CONFIG, 'token-3');
+    for (const correlation of ['seventh', 'eighth'])
+      expect(await executed(correlation, 'reader', 'Note')).toMatchObject({ definition: digest });
+    expect(await count(`executions where definition = '${digest}'`)).toBeGreaterThanOrEqual(3);
+    expect(await count(`definitions where digest = '${digest}'`)).toBe(1);
+    expect(await count('definitions')).toBe(before);
   });
 
   test('is a 404 if nothing has the digest', async () => {

@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
 import { Board } from './board.js';
 import { comparisonOf, Experiments, meansOf, variantOf } from './experiment-board.js';
+import { Outside } from './outside.js';
 
 const config = (url: string): string => `
 models:
@@ -467,6 +468,53 @@ describe('an experiment', () => {
     expect(models.requests.filter(({ text }) => text.includes('Be brief.'))).toHaveLength(2);
   });
 
+  test('starts nothing more when its max_cost is used up, to the last digit', async () => {
+    models.used = () => ({ input: 80, output: 20 });
+    const done = await experiments.run({
+      data: { csv: `topic\n${'cards\n'.repeat(6)}`, agent: 'speaker' },
+      output: 'Reply',
+      variants: [{ name: 'one' }, { name: 'other' }],
+      scorers: [{ name: 'cost', kind: 'cost' }],
+      max_workers: 1,
+      // Each trial costs 0.1. As binary fractions, eight of them add up to less than 0.8.
+      max_cost: 0.8,
+    });
+    expect(done).toMatchObject({
+      state: 'failed',
+      error: 'max_cost (0.8) is used up, so some rows were not tried; increase it to try all of them',
+      ended_trials: 8,
+      total_trials: 12,
+      usage: { input_tokens: 640, output_tokens: 160, cost: 0.8 },
+    });
+    expect(models.requests).toHaveLength(8);
+  });
+
+  test('runs at most max_workers trials at the same time', async () => {
+    const outside = new Outside(board.http);
+    const [rows, trials, workers] = [10, 20, 2];
+    const executions = async (more: object = {}): Promise<number> => {
+      const query = { agent: 'person', replay: true, limit: 500, ...more };
+      const { body } = await board.http.get('/api/v1/executions').query(query).expect(200);
+      return (body as { items: unknown[] }).items.length;
+    };
+    const id = await experiments.start(
+      ofCsv({
+        data: { csv: `text,label\n${'a card,card\n'.repeat(rows)}`, agent: 'person' },
+        variants: [{ name: 'a' }, { name: 'b' }],
+        max_workers: workers,
+      }),
+    );
+    for (let ended = 0; ended < trials; ended++) {
+      const begun = Math.min(trials, ended + workers);
+      await eventually(`${begun} trials have begun`, async () => (await executions()) === begun);
+      expect(await executions({ state: 'pending' })).toBe(begun - ended);
+      const [held] = await outside.claim({ agents: ['person'], max: 1 });
+      expect(await outside.send(held!, 'complete', { output: { intent: 'card' } })).toMatchObject({ status: 200 });
+    }
+    expect(await experiments.ended(id)).toMatchObject({ state: 'completed', ended_trials: trials, failed_trials: 0 });
+    expect(await executions()).toBe(trials);
+  });
+
   test('can be cancelled, and cancels what runs', async () => {
     const id = await experiments.start(
       ofCsv({ data: { csv: CSV, agent: 'person' }, variants: [{ name: 'a' }, { name: 'b' }] }),
@@ -559,6 +607,12 @@ describe('an experiment', () => {
       ],
       ['an unknown field', { data: { cvs: 'a' } }, 400, 'data.cvs'],
       ['one variant', { variants: [{ name: 'a' }] }, 400, 'variants: must contain at least 2 elements'],
+      [
+        'nine variants',
+        { variants: Array.from({ length: 9 }, (_, index) => ({ name: `${index}` })) },
+        400,
+        'variants: must contain no more than 8 elements',
+      ],
       [
         'two variants of one name',
         { variants: [{ name: 'a' }, { name: 'a' }] },

@@ -192,3 +192,24 @@ agents:
     ),
   });
 });
+
+test.each([
+  ['its correlation', `{ tokens: ${2 * CALL} }`, ''],
+  ['its agent', '{ tokens: 1000000 }', `, budget: { tokens: ${CALL} }`],
+])('a replay has the whole budget of %s, although the original has used it up', async (_, budget, own) => {
+  await start(budget, own);
+  const used = { input_tokens: 2 * USED.input, output_tokens: 2 * USED.output };
+  const original = await board.publish('Question', { text: 'Where?' });
+  const before = await board.ended(original);
+  expect(before).toMatchObject({ state: 'completed', error_count: 0, usage: used });
+  for (const round of [1, 2]) {
+    const { body } = await board.http
+      .post(`/api/v1/correlations/${original}/replay`)
+      .send({ mode: 'full' })
+      .expect(200);
+    const replay = (body as { correlation_id: string }).correlation_id;
+    expect(await board.ended(replay)).toMatchObject({ state: 'completed', error_count: 0, usage: used });
+    expect(models.requests).toHaveLength(2 + 2 * round);
+  }
+  expect(await board.status(original)).toEqual(before);
+});

@@ -215,3 +215,63 @@ describe('of what retention has deleted', () => {
     ]);
   });
 });
+
+describe('of replays that retention has deleted', () => {
+  const clock = new ManualClock();
+  let board: Board;
+  let cleaned: CleanedBoard;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG.replaceAll('retain: 1d', 'retain: 2d'), { clock });
+    cleaned = new CleanedBoard(board, clock);
+  });
+  afterAll(() => board?.close());
+
+  const publish = async (correlation: string): Promise<void> => {
+    await board.publish('Note', { n: 1 }, { correlation });
+    await board.publish('Form', { n: 1 }, { correlation });
+    await board.ended(correlation);
+  };
+  /** The totals of all artifacts, of a deleted type and of an agent that published some, which the summary also has. */
+  const totals = async (query: object): Promise<number[]> => {
+    const { body } = await board.http.get('/api/v1/artifacts/summary').query(query).expect(200);
+    const { summary } = body as {
+      summary: { total_count: number; by_type: Record<string, number>; by_producer: Record<string, number> };
+    };
+    const counts = [summary.total_count, summary.by_type.Note ?? 0, summary.by_producer.slipper ?? 0];
+    const listed = [];
+    for (const filter of [{}, { type: 'Note' }, { produced_by: 'slipper' }])
+      listed.push(await cleaned.total({ ...query, ...filter }));
+    expect(listed).toEqual(counts);
+    return counts;
+  };
+  const both = async (): Promise<number[][]> => [await totals({}), await totals({ replay: true })];
+
+  test('lists and the summary count what is left, with and without replays', async () => {
+    await publish('first');
+    await cleaned.cleanUpAfter(1);
+    const { body } = await board.http.post('/api/v1/correlations/first/replay').send({ mode: 'full' }).expect(200);
+    const replay = (body as ReplayBody).correlation_id;
+    await board.ended(replay);
+    expect(await both()).toEqual([
+      [4, 1, 1],
+      [8, 2, 2],
+    ]);
+    const published = await cleaned.metric('blackboard_artifacts_total');
+
+    await cleaned.cleanUpAfter(1);
+    expect([await board.types('first'), (await board.types(replay)).length]).toEqual([['Form', 'Stamp'], 4]);
+    expect(await both()).toEqual([
+      [2, 0, 0],
+      [6, 1, 1],
+    ]);
+    await publish('second');
+    await cleaned.cleanUpAfter(1);
+    expect(await board.types(replay)).toEqual(['Form', 'Stamp']);
+    expect(await both()).toEqual([
+      [6, 1, 1],
+      [8, 1, 1],
+    ]);
+    expect(await cleaned.metric('blackboard_artifacts_total')).toBe(published + 4);
+  });
+});

@@ -1,7 +1,7 @@
 import { DomainError } from '../../common/domain-error.js';
 import { shown } from '../../common/short-text.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { usageField } from '../../http/dto/usage-body.js';
+import { roundedCost, usageField } from '../../http/dto/usage-body.js';
 import type { Definition } from './definition.js';
 import type { ExperimentBody, ListedExperimentBody } from './dto/experiment-body.js';
 import type { Experiment, ShownState, WholeExperiment } from './experiments.repository.js';
@@ -15,7 +15,7 @@ export const definitionOf = ({ definition }: Pick<WholeExperiment, 'definition'>
 
 /** Whether ended trials have used as much as the experiment may use. */
 export function usedUp({ max_cost, max_tokens, cost, input_tokens, output_tokens }: Experiment): string | null {
-  if (max_cost !== null && (cost ?? 0) >= max_cost) return `max_cost (${max_cost}) is used up`;
+  if (max_cost !== null && roundedCost(cost ?? 0) >= max_cost) return `max_cost (${max_cost}) is used up`;
   if (max_tokens !== null && input_tokens + output_tokens >= max_tokens) return `max_tokens (${max_tokens}) is used up`;
   return null;
 }

@@ -21,8 +21,10 @@ interface Sums {
   cost: number | null;
 }
 
-// Rounds away the digits that sums of binary fractions add.
 const DIGITS = 12;
+
+/** Rounds away the digits that sums of binary fractions add. */
+export const roundedCost = (cost: number): number => Number(cost.toPrecision(DIGITS));
 
 /** The `usage` field of an answer; no field if no model was used. */
 export const usageField = ({ input_tokens, output_tokens, cost }: Sums): { usage?: UsageBody } => {
@@ -31,7 +33,7 @@ export const usageField = ({ input_tokens, output_tokens, cost }: Sums): { usage
     usage: {
       input_tokens: input_tokens ?? 0,
       output_tokens: output_tokens ?? 0,
-      ...(cost !== null && { cost: Number(cost.toPrecision(DIGITS)) }),
+      ...(cost !== null && { cost: roundedCost(cost) }),
     },
   };
 };
