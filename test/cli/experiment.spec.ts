@@ -118,6 +118,43 @@ test('runs an experiment, and its exit code says whether a threshold was missed'
   expect(missed.stderr).toMatch(/Missed: right of card: mean is 0\.66\d*, and must be at least 0\.9\n/);
 });
 
+/** The first variant has the scores 1, 1 and 0, the other one 1, 0 and 1. `errs` has no score. */
+const scored = (thresholds: string): string =>
+  folder.write(
+    'scored.yaml',
+    experiment(`  - { name: errs, kind: cel, expression: output.nothing }\nthresholds: [${thresholds}]`),
+  );
+
+test('an experiment that is within its thresholds ends with 0', async () => {
+  const reached = [
+    '{ variant: now, scorer: right, at_least: 0.6, at_most: 0.7 }',
+    '{ variant: card, scorer: right, value: p_value, at_most: 1 }',
+    '{ variant: card, scorer: right, value: low, at_least: -1, at_most: -0.1 }',
+    '{ variant: card, scorer: right, value: high, at_least: 0.1, at_most: 1 }',
+  ];
+  const ended = await clients.run('experiment', 'run', scored(reached.join()));
+  expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Missed') as string });
+});
+
+test.each<[threshold: string, figure: RegExp, bound: string]>([
+  ['scorer: right, at_most: 0.5', /^right of card: mean is 0\.66\d*$/, 'at most 0.5'],
+  ['scorer: right, value: p_value, at_most: 0.05', /^right of card: p_value is 1$/, 'at most 0.05'],
+  ['scorer: right, value: low, at_least: 0', /^right of card: low is -(0\.\d+|1)$/, 'at least 0'],
+  ['scorer: right, value: high, at_most: 0', /^right of card: high is (0\.\d+|1)$/, 'at most 0'],
+  ['scorer: errs, at_least: 0', /^errs of card: mean is not known$/, 'at least 0'],
+  ['scorer: errs, at_most: 1', /^errs of card: mean is not known$/, 'at most 1'],
+  ['scorer: errs, value: p_value, at_most: 1', /^errs of card: p_value is not known$/, 'at most 1'],
+  ['scorer: errs, value: low, at_least: -1', /^errs of card: low is not known$/, 'at least -1'],
+  ['scorer: errs, value: high, at_most: 1', /^errs of card: high is not known$/, 'at most 1'],
+])('an experiment that misses { %s } ends with 1 and says so', async (threshold, figure, bound) => {
+  const ended = await clients.run('experiment', 'run', scored(`{ variant: card, ${threshold} }`));
+  expect(ended.code).toBe(1);
+  const missed = ended.stderr.split('\n').filter((line) => line.startsWith('Missed: '));
+  const [found, needed] = missed.join('\n').slice('Missed: '.length).split(', and must be ');
+  expect(found).toMatch(figure);
+  expect(needed).toBe(bound);
+});
+
 test('shows tables on a terminal, and keeps all rows in a file', async () => {
   const csv = join(folder.path, 'rows.csv');
   const lines = await clients.onTerminal(160, ['experiment', 'run', file(), '--out', csv]);

@@ -145,6 +145,17 @@ describe('variants', () => {
       ['base', '3'],
       ['other', '5'],
     ]);
+    const labels = 'agent="half",origin="live"';
+    const summed = await ramp.metrics(`starling_execution_duration_seconds_sum{${labels}`);
+    expect(summed.sort()).toEqual(
+      ['base', 'other'].map(
+        (name) =>
+          expect.stringMatching(
+            new RegExp(`\\{${labels},variant="${name}",outcome="completed"\\} [\\d.e-]+$`),
+          ) as string,
+      ),
+    );
+    for (const line of summed) expect(Number(line.split(' ').at(-1))).toBeGreaterThan(0);
   });
 
   it('are those of each row of a batch', async () => {
@@ -179,6 +190,12 @@ describe('variants', () => {
     expect(await ramp.history('doomed')).toMatchObject([
       { name: 'base', executions: 1, failures: 0 },
       { name: 'named', executions: 3, failures: 2 },
+    ]);
+    const counted = await ramp.metrics('starling_execution_duration_seconds_count{agent="doomed"');
+    expect(counted.sort()).toEqual([
+      'starling_execution_duration_seconds_count{agent="doomed",origin="live",variant="base",outcome="completed"} 1',
+      'starling_execution_duration_seconds_count{agent="doomed",origin="live",variant="named",outcome="completed"} 1',
+      'starling_execution_duration_seconds_count{agent="doomed",origin="live",variant="named",outcome="failed"} 2',
     ]);
     await eventually('the rollback is logged', () =>
       board.app.logLines.some(

@@ -311,6 +311,33 @@ describe('a replay', () => {
     [...readers, all].forEach((reader) => reader.close());
   });
 
+  test.each([
+    ['GET /api/v1/changelog/stream', SseReader],
+    ['the WebSocket', WebSocketReader],
+  ])('is on a stream of its own correlation, without replay: %s', async (_, Reader) => {
+    await board.publish('Parcel', { name: 'followed' }, { correlation: `followed-${Reader.name}` });
+    clock.advance(10_000);
+    await board.ended(`followed-${Reader.name}`);
+    const { correlation_id } = (await post(`correlations/followed-${Reader.name}`)).body as ReplayBody;
+    // The batch window keeps the replay open until the clock moves.
+    const early = await Reader.open(board.app.url, { correlation_id, after: 0, live: true });
+    clock.advance(10_000);
+    await board.ended(correlation_id);
+    const late = await Reader.open(board.app.url, { correlation_id, after: 0 });
+    for (const reader of [early, late]) {
+      await eventually('both artifacts have come', () => reader.entries.length === 2);
+      expect(reader.entries.map((entry) => [entry.artifact_type, entry.correlation_id, entry.replay])).toEqual([
+        ['Parcel', correlation_id, true],
+        ['Crate', correlation_id, true],
+      ]);
+    }
+    await eventually('its end has come', () =>
+      early.liveEvents.some((event) => event.event_type === 'correlation_settled'),
+    );
+    expect(new Set(early.all.map((event) => event.correlation_id))).toEqual(new Set([correlation_id]));
+    [early, late].forEach((reader) => reader.close());
+  });
+
   test('counts in no failure group, and takes no artifacts of clients', async () => {
     await board.publishSync('Bad', {}, { correlation: 'bad-1' });
     const groups = () => get<{ items: { count: number }[] }>('executions/failures', { agent: 'refuser' });

@@ -1,6 +1,9 @@
 // Opens the web app of the application in a real browser. The model server is a stand-in.
+import { durationText } from '../../../dashboard/src/formats.js';
+import type { HistoryBody } from '../../../src/features/agents/dto/history-body.js';
 import { setKeys } from '../../engines/llm/llm-board.js';
 import type { TestAppOptions } from '../../support/app.js';
+import { eventually } from '../../support/eventually.js';
 import { ModelServer, USED } from '../../support/model-server.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
@@ -102,6 +105,42 @@ describeDashboard('the view Agent', prepare, (dashboard) => {
     const section = page.getByRole('region', { name: 'Variants' });
     await section.getByText('No variant is rolled back by failures.').waitFor();
     await section.getByRole('row', { name: /^cheap 100 % 2 0 .* 1$/ }).waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  it('shows how long the executions of a variant took, as the API says', async () => {
+    const { http, url } = dashboard.app;
+    const publish = (path: string) => http.post(path).send({ type: 'Mail', payload: {} }).expect(200);
+    const { promise: opened, resolve: open } = Promise.withResolvers<void>();
+    const text = '{"text":"Here."}';
+    models.answers({ text, before: opened }, { text });
+    // The first one runs as long as all others together, so that the two figures differ.
+    const { headers } = await publish('/api/v1/artifacts');
+    await eventually('the first one runs', () => models.requests.length === 1);
+    for (let n = 0; n < 8; n += 1) await publish('/api/v1/artifacts/sync');
+    open();
+    await eventually('the first one has ended', async () => {
+      const { body } = await http.get(`/api/v1/correlations/${headers['x-correlation-id']}/status`).expect(200);
+      return (body as { state: string }).state === 'completed';
+    });
+    const { body } = await http.get('/api/v1/agents/replier/history-summary').expect(200);
+    const { duration_ms: took } = (body as HistoryBody).summary.by_variant!.find(({ name }) => name === 'cheap')!;
+    expect(took!.p50).toBeLessThan(took!.p95);
+
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${url}/dashboard/agents/replier`);
+    const table = page.getByRole('table', { name: 'The last executions of each variant' });
+    const cellOf = async (row: RegExp, title: string): Promise<string> => {
+      const titles = await table.getByRole('columnheader').allInnerTexts();
+      const cells = table.getByRole('row', { name: row }).locator('th, td');
+      return (await cells.allInnerTexts())[titles.indexOf(title)]!;
+    };
+    await table.getByRole('row', { name: /^cheap/ }).waitFor();
+    expect([await cellOf(/^cheap/, 'p50'), await cellOf(/^cheap/, 'p95')]).toEqual([
+      durationText(took!.p50),
+      durationText(took!.p95),
+    ]);
+    expect([await cellOf(/^base/, 'p50'), await cellOf(/^base/, 'p95')]).toEqual(['', '']);
     expect(complaints).toEqual([]);
   });
 

@@ -1,9 +1,10 @@
-// Opens the web app of the application in a real browser.
+// Opens the web app of the application in a real browser. The model server is a stand-in.
 import type { Page } from 'playwright-core';
 
 import type { TestAppOptions } from '../../support/app.js';
 import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { eventually } from '../../support/eventually.js';
+import { ModelServer } from '../../support/model-server.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
@@ -428,6 +429,74 @@ describeDashboard('the view of a correlation', options, (dashboard) => {
     await page.getByRole('application').getByRole('button', { name: 'failed broken' }).first().waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await scrollsSideways(page)).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+});
+
+const configWith = (models: ModelServer): string => `
+models:
+  local/large: { input_per_million: 1, output_per_million: 2 }
+types:
+  Question: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+  Reply: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+agents:
+  writer:
+    consumes: [{ types: [Question] }]
+    publishes: [{ type: Reply }]
+    retry: { attempts: 1 }
+    engine:
+      kind: llm
+      model: local/small
+      base_url: ${models.url}
+      instructions: Answer at length.
+      temperature: 0.9
+      max_output_tokens: 500
+`;
+
+let models: ModelServer;
+
+async function withModels(): Promise<TestAppOptions> {
+  models = await ModelServer.start();
+  return { config: configWith(models) };
+}
+
+describeDashboard('the view of a correlation of a model', withModels, (dashboard) => {
+  afterAll(() => models.close());
+
+  it('changes the instructions, the model and its options for a replay', async () => {
+    const { http, url } = dashboard.app;
+    models.answers({ text: '{"text":"It comes tomorrow."}' });
+    const body = { type: 'Question', payload: { text: 'When?' } };
+    await http.post('/api/v1/artifacts/sync').set('X-Correlation-ID', 'question').send(body).expect(200);
+    expect(models.requests.splice(0)).toMatchObject([{ body: { model: 'small', temperature: 0.9, max_tokens: 500 } }]);
+
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${url}/dashboard/correlations/question`);
+    await page.getByRole('button', { name: 'Replay', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'Replay this correlation?' });
+    await dialog.getByRole('combobox', { name: 'Change an agent for this replay' }).selectOption('writer');
+    const changes: [label: string, configured: string, value: string][] = [
+      ['Instructions', 'Answer at length.', 'Answer "briefly".'],
+      ['Model', 'local/small', 'local/large'],
+      ['Temperature', '0.9', '0.5'],
+      ['Most output tokens', '500', '50'],
+    ];
+    for (const [label, configured, value] of changes) {
+      const field = dialog.getByRole('group', { name: 'writer' }).getByLabel(label);
+      await eventually(`${label} is shown`, async () => (await field.inputValue()) === configured);
+      await field.fill(value);
+    }
+    expect(await accessibilityFaults(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Start the replay' }).click();
+    await page.getByText('with changes of writer').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1)!;
+    await eventually('the replay has ended', async () => {
+      const status = await http.get(`/api/v1/correlations/${id}/status`).expect(200);
+      return (status.body as { state: string }).state === 'completed';
+    });
+    expect(models.requests).toMatchObject([{ body: { model: 'large', temperature: 0.5, max_tokens: 50 } }]);
+    expect(models.requests[0]!.text).toContain('Answer \\"briefly\\".');
+    expect(models.requests[0]!.text).not.toContain('at length');
     expect(complaints).toEqual([]);
   });
 });

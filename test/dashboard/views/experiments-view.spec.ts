@@ -98,6 +98,35 @@ describeDashboard('the views of experiments', { config: CONFIG }, (dashboard) =>
     expect(complaints).toEqual([]);
   });
 
+  it('open a pair of other variants than the first two', async () => {
+    const { http, url } = dashboard.app;
+    const more = { name: 'others', overrides: { classifier: { expression: '{"intent": "other"}' } } };
+    const id = await start(request({ name: 'three variants', variants: [...request().variants, more] }));
+    await eventually('the experiment has ended', async () => (await stateOf(id)) === 'completed');
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${url}/dashboard/experiments/${id}`);
+    const rows = page.getByRole('table', { name: 'Rows' });
+    await rows.getByRole('columnheader', { name: 'Output of cards' }).waitFor();
+    await page.getByRole('combobox', { name: 'Right' }).selectOption('others');
+    await page.waitForURL('**?right=others');
+    await rows.getByRole('columnheader', { name: 'Output of others' }).waitFor();
+    expect(await rows.getByRole('columnheader', { name: 'Output of cards' }).count()).toBe(0);
+    expect(await rows.getByRole('row').nth(1).innerText()).toMatch(/"card"\}\s+1\s+\S*"other"\}\s+0$/);
+    await page.getByRole('link', { name: 'Compare row 0' }).click();
+    const pairs = page.getByRole('list', { name: 'Pairs' }).getByRole('listitem');
+    const changed = pairs.filter({ hasText: 'by classifier' });
+    await changed.getByText('/intent').waitFor();
+    expect(await changed.innerText()).toMatch(/"card"\s+"other"/);
+
+    const { body } = await http.get(`/api/v1/experiments/${id}/rows`).expect(200);
+    const { trials } = (body as { items: { trials: { variant: string; correlation_id: string }[] }[] }).items[0]!;
+    const opened = new URL(page.url()).searchParams;
+    expect(['left', 'right'].map((side) => opened.get(side))).toEqual(
+      ['now', 'others'].map((name) => trials.find(({ variant }) => variant === name)!.correlation_id),
+    );
+    expect(complaints).toEqual([]);
+  });
+
   it('follow an experiment that runs, and cancel it after a question', async () => {
     const id = await start(
       request({

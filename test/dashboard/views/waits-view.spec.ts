@@ -2,6 +2,8 @@
 import { describeDashboard } from '../../support/page-checks.js';
 
 const CONFIG = `
+limits:
+  oven: { concurrency: 1, key: payload.customer }
 agents:
   joiner:
     consumes: [{ types: [Left, Right], join: { within: 1h } }]
@@ -27,6 +29,11 @@ agents:
     consumes: [{ types: [Clay] }]
     timeout: 1h
     engine: { kind: function, module: ./wait.js }
+  baker:
+    consumes: [{ types: [Bread] }]
+    limits: [oven]
+    timeout: 1h
+    engine: { kind: function, module: ./wait.js }
   sifter:
     consumes: [{ types: [Sand] }]
     engine: { kind: expression, expression: '{}' }
@@ -38,10 +45,29 @@ const FILES = {
     new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`,
 };
 
-/** Two executions run until the end. */
-const SETTINGS = { maxConcurrentExecutions: 2 };
+/** Three executions run until the end. */
+const SETTINGS = { maxConcurrentExecutions: 3 };
 
 describeDashboard('what a correlation waits for', { config: CONFIG, files: FILES, settings: SETTINGS }, (dashboard) => {
+  it('names the limit that an execution waits for, what is used of it, and its place, as explain does', async () => {
+    const { http, url } = dashboard.app;
+    for (const correlation of ['bread-1', 'bread-2', 'bread-3'])
+      await http
+        .post('/api/v1/artifacts')
+        .set('X-Correlation-ID', correlation)
+        .send({ type: 'Bread', payload: { customer: 17 } })
+        .expect(200);
+    const limit = 'limit oven: 1 of 1 used, 2nd of 2 for 17';
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${url}/dashboard/correlations/bread-3`);
+    const waits = page.getByRole('region', { name: 'Waits for' }).getByRole('listitem');
+    await waits.getByText(`baker, which waits for ${limit}`, { exact: true }).waitFor();
+    const { body: list } = await http.get('/api/v1/artifacts?correlation_id=bread-3').expect(200);
+    const { body } = await http.get(`/api/v1/artifacts/${list.items[0].id}/explain`).expect(200);
+    expect(JSON.stringify(body)).toContain(`the execution waits for ${limit}.`);
+    expect(complaints).toEqual([]);
+  });
+
   // Each waits in its own correlation, in this order: the last ones find no free slot.
   it.each<[reason: string, published: object, sentence: RegExp]>([
     [
