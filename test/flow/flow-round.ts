@@ -45,6 +45,7 @@ const STEPS = 16;
 /** Each with its weight. */
 const TENANTS: Record<string, number> = { t1: 1, t2: 1, t3: 2, t4: 0.5 };
 const KEYS = 3;
+const ALL_KEYS = Array.from({ length: KEYS }, (_, n) => n + 1);
 const TICK_MS = 100;
 /** Longer than the two seconds after which a process looks by itself, because the database may stand still for a while. */
 const LONGEST_IDLE_MS = 5_000;
@@ -252,7 +253,7 @@ export class FlowRound {
   }
 
   private async check(): Promise<string[]> {
-    for (let key = 1; key <= KEYS; key += 1) await this.recall(key);
+    for (const key of ALL_KEYS) await this.recall(key);
     const breaches = await this.unended();
     await this.askAgain();
     breaches.push(...(await this.unended()));
@@ -302,12 +303,17 @@ export class FlowRound {
     const ranked = this.worksFor((agent, { urgency }, sent) =>
       agent === 'urgent' ? { priority: urgency!, sent } : null,
     );
+    const inLine = (key: number) =>
+      this.worksFor((agent, payload, sent) =>
+        agent === 'single' && payload.key === key ? { priority: 0, sent } : null,
+      );
     return [
       ...model.breaches,
       ...model.left.map((id) => `${id} has not ended`),
       ...[...this.works.keys()].filter((id) => !executed.has(id)).map((id) => `${id} was lost`),
       ...unfair(log, fair),
       ...outOfOrder(log, ranked),
+      ...ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(key))),
     ];
   }
 
