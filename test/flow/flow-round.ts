@@ -109,6 +109,7 @@ export class FlowRound {
   private readonly recalls = new Map<string, Keyed>();
   /** Clients have cancelled these. */
   private readonly cancelled = new Set<string>();
+  private paused: Agent | null = null;
   /** These must take an earlier answer. */
   private readonly known = new Set<string>();
   /** The key → until when attempts for what is published now fail (epoch ms). */
@@ -209,7 +210,7 @@ export class FlowRound {
   private async disturb(sent: readonly string[]): Promise<void> {
     const { random } = this;
     const limit = `/api/v1/limits/${this.pick(this.rules.limits).name}`;
-    const event = random.between(0, 15);
+    const event = random.between(0, 19);
     if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random)) });
     else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
@@ -219,6 +220,19 @@ export class FlowRound {
       await this.send('post', `/api/v1/correlations/${sent[0]}/cancel`, { allowed: [200, 404, 409] });
     } else if (event < 12) await this.recall(random.between(1, KEYS));
     else if (event < 15) await this.breakDown(`${sent[0]}-down`);
+    else if (event < 19) await this.pause(this.pick(AGENTS));
+  }
+
+  /** Nothing of this agent starts until another one is paused. */
+  private async pause(agent: Agent): Promise<void> {
+    await this.resume();
+    await this.send('post', `/api/v1/agents/${agent}/pause`);
+    this.paused = agent;
+  }
+
+  private async resume(): Promise<void> {
+    if (this.paused !== null) await this.send('post', `/api/v1/agents/${this.paused}/resume`);
+    this.paused = null;
   }
 
   /** Attempts for a key fail for a time, in which several wait for its breaker. */
@@ -253,6 +267,7 @@ export class FlowRound {
   }
 
   private async check(): Promise<string[]> {
+    await this.resume();
     for (const key of ALL_KEYS) await this.recall(key);
     const breaches = await this.unended();
     await this.askAgain();
@@ -291,8 +306,8 @@ export class FlowRound {
   private broken(log: readonly Logged[]): string[] {
     const { all, partsOf } = this.rules;
     const limited = this.worksFor((agent, { key }) =>
-      // These run one at a time.
-      agent === 'fair' || agent === 'urgent' ? null : { limits: partsOf[agent], key },
+      // Some run one at a time.
+      ({ agent, limits: partsOf[agent], key, waitsForOthers: agent === 'fair' || agent === 'urgent' }),
     );
     const model = new LimitModel(all, limited, { longestMs: LONGEST_IDLE_MS, between: this.between });
     for (const entry of log) model.read(entry);
