@@ -254,6 +254,15 @@ describe('limits', () => {
     await board.http.delete('/api/v1/limits/fixed').expect(200);
   });
 
+  it('have no row for a key of a rate that is not used', async () => {
+    const rates = (): Promise<unknown[]> => board.app.database.rows('select limit_key from limit_rates');
+    await board.publish('Call', { n: 1 }, { correlation: 'unused' });
+    expect(await board.ended('unused')).toMatchObject({ state: 'completed' });
+    expect((await rates()).length).toBeGreaterThan(0);
+    clock.advance(2 * 60_000);
+    await eventually('nothing is left', async () => (await rates()).length === 0);
+  });
+
   it('are not shut for longer if the clock is set back', async () => {
     clock.advance(2_000);
     for (const n of [1, 2, 3]) await board.publish('Call', { n }, { correlation: `back${n}` });
@@ -425,7 +434,7 @@ describe('limits', () => {
       .expect(200);
   });
 
-  it('keep what waits, with its key, across a restart; a limit that is gone lets it go', async () => {
+  it('keep what waits, with its key, across a restart, also if `key` has changed; a limit that is gone lets it go', async () => {
     await publish('Order', 'r1', { customer: 5 });
     await started('r1', 1);
     await publish('Order', 'r2', { customer: 5 });
@@ -433,6 +442,12 @@ describe('limits', () => {
     await board.close();
     await start();
     await started('r1', 2);
+    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for 5');
+    await board.close();
+    await start(CONFIG.replace('key: payload.customer }', 'key: payload.owner }'));
+    await started('r1', 3);
+    await publish('Order', 'r3', { customer: 5, owner: 6 });
+    await started('r3', 1);
     await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for 5');
     await board.close();
     await start(

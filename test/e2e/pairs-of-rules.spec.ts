@@ -1,19 +1,10 @@
 // Pairs of rules that share a step. Uses the whole app over HTTP on a database. The clock is faked.
 import { eventually } from '../support/eventually.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { answers, Receiver } from '../support/receiver.js';
+import { answers, type Received, Receiver } from '../support/receiver.js';
 import { requestIn } from '../support/remote-agent.js';
-import { ended, GATE, gatesOf, send, started } from './batch-board.js';
-import { Board } from './board.js';
-import { type Held, Outside } from './outside.js';
+import { ended, gatesOf, send, started } from './batch-board.js';
+import { type Execution, EXTERNAL, GATED, MINUTE, namesOf, ONCE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
-const MINUTE = 60_000;
-/** Longer than the delay of a retry, which varies. */
-const RETRY = 2 * MINUTE;
-const GATED = 'publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 50h';
-const TWICE = 'retry: { attempts: 2, delay: 1m, max_delay: 1m }';
-const ONCE = 'retry: { attempts: 1 }';
-const EXTERNAL = 'engine: { kind: external }';
 /** One failure opens it. */
 const breaker = (key = "''"): string => `breaker: { failures: 50%, of: 2, open: 5m, key: "${key}" }`;
 const DEBOUNCE = 'debounce: { key: payload.document, wait: 1m, at_most: 5m }';
@@ -26,6 +17,8 @@ ${['breaker', 'turn', 'rows', 'pause', 'off'].map((name) => `  held_${name}: { c
   desk: { concurrency: 1 }
   seat: { concurrency: 1 }
   line: { concurrency: 1 }
+  counter: { concurrency: 1 }
+  phone: { concurrency: 1 }
 agents:
   held_breaker: { consumes: [{ types: [HeldBreaker] }], limits: [held_breaker], ${breaker()}, ${TWICE}, ${GATED} }
   held_turn: { consumes: [{ types: [HeldTurn] }], limits: [held_turn], singleton: { key: payload.order, on_conflict: queue }, ${TWICE}, ${GATED} }
@@ -52,118 +45,32 @@ agents:
   varied: { consumes: [{ types: [Varied] }], publishes: [{ type: Ended }], cache: { for: 5h, key: payload.text }, engine: { kind: expression, expression: "{ 'by': 'base' }" }, variants: { other: { share: 50%, expression: "{ 'by': 'other' }" } } }
   ticked: { consumes: [{ types: [Ticked] }], limits: [line], timeout: 50h, ${EXTERNAL} }
   fair_remote: { consumes: [{ types: [FairRemote] }], publishes: [{ type: Ended }], fair_by: payload.tenant, concurrency: 1, engine: { kind: http, url: "${remote}" } }
+  ranked_limit: { consumes: [{ types: [Ranked], priority: payload.urgency }], limits: [counter], ${GATED} }
+  middle_limit: { consumes: [{ types: [Middle], priority: 3 }], limits: [counter], ${GATED} }
+  later_limit: { consumes: [{ types: [Ask] }], publishes: [{ type: Ended }], limits: [phone], engine: { kind: http, url: "${remote}/limit" } }
+  caller: { consumes: [{ types: [Call] }], limits: [phone], ${GATED} }
+  cached_window: { consumes: [{ types: [CachedPart], batch: { size: 2 } }], cache: { for: 5h }, ${GATED} }
+  cached_rows: { consumes: [{ types: [CachedRow] }], cache: { for: 5h, key: payload.text }, ${GATED} }
+  cached_off: { consumes: [{ types: [CachedOff] }], cache: { for: 5h, key: payload.text }, ${CALLED_OFF}, ${GATED} }
+  two_breaker: { consumes: [{ types: [Two] }], ${breaker()}, concurrency: 2, ${ONCE}, ${GATED} }
   fair_limit: { consumes: [{ types: [FairLimit] }], fair_by: payload.tenant, limits: [desk], ${EXTERNAL} }
 `;
 
-interface Execution {
-  id: string;
-  variant?: string;
-  state: string;
-  attempt: number;
-  started_at: string | null;
-  cached_from?: string;
-  cancelled_by?: string;
-}
-
 describe('together go', () => {
-  const clock = new ManualClock();
-  let board: Board;
-  let outside: Outside;
+  const pairs = new PairsBoard();
+  const { clock, publish, publishHidden, executions, only, areQueued, ends, fails, failsOnce, works, waitsFor } = pairs;
+  const { callOff, pause, resume, claim, complete, replay } = pairs;
   let remote: Receiver;
 
   beforeAll(async () => {
     remote = await Receiver.start();
     remote.on('/later', answers(202, { location: '/later' }));
-    board = await Board.start(configuration(remote.url('/later')), {
-      clock,
-      files: { 'gate.js': GATE },
-      // The clock jumps by more than a usual lease.
-      settings: { shutdownGraceMs: 0, leaseMs: 1_000 * 60 * MINUTE },
-    });
-    outside = new Outside(board.http);
+    await pairs.start(configuration(remote.url('/later')));
   });
   afterAll(async () => {
-    await board?.close();
+    await pairs.close();
     await remote?.close();
   });
-
-  /** Publishes an artifact that agents see a minute later. */
-  const publishHidden = (type: string, name: string, payload: object): Promise<string> =>
-    board.publish(
-      type,
-      { batch: name, n: 1, ...payload },
-      { correlation: name, visibility: { kind: 'After', ttl: 'PT1M' } },
-    );
-
-  /** Publishes artifacts whose gates have the names of their correlations. */
-  const publish = async (type: string, names: readonly string[], payload: object = {}): Promise<void> => {
-    for (const name of names) await board.publish(type, { batch: name, n: 1, ...payload }, { correlation: name });
-  };
-
-  const executions = async (correlation_id: string): Promise<Execution[]> => {
-    const { body } = await board.http.get('/api/v1/executions').query({ correlation_id }).expect(200);
-    return (body as { items: Execution[] }).items;
-  };
-
-  const only = async (name: string): Promise<Execution> => {
-    const found = await executions(name);
-    expect([name, found.length]).toEqual([name, 1]);
-    return found[0]!;
-  };
-
-  const ends = async (name: string, state = 'completed'): Promise<void> =>
-    expect([name, (await board.ended(name)).state]).toEqual([name, state]);
-
-  const fails = async (name: string): Promise<void> => {
-    await started(name, 1);
-    gatesOf(name)[0]!.fail();
-  };
-
-  /** Lets the first attempt fail, and waits until the execution waits for its next one. */
-  const failsOnce = async (name: string): Promise<void> => {
-    await fails(name);
-    await eventually('it waits for its next attempt', async () => (await only(name)).attempt === 2);
-  };
-
-  const works = async (name: string, attempt = 1): Promise<void> => {
-    await started(name, attempt);
-    gatesOf(name).at(-1)!.open();
-    await ends(name);
-  };
-
-  const waitsFor = async (name: string, what: RegExp): Promise<void> => {
-    await eventually(`${name} waits for ${what}`, async () => {
-      const { body } = await board.http.get(`/api/v1/correlations/${name}/waiting`).expect(200);
-      return what.test((body as { items: { limit: string | null }[] }).items[0]?.limit ?? '');
-    });
-  };
-
-  const callOff = async (order: string): Promise<string> => {
-    const correlation = await board.publish('Off', { order });
-    await eventually('nothing waits to be cancelled', async () => {
-      return (await board.app.database.rows('select id from cancel_requests')).length === 0;
-    });
-    return (await board.artifacts(correlation))[0]!.id;
-  };
-
-  const pause = (agent: string) => board.http.post(`/api/v1/agents/${agent}/pause`).expect(200);
-  const resume = (agent: string) => board.http.post(`/api/v1/agents/${agent}/resume`).expect(200);
-
-  /** Claims as many as can be claimed, at least one. */
-  const claim = async (agent: string, max = 10): Promise<Held[]> => {
-    let held: Held[] = [];
-    await eventually(
-      'some can be claimed',
-      async () => (held = await outside.claim({ agents: [agent], max })).length > 0,
-    );
-    return held;
-  };
-
-  const namesOf = (held: readonly Held[]): string[] => held.map(({ correlation_id: name }) => name);
-
-  const complete = async (held: readonly Held[]): Promise<void> => {
-    for (const one of held) expect((await outside.send(one, 'complete', { outputs: [] })).status).toBe(200);
-  };
 
   describe('a limit with hold', () => {
     it('and a breaker: what waits for the breaker keeps its share, and decides', async () => {
@@ -195,7 +102,7 @@ describe('together go', () => {
     it('and the rows of a batch: the next row starts when the one before has ended', async () => {
       const rows = ['hr1', 'hr2'];
       const batch = await send(
-        board,
+        pairs.board,
         'held_rows',
         rows.map((name) => ({ batch: name, n: 1 })),
         { max_workers: 2 },
@@ -204,11 +111,11 @@ describe('together go', () => {
       const [first, second] = gatesOf('hr1').length > 0 ? rows : rows.toReversed();
       gatesOf(first!)[0]!.fail();
       await eventually('it waits for its next attempt', async () => {
-        const { body } = await board.http.get('/api/v1/executions').query({ agent: 'held_rows' }).expect(200);
+        const { body } = await pairs.board.http.get('/api/v1/executions').query({ agent: 'held_rows' }).expect(200);
         return (body as { items: Execution[] }).items.some(({ attempt }) => attempt === 2);
       });
       await eventually('the other one waits', async () => {
-        const { body } = await board.http.get('/api/v1/limits/held_rows').expect(200);
+        const { body } = await pairs.board.http.get('/api/v1/limits/held_rows').expect(200);
         return (body as { running: number; waiting: number }).waiting === 1;
       });
       clock.advance(RETRY);
@@ -217,7 +124,7 @@ describe('together go', () => {
       gatesOf(first!)[1]!.open();
       await started(second!, 1);
       gatesOf(second!)[0]!.open();
-      expect(await ended(board, batch)).toMatchObject({ status: 'completed', completed_items: 2 });
+      expect(await ended(pairs.board, batch)).toMatchObject({ status: 'completed', completed_items: 2 });
     });
 
     it('and a pause: an execution of a paused agent keeps its share from other agents', async () => {
@@ -298,8 +205,7 @@ describe('together go', () => {
       for (const [n, tenant] of ['a', 'a', 'b'].entries())
         await publish('LastFair', [`df${n + 1}`], { document: `d${n + 1}`, tenant });
       clock.advance(MINUTE);
-      for (const name of ['df1', 'df2', 'df3'])
-        await eventually(`${name} waits`, async () => (await executions(name)).length === 1);
+      await areQueued('df1', 'df2', 'df3');
       const held = [...(await claim('last_fair', 2)), ...(await claim('last_fair'))];
       expect(namesOf(held).slice(0, 2).includes('df3')).toBe(true);
       expect(namesOf(held).sort()).toEqual(['df1', 'df2', 'df3']);
@@ -321,18 +227,20 @@ describe('together go', () => {
     it('and fair_by: the first by age decides, and then keys take turns', async () => {
       await publish('FairBreaker', ['bf0'], { tenant: 'a' });
       const [first] = await claim('fair_breaker');
-      await outside.send(first!, 'fail', { error_message: 'down', final: true });
+      await pairs.outside.send(first!, 'fail', { error_message: 'down', final: true });
       const many = ['bf1', 'bf2', 'bf3', 'bf4', 'bf5'];
       await publish('FairBreaker', many, { tenant: 'a' });
       await publish('FairBreaker', ['bf6'], { tenant: 'b' });
-      expect(await outside.claim({ agents: ['fair_breaker'], max: 10 })).toEqual([]);
+      expect(await pairs.outside.claim({ agents: ['fair_breaker'], max: 10 })).toEqual([]);
       for (const name of [...many, 'bf6']) await waitsFor(name, /^breaker of fair_breaker: open/);
       clock.advance(5 * MINUTE);
       const probe = await claim('fair_breaker');
       expect(namesOf(probe)).toEqual(['bf1']);
       await complete(probe);
       await eventually('nothing waits for the breaker', async () => {
-        return (await board.app.database.rows(`select id from executions where blocked_on is not null`)).length === 0;
+        return (
+          (await pairs.board.app.database.rows(`select id from executions where blocked_on is not null`)).length === 0
+        );
       });
       const order: string[] = [];
       for (let n = 0; n < 5; n += 1) order.push(...namesOf(await claim('fair_breaker', 1)));
@@ -344,7 +252,7 @@ describe('together go', () => {
     it('and a join: its execution has a key when the join is complete', async () => {
       const join = async (name: string, host: string): Promise<void> => {
         await publish('Left', [name], { host });
-        await board.publish('Right', {}, { correlation: name });
+        await pairs.board.publish('Right', {}, { correlation: name });
       };
       await join('bj1', 'down');
       await fails('bj1');
@@ -360,14 +268,16 @@ describe('together go', () => {
     it('and the rows of a batch: they count and wait, and none fails for it', async () => {
       const rows = ['br1', 'br2', 'br3'];
       const batch = await send(
-        board,
+        pairs.board,
         'rows_breaker',
         rows.map((name) => ({ batch: name, n: 1 })),
         { max_workers: 1 },
       );
       await fails('br1');
       await eventually('the next one waits', async () => {
-        const found = await board.app.database.rows(`select id from executions where blocked_on like '%rows_breaker%'`);
+        const found = await pairs.board.app.database.rows(
+          `select id from executions where blocked_on like '%rows_breaker%'`,
+        );
         return found.length === 1;
       });
       clock.advance(5 * MINUTE);
@@ -375,8 +285,82 @@ describe('together go', () => {
         await started(name, 1);
         gatesOf(name)[0]!.open();
       }
-      expect(await ended(board, batch)).toMatchObject({ completed_items: 3, failed_items: 1 });
+      expect(await ended(pairs.board, batch)).toMatchObject({ completed_items: 3, failed_items: 1 });
     });
+  });
+
+  it('a breaker and concurrency: what runs when it opens runs on, and then one attempt decides', async () => {
+    await publish('Two', ['bc1', 'bc2', 'bc3', 'bc4']);
+    await started('bc2', 1);
+    expect([...gatesOf('bc3'), ...gatesOf('bc4')]).toEqual([]);
+    await fails('bc1');
+    await ends('bc1', 'failed');
+    for (const name of ['bc3', 'bc4']) await waitsFor(name, /^breaker of two_breaker: open/);
+    await fails('bc2');
+    await ends('bc2', 'failed');
+    clock.advance(5 * MINUTE);
+    await started('bc3', 1);
+    await waitsFor('bc4', /^breaker of two_breaker: half-open, 1st of 1/);
+    expect(gatesOf('bc4')).toEqual([]);
+    await works('bc3');
+    await works('bc4');
+  });
+
+  it('a limit and priority: of those that wait for it, the highest starts first, whatever its agent', async () => {
+    await publish('Ranked', ['lp1', 'lp2'], { urgency: 0 });
+    await publish('Middle', ['lp3']);
+    await publish('Ranked', ['lp4'], { urgency: 5 });
+    for (const [place, name] of ['lp4', 'lp3', 'lp2'].entries())
+      await waitsFor(name, new RegExp(`^limit counter: 1 of 1 used, ${place + 1}.. of 3$`));
+    const names = ['lp1', 'lp4', 'lp3', 'lp2'];
+    for (const [index, name] of names.entries()) {
+      await started(name, 1);
+      expect(names.slice(index + 1).flatMap(gatesOf)).toEqual([]);
+      await works(name);
+    }
+  });
+
+  it('a limit and a replay: its execution takes part with the same key, behind live ones', async () => {
+    await publish('Guest', ['lr1'], { room: 'r' });
+    await works('lr1');
+    await publish('Guest', ['lr2'], { room: 'r' });
+    await started('lr2', 1);
+    const again = await replay('lr1');
+    await waitsFor(again, /^limit room: 1 of 1 used, 1st of 1 for r$/);
+    await publish('Guest', ['lr3'], { room: 'r' });
+    await waitsFor(again, /^limit room: 1 of 1 used, 2nd of 2 for r$/);
+    await works('lr2');
+    await started('lr3', 1);
+    await waitsFor(again, /^limit room: 1 of 1 used, 1st of 1 for r$/);
+    await publish('Guest', ['lr4'], { room: 'r' });
+    await works('lr3');
+    await works('lr4');
+    await started('lr1', 2);
+    await publish('Guest', ['lr5'], { room: 'r' });
+    await waitsFor('lr5', /^limit room: 1 of 1 used, 1st of 1 for r$/);
+    gatesOf('lr1')[1]!.open();
+    await ends(again);
+    await works('lr5');
+  });
+
+  it('a limit and a remote agent that answers later: it counts until its answer 202', async () => {
+    const requests: { answer(): void; received: Received }[] = [];
+    remote.on('/later/limit', (response, received) => {
+      requests.push({ received, answer: () => void response.writeHead(202, { location: '/later' }).end() });
+    });
+    await publish('Ask', ['la1']);
+    await eventually('the agent is asked', () => requests.length === 1);
+    await publish('Call', ['la2']);
+    await waitsFor('la2', /^limit phone: 1 of 1 used, 1st of 1$/);
+    const [{ received, answer }] = requests as [(typeof requests)[0]];
+    answer();
+    await started('la2', 1);
+    expect(await only('la1')).toMatchObject({ state: 'running' });
+    const { execution_id } = requestIn(received);
+    const held = { execution_id, lease_token: received.headers['starling-lease-token'] as string };
+    expect(await pairs.outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+    await ends('la1');
+    await works('la2');
   });
 
   it('a limit and a hidden artifact: it holds nothing, and takes part when it is released', async () => {
@@ -451,6 +435,55 @@ describe('together go', () => {
       for (const name of many) await ends(name);
     });
 
+    it('and a batch window: all its artifacts in their order are the key', async () => {
+      const window = async (...ns: number[]): Promise<string> => {
+        let last = '';
+        for (const n of ns) last = await pairs.board.publish('CachedPart', { batch: 'cw', n });
+        return last;
+      };
+      const first = await window(1, 2);
+      await started('cw', 1);
+      gatesOf('cw')[0]!.open();
+      await ends(first);
+      const equal = await window(1, 2);
+      await ends(equal);
+      expect(await only(equal)).toMatchObject({ cached_from: (await only(first)).id });
+      const turned = await window(2, 1);
+      await started('cw', 2);
+      gatesOf('cw')[1]!.open();
+      await ends(turned);
+    });
+
+    it('and the rows of a batch: they take answers and leave some', async () => {
+      const row = async (name: string): Promise<string> =>
+        await send(pairs.board, 'cached_rows', [{ batch: name, n: 1, text: 'known' }]);
+      const asked = await row('cr1');
+      await started('cr1', 1);
+      gatesOf('cr1')[0]!.open();
+      const { results } = await ended(pairs.board, asked);
+      const { id } = await only(results[0]!.run_id);
+      const { results: taken } = await ended(pairs.board, await row('cr2'));
+      expect(taken).toMatchObject([{ status: 'completed', result: results[0]!.result }]);
+      expect(await only(taken[0]!.run_id)).toMatchObject({ cached_from: id });
+      await publish('CachedRow', ['cr3'], { text: 'known' });
+      await ends('cr3');
+      expect(await only('cr3')).toMatchObject({ cached_from: id });
+      expect([...gatesOf('cr2'), ...gatesOf('cr3')]).toEqual([]);
+    });
+
+    it('and cancel_on: what is cancelled leaves no answer', async () => {
+      await publish('CachedOff', ['co1'], { order: 'co', text: 'known' });
+      await started('co1', 1);
+      await callOff('co');
+      await ends('co1');
+      expect(await only('co1')).toMatchObject({ state: 'cancelled' });
+      await publish('CachedOff', ['co2'], { order: 'other', text: 'known' });
+      await works('co2');
+      await publish('CachedOff', ['co3'], { order: 'co', text: 'known' });
+      await ends('co3');
+      expect(await only('co3')).toMatchObject({ state: 'completed', cached_from: (await only('co2')).id });
+    });
+
     it('and variants: each takes its own answers', async () => {
       const names = Array.from({ length: 12 }, (_, n) => `cv${n}`);
       for (const name of names) {
@@ -473,7 +506,7 @@ describe('together go', () => {
     for (let n = 0; n < 4; n += 1) {
       const [held] = await claim('fair_retry', 1);
       order.push(held!.correlation_id);
-      if (held!.correlation_id === 'fr1') await outside.send(held!, 'fail', { error_message: 'again' });
+      if (held!.correlation_id === 'fr1') await pairs.outside.send(held!, 'fail', { error_message: 'again' });
       else await complete([held!]);
     }
     expect(order.filter((name) => name === 'fr2')).toEqual(['fr2']);
@@ -488,13 +521,16 @@ describe('together go', () => {
     await resume('fair_remote');
     const order: string[] = [];
     for (let n = 0; n < 6; n += 1) {
-      await eventually('the agent is asked', () => remote.received.length === n + 1);
-      const received = remote.received[n]!;
+      await eventually('the agent is asked', () => remote.at('/later').length === n + 1);
+      const received = remote.at('/later')[n]!;
       const { execution_id, correlation_id } = requestIn(received);
       order.push(correlation_id);
-      await eventually('it answers later', async () => (await outside.execution(execution_id)).lease_until !== null);
+      await eventually(
+        'it answers later',
+        async () => (await pairs.outside.execution(execution_id)).lease_until !== null,
+      );
       const held = { execution_id, lease_token: received.headers['starling-lease-token'] as string };
-      expect(await outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+      expect(await pairs.outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
     }
     const tenants = order.map((name) => (['fm1', 'fm2', 'fm3'].includes(name) ? 'a' : 'b')).join('');
     expect([...order].sort()).toEqual(['fm1', 'fm2', 'fm3', 'fm4', 'fm5', 'fm6']);
@@ -505,23 +541,23 @@ describe('together go', () => {
   describe('cancel_on', () => {
     it('and a run and the rows of a batch: they complete without outputs', async () => {
       const run = (
-        await board.http
+        await pairs.board.http
           .post('/run/flock')
           .send({ agent_name: 'off_rows', inputs: { order: 'or' }, async_run: true })
           .expect(200)
       ).body as { run_id: string };
-      const batch = await send(board, 'off_rows', [{ order: 'or' }, { order: 'or' }]);
+      const batch = await send(pairs.board, 'off_rows', [{ order: 'or' }, { order: 'or' }]);
       await eventually('all wait', async () => {
-        const { body } = await board.http.get('/api/v1/executions').query({ agent: 'off_rows' }).expect(200);
+        const { body } = await pairs.board.http.get('/api/v1/executions').query({ agent: 'off_rows' }).expect(200);
         return (body as { items: Execution[] }).items.length === 3;
       });
       const off = await callOff('or');
       expect(await only(run.run_id)).toMatchObject({ state: 'cancelled', cancelled_by: off });
       await eventually('the run has ended', async () => {
-        const { body } = await board.http.get(`/run/${run.run_id}`).expect(200);
+        const { body } = await pairs.board.http.get(`/run/${run.run_id}`).expect(200);
         return (body as { status: string }).status === 'completed';
       });
-      expect(await ended(board, batch)).toMatchObject({ completed_items: 2, failed_items: 0 });
+      expect(await ended(pairs.board, batch)).toMatchObject({ completed_items: 2, failed_items: 0 });
     });
 
     it('and a pause: executions of a paused agent are cancelled', async () => {
@@ -535,12 +571,12 @@ describe('together go', () => {
     it('and a retry by hand: a later artifact cancels the execution, and an earlier one does not', async () => {
       await publish('OffRow', ['oh1'], { order: 'oh' });
       const [held] = await claim('off_rows');
-      await outside.send(held!, 'fail', { error_message: 'no', final: true });
+      await pairs.outside.send(held!, 'fail', { error_message: 'no', final: true });
       await ends('oh1', 'failed');
       await callOff('oh');
       const { id, state } = await only('oh1');
       expect(state).toBe('failed');
-      await board.http.post(`/api/v1/executions/${id}/retry`).expect(200);
+      await pairs.board.http.post(`/api/v1/executions/${id}/retry`).expect(200);
       expect(await only('oh1')).toMatchObject({ state: 'pending' });
       const off = await callOff('oh');
       expect(await only('oh1')).toMatchObject({ state: 'cancelled', cancelled_by: off });
@@ -549,7 +585,7 @@ describe('together go', () => {
 
   it('a schedule and a limit: a tick whose execution waits for the limit still overlaps', async () => {
     const ticks = async (): Promise<string[]> => {
-      const { body } = await board.http.get('/api/v1/schedules/each/ticks').expect(200);
+      const { body } = await pairs.board.http.get('/api/v1/schedules/each/ticks').expect(200);
       return (body as { ticks: { state: string }[] }).ticks.map(({ state }) => state).sort();
     };
     const ticksAre = (...states: string[]) =>
@@ -557,12 +593,12 @@ describe('together go', () => {
     await publish('Ticked', ['tk1']);
     const held = await claim('ticked');
     const options = { every: '1m', overlap: 'skip', publishes: { type: 'Ticked' } };
-    await board.http.post('/api/v1/schedules').send({ name: 'each', options }).expect(200);
+    await pairs.board.http.post('/api/v1/schedules').send({ name: 'each', options }).expect(200);
     clock.advance(MINUTE);
     await ticksAre('published');
     await eventually('its execution waits for the limit', async () => {
-      expect(await outside.claim({ agents: ['ticked'] })).toEqual([]);
-      const { body } = await board.http.get('/api/v1/limits/line').expect(200);
+      expect(await pairs.outside.claim({ agents: ['ticked'] })).toEqual([]);
+      const { body } = await pairs.board.http.get('/api/v1/limits/line').expect(200);
       return (body as { waiting: number }).waiting === 1;
     });
     clock.advance(MINUTE);
@@ -571,7 +607,7 @@ describe('together go', () => {
     await complete(await claim('ticked'));
     clock.advance(MINUTE);
     await ticksAre('published', 'published', 'skipped');
-    await board.http.delete('/api/v1/schedules/each').expect(200);
+    await pairs.board.http.delete('/api/v1/schedules/each').expect(200);
     await complete(await claim('ticked'));
   });
 

@@ -1,87 +1,89 @@
 // Rules that let executions wait, and the slots of a process. Uses the whole app over HTTP on a database. The clock is faked.
-import { eventually } from '../support/eventually.js';
-import { ManualClock } from '../support/manual-clock.js';
-import { GATE, gatesOf, started } from './batch-board.js';
-import { Board } from './board.js';
-import { Outside } from './outside.js';
+import { gatesOf, started } from './batch-board.js';
+import { EXTERNAL, GATED, MINUTE, ONCE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
-const GATED = 'publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 50h';
 const CONFIG = `
 limits:
   pool: { concurrency: 1 }
+  calls: { rate: 1/m, key: payload.host }
 agents:
-  person: { consumes: [{ types: [Task] }], limits: [pool], engine: { kind: external } }
+  person: { consumes: [{ types: [Task] }], limits: [pool], ${EXTERNAL} }
   limited: { consumes: [{ types: [Limited] }], limits: [pool], ${GATED} }
-  broken: { consumes: [{ types: [Broken] }], breaker: { failures: 50%, of: 2, open: 5m }, retry: { attempts: 1 }, ${GATED} }
-  turned: { consumes: [{ types: [Turned] }], singleton: { key: "'a'", on_conflict: queue }, retry: { attempts: 2, delay: 1m, max_delay: 1m }, ${GATED} }
+  broken: { consumes: [{ types: [Broken] }], breaker: { failures: 50%, of: 2, open: 5m }, ${ONCE}, ${GATED} }
+  turned: { consumes: [{ types: [Turned] }], singleton: { key: "'a'", on_conflict: queue }, ${TWICE}, ${GATED} }
+  paced: { consumes: [{ types: [Paced] }], limits: [pool, calls], concurrency: 1, ${GATED} }
+  again: { consumes: [{ types: [Again] }], limits: [pool], concurrency: 1, retry: { attempts: 2, delay: 10s, max_delay: 10s }, ${GATED} }
   free: { consumes: [{ types: [Free] }], ${GATED} }
 `;
-const MINUTE = 60_000;
 
 describe('a process that runs one execution at a time', () => {
-  const clock = new ManualClock();
-  let board: Board;
-  let outside: Outside;
+  const pairs = new PairsBoard();
+  const { clock, publish, ends, fails, failsOnce, works, waitsFor, claim, complete } = pairs;
 
-  beforeAll(async () => {
-    // The clock jumps by more than a usual lease.
-    const settings = { shutdownGraceMs: 0, leaseMs: 1_000 * 60 * MINUTE, maxConcurrentExecutions: 1 };
-    board = await Board.start(CONFIG, { clock, files: { 'gate.js': GATE }, settings });
-    outside = new Outside(board.http);
-  });
-  afterAll(() => board?.close());
-
-  const publish = (type: string, name: string): Promise<string> =>
-    board.publish(type, { batch: name, n: 1 }, { correlation: name });
-
-  const waitsFor = (name: string, what: RegExp): Promise<void> =>
-    eventually(`${name} waits for ${what}`, async () => {
-      const { body } = await board.http.get(`/api/v1/correlations/${name}/waiting`).expect(200);
-      return what.test((body as { items: { limit: string | null }[] }).items[0]?.limit ?? '');
-    });
-
-  const works = async (name: string, attempt = 1): Promise<void> => {
-    await started(name, attempt);
-    gatesOf(name).at(-1)!.open();
-    expect([name, (await board.ended(name)).state]).toEqual([name, 'completed']);
-  };
+  beforeAll(() => pairs.start(CONFIG, { maxConcurrentExecutions: 1 }));
+  afterAll(() => pairs.close());
 
   it('runs others while executions wait for a limit, and a claim of a client needs no slot', async () => {
-    await publish('Task', 's1');
-    const held = await outside.claimOne({ agents: ['person'] });
-    for (const name of ['s2', 's3']) {
-      await publish('Limited', name);
-      await waitsFor(name, /^limit pool: 1 of 1 used/);
-    }
-    await publish('Free', 's4');
+    await publish('Task', ['s1']);
+    const held = await claim('person');
+    await publish('Limited', ['s2', 's3']);
+    for (const name of ['s2', 's3']) await waitsFor(name, /^limit pool: 1 of 1 used/);
+    await publish('Free', ['s4']);
     await started('s4', 1);
-    expect(await outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+    await complete(held);
     await works('s4');
     for (const name of ['s2', 's3']) await works(name);
   });
 
+  it('runs others while executions wait for a rate, of the same agent and of its other limit, too', async () => {
+    await publish('Paced', ['r1', 'r2'], { host: 'a' });
+    await works('r1');
+    await waitsFor('r2', /^limit calls: 1st of 1 for a, next in 60\.0 s$/);
+    await publish('Paced', ['r3'], { host: 'b' });
+    await works('r3');
+    await publish('Limited', ['r4']);
+    await works('r4');
+    await publish('Free', ['r5']);
+    await works('r5');
+    clock.advance(MINUTE);
+    await works('r2');
+  });
+
+  it('runs others while an execution waits for ten seconds for its next attempt, too', async () => {
+    await publish('Again', ['a1']);
+    await failsOnce('a1');
+    await publish('Again', ['a2']);
+    await works('a2');
+    await publish('Limited', ['a3']);
+    await works('a3');
+    await publish('Free', ['a4']);
+    await works('a4');
+    expect(gatesOf('a1')).toHaveLength(1);
+    // The delay varies.
+    clock.advance(15_000);
+    await works('a1', 2);
+  });
+
   it('runs others while executions wait for a breaker', async () => {
-    await publish('Broken', 'b1');
-    await started('b1', 1);
-    gatesOf('b1')[0]!.fail();
-    expect((await board.ended('b1')).state).toBe('failed');
-    await publish('Broken', 'b2');
+    await publish('Broken', ['b1']);
+    await fails('b1');
+    await ends('b1', 'failed');
+    await publish('Broken', ['b2']);
     await waitsFor('b2', /^breaker of broken: open/);
-    await publish('Free', 'b3');
+    await publish('Free', ['b3']);
     await works('b3');
     clock.advance(5 * MINUTE);
     await works('b2');
   });
 
   it('runs others while executions wait for a turn, which one between two attempts keeps', async () => {
-    await publish('Turned', 't1');
-    await started('t1', 1);
-    gatesOf('t1')[0]!.fail();
-    await publish('Turned', 't2');
+    await publish('Turned', ['t1']);
+    await failsOnce('t1');
+    await publish('Turned', ['t2']);
     await waitsFor('t2', /^singleton of turned: 1 of 1 used/);
-    await publish('Free', 't3');
+    await publish('Free', ['t3']);
     await works('t3');
-    clock.advance(2 * MINUTE);
+    clock.advance(RETRY);
     await works('t1', 2);
     await works('t2');
   });

@@ -1,10 +1,10 @@
 import type { Rows } from '../support/database.js';
 
 /**
- * A change of an execution, of the values of a limit or of a breaker, as the database noted it in the transaction itself. A
- * transaction that frees a share commits before another one counts it as free, and both hold a lock on the limit while they
- * start executions or change its values. So the entries are in the order in which they count. Only an execution that starts
- * while a breaker opens may come after it.
+ * A change of an execution, of the values of a limit, of a breaker or of a pause, as the database noted it in the transaction
+ * itself. A transaction that frees a share commits before another one counts it as free, and both hold a lock on the limit
+ * while they start executions or change its values. So the entries are in the order in which they count. Only an execution
+ * that starts while a breaker opens or its agent is paused may come after it.
  */
 export interface Logged {
   seq: number;
@@ -18,6 +18,10 @@ export interface Logged {
   breaker_key: string | null;
   /** Until then nothing starts (epoch ms). Null if it is closed. */
   open_until: number | null;
+  /** The agent that was paused or resumed. */
+  paused_agent: string | null;
+  /** 1 if it was paused. */
+  is_paused: number | null;
   execution: string | null;
   correlation_id: string | null;
   state: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled' | null;
@@ -37,8 +41,8 @@ const valuesOf = (now: string): string =>
 const onPostgres = `
   create table execution_log (
     seq bigserial, at double precision, limit_name text, options text, breaker_key text,
-    open_until bigint, execution text, correlation_id text, state text, retry_at bigint, lease_token text,
-    started_at bigint);
+    open_until bigint, paused_agent text, is_paused integer, execution text, correlation_id text, state text,
+    retry_at bigint, lease_token text, started_at bigint);
   create function log_execution() returns trigger language plpgsql as $$ begin
     insert into execution_log (${COLUMNS}) values (${valuesOf('extract(epoch from clock_timestamp()) * 1000')});
     return null;
@@ -53,6 +57,11 @@ const onPostgres = `
       coalesce(new.breaker_key, old.breaker_key), new.open_until);
     return null;
   end $$;
+  create function log_pause() returns trigger language plpgsql as $$ begin
+    insert into execution_log (at, paused_agent, is_paused) values (extract(epoch from clock_timestamp()) * 1000,
+      coalesce(new.agent, old.agent), case when new.agent is null then 0 else 1 end);
+    return null;
+  end $$;
   create trigger log_insert after insert on executions for each row execute function log_execution();
   create trigger log_update after update on executions for each row
     when ((old.state, old.available_at, old.lease_token) is distinct from (new.state, new.available_at, new.lease_token))
@@ -60,7 +69,8 @@ const onPostgres = `
   create trigger log_limit after insert or update or delete on limit_values for each row execute function log_limit();
   create trigger log_breaker after insert or delete on breakers for each row execute function log_breaker();
   create trigger log_breaker_update after update on breakers for each row
-    when (old.open_until is distinct from new.open_until) execute function log_breaker();`;
+    when (old.open_until is distinct from new.open_until) execute function log_breaker();
+  create trigger log_pause after insert or delete on agent_pauses for each row execute function log_pause();`;
 
 // An integer, because the size of a fraction differs: the same life would need more or fewer pages when it is simulated again.
 const SQLITE_NOW = `cast(round((julianday('now') - 2440587.5) * 86400000.0) as integer)`;
@@ -69,11 +79,14 @@ const logLimit = (row: string, options: string): string =>
   `insert into execution_log (at, limit_name, options) values (${SQLITE_NOW}, ${row}.name, ${options})`;
 const logBreaker = (row: string, until: string): string =>
   `insert into execution_log (at, breaker_key, open_until) values (${SQLITE_NOW}, ${row}.breaker_key, ${until})`;
+const logPause = (row: string, isPaused: number): string =>
+  `insert into execution_log (at, paused_agent, is_paused) values (${SQLITE_NOW}, ${row}.agent, ${isPaused})`;
 
 const onSqlite = `
   create table execution_log (
     seq integer primary key autoincrement, at integer, limit_name text, options text, breaker_key text,
-    open_until integer, execution text, correlation_id text, state text, retry_at integer, lease_token text, started_at integer);
+    open_until integer, paused_agent text, is_paused integer, execution text, correlation_id text, state text,
+    retry_at integer, lease_token text, started_at integer);
   create trigger log_insert after insert on executions begin ${log}; end;
   create trigger log_update after update of state, available_at, lease_token on executions begin ${log}; end;
   create trigger log_limit_insert after insert on limit_values begin ${logLimit('new', 'new.options')}; end;
@@ -82,9 +95,11 @@ const onSqlite = `
   create trigger log_breaker_insert after insert on breakers begin ${logBreaker('new', 'new.open_until')}; end;
   create trigger log_breaker_update after update of open_until on breakers when old.open_until is not new.open_until
     begin ${logBreaker('new', 'new.open_until')}; end;
-  create trigger log_breaker_delete after delete on breakers begin ${logBreaker('old', 'null')}; end;`;
+  create trigger log_breaker_delete after delete on breakers begin ${logBreaker('old', 'null')}; end;
+  create trigger log_pause_insert after insert on agent_pauses begin ${logPause('new', 1)}; end;
+  create trigger log_pause_delete after delete on agent_pauses begin ${logPause('old', 0)}; end;`;
 
-/** A database with this notes all changes of executions, limits and breakers from then on. */
+/** A database with this notes all changes of executions, limits, breakers and pauses from then on. */
 export const LOG_EXECUTIONS = TEST_DATABASE === 'postgres' ? onPostgres : onSqlite;
 
 /** Reads the entries after a position, in their order. */

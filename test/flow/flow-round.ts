@@ -45,6 +45,7 @@ const STEPS = 16;
 /** Each with its weight. */
 const TENANTS: Record<string, number> = { t1: 1, t2: 1, t3: 2, t4: 0.5 };
 const KEYS = 3;
+const ALL_KEYS = Array.from({ length: KEYS }, (_, n) => n + 1);
 const TICK_MS = 100;
 /** Processes look by themselves every 1.5 s. */
 const LONGEST_IDLE_MS = 2_000;
@@ -108,6 +109,7 @@ export class FlowRound {
   private readonly recalls = new Map<string, Keyed>();
   /** Clients have cancelled these. */
   private readonly cancelled = new Set<string>();
+  private paused: Agent | null = null;
   /** These must take an earlier answer. */
   private readonly known = new Set<string>();
   /** The key → until when attempts for what is published now fail (epoch ms). */
@@ -208,7 +210,7 @@ export class FlowRound {
   private async disturb(sent: readonly string[]): Promise<void> {
     const { random } = this;
     const limit = `/api/v1/limits/${this.pick(this.rules.limits).name}`;
-    const event = random.between(0, 15);
+    const event = random.between(0, 19);
     if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random)) });
     else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
@@ -218,6 +220,19 @@ export class FlowRound {
       await this.send('post', `/api/v1/correlations/${sent[0]}/cancel`, { allowed: [200, 404, 409] });
     } else if (event < 12) await this.recall(random.between(1, KEYS));
     else if (event < 15) await this.breakDown(`${sent[0]}-down`);
+    else if (event < 19) await this.pause(this.pick(AGENTS));
+  }
+
+  /** Nothing of this agent starts until another one is paused. */
+  private async pause(agent: Agent): Promise<void> {
+    await this.resume();
+    await this.send('post', `/api/v1/agents/${agent}/pause`);
+    this.paused = agent;
+  }
+
+  private async resume(): Promise<void> {
+    if (this.paused !== null) await this.send('post', `/api/v1/agents/${this.paused}/resume`);
+    this.paused = null;
   }
 
   /** Attempts for a key fail for a time, in which several wait for its breaker. */
@@ -252,7 +267,8 @@ export class FlowRound {
   }
 
   private async check(): Promise<string[]> {
-    for (let key = 1; key <= KEYS; key += 1) await this.recall(key);
+    await this.resume();
+    for (const key of ALL_KEYS) await this.recall(key);
     const breaches = await this.unended();
     await this.askAgain();
     breaches.push(...(await this.unended()));
@@ -290,8 +306,8 @@ export class FlowRound {
   private broken(log: readonly Logged[]): string[] {
     const { all, partsOf } = this.rules;
     const limited = this.worksFor((agent, { key }) =>
-      // These run one at a time.
-      agent === 'fair' || agent === 'urgent' ? null : { limits: partsOf[agent], key },
+      // Some run one at a time.
+      ({ agent, limits: partsOf[agent], key, waitsForOthers: agent === 'fair' || agent === 'urgent' }),
     );
     const model = new LimitModel(all, limited, { longestMs: LONGEST_IDLE_MS, between: this.between });
     for (const entry of log) model.read(entry);
@@ -302,12 +318,17 @@ export class FlowRound {
     const ranked = this.worksFor((agent, { urgency }, sent) =>
       agent === 'urgent' ? { priority: urgency!, sent } : null,
     );
+    const inLine = (key: number) =>
+      this.worksFor((agent, payload, sent) =>
+        agent === 'single' && payload.key === key ? { priority: 0, sent } : null,
+      );
     return [
       ...model.breaches,
       ...model.left.map((id) => `${id} has not ended`),
       ...[...this.works.keys()].filter((id) => !executed.has(id)).map((id) => `${id} was lost`),
       ...unfair(log, fair),
       ...outOfOrder(log, ranked),
+      ...ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(key))),
     ];
   }
 

@@ -26,6 +26,7 @@ const WORKS = new Map<string, LimitedWork>([
   ...['r1', 'r2', 'r3'].map((name): [string, LimitedWork] => [name, { limits: ['paced'], key: 1 }]),
   ...['u1', 'u2'].map((name): [string, LimitedWork] => [name, { limits: ['weighed'], key: 1, units: 3 }]),
   ...['b1', 'b2'].map((name): [string, LimitedWork] => [name, { limits: ['breaker'], key: 1 }]),
+  ...['s1', 's2'].map((name): [string, LimitedWork] => [name, { agent: 'stopped', limits: [], key: 1 }]),
 ]);
 
 let seq = 0;
@@ -33,7 +34,8 @@ let seq = 0;
 const entry = (at: number, more: Partial<Logged>): Logged => {
   seq += 1;
   const none = { limit_name: null, options: null, execution: null, correlation_id: null, state: null, retry_at: null };
-  return { seq, at, ...none, breaker_key: null, open_until: null, lease_token: null, started_at: at, ...more };
+  const others = { breaker_key: null, open_until: null, paused_agent: null, is_paused: null, lease_token: null };
+  return { seq, at, ...none, ...others, started_at: at, ...more };
 };
 
 const moves = (at: number, name: string, state: Logged['state'], retry_at: number | null = null): Logged =>
@@ -41,6 +43,8 @@ const moves = (at: number, name: string, state: Logged['state'], retry_at: numbe
 
 const breaks = (at: number, open_until: number | null): Logged =>
   entry(at, { breaker_key: '["breaker",1]', open_until });
+
+const pauses = (at: number, is_paused: number): Logged => entry(at, { paused_agent: 'stopped', is_paused });
 
 function breachesOf(entries: readonly Logged[], until = 0): string[] {
   const model = new LimitModel(RULES, WORKS, { longestMs: LONGEST_MS, between: (from, to) => to - from });
@@ -69,6 +73,8 @@ describe('the model of limits', () => {
         breaks(9_500, null),
         moves(9_501, 'b2', 'running'),
       ],
+      ...[moves(9_502, 's1', 'running'), pauses(9_503, 1), moves(9_504, 's2', 'pending')],
+      ...[pauses(20_000, 0), moves(20_001, 's2', 'running')],
     ];
     expect(breachesOf(allowed)).toEqual([]);
   });
@@ -113,6 +119,18 @@ describe('the model of limits', () => {
       [moves(0, 'p1', 'running'), moves(0, 'p2', 'pending'), moves(100, 'p1', 'completed')],
       101 + LONGEST_MS,
       /^p2 might have started at 100/,
+    ],
+    [
+      'a start while its agent is paused',
+      [pauses(0, 1), moves(1_000, 's1', 'running')],
+      1_000,
+      /^s1 starts at 1000 although stopped is paused since 0$/,
+    ],
+    [
+      'an execution that waits although its agent was resumed',
+      [pauses(0, 1), moves(0, 's1', 'pending'), pauses(5_000, 0)],
+      5_001 + LONGEST_MS,
+      /^s1 might have started at 5000/,
     ],
     [
       'a start while a breaker is open',

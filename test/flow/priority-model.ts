@@ -9,8 +9,8 @@ export interface RankedWork {
 
 /**
  * Returns a line for each execution that started although one with a higher priority, or an older one with the same priority,
- * was waiting. The agent must have a `concurrency` of 1: its claims read what waits after the last execution has ended. Those
- * for a limit read it before they lock the limit.
+ * was waiting. They must start one at a time, by `singleton` or a `concurrency` of 1: claims read what waits after the last
+ * execution has ended. Those for a limit read it before they lock the limit.
  */
 export function outOfOrder(log: readonly Logged[], works: ReadonlyMap<string, RankedWork>): string[] {
   const waiting = new Map(works);

@@ -1,15 +1,21 @@
-import { breakerName } from '../../src/catalog/limits.js';
+import { breakerName, singletonName } from '../../src/catalog/limits.js';
 import type { Random } from '../support/random.js';
 import type { Rule, Values } from './limit-model.js';
 import { limitOptions } from './limit-options.js';
 
 /** Agents with limits alone, and one each with a rule beside them. */
 export const LIMITED = ['a', 'b', 'c'] as const;
-export const AGENTS = [...LIMITED, 'fair', 'sender', 'carrier', 'translator', 'urgent'] as const;
+export const AGENTS = [...LIMITED, 'fair', 'sender', 'carrier', 'translator', 'urgent', 'single'] as const;
 export type Agent = (typeof AGENTS)[number];
 
 /** The breaker of `sender`. */
 const BREAKER: Rule = { name: breakerName('sender'), concurrency: null, rate: null, hold: false, isKeyed: true };
+
+/** The turns of `single`: an execution keeps its turn from its first start until it ends. */
+const TURN: Rule = { name: singletonName('single'), concurrency: 1, rate: null, hold: true, isKeyed: true };
+
+/** These are rules of agents, and no limits of the configuration. */
+const OF_AGENTS: readonly string[] = [BREAKER.name, TURN.name];
 
 export function valuesOf(random: Random): Values {
   const kind = random.between(0, 2);
@@ -29,7 +35,7 @@ function ruleOf(random: Random, name: string): Rule {
 export class RandomRules {
   /** The limits whose values clients change. */
   readonly limits: readonly Rule[];
-  /** All limits, and the breaker. */
+  /** All limits, the breaker and the turns. */
   readonly all: ReadonlyMap<string, Rule>;
   /** The agent → what it takes part in. */
   readonly partsOf: Readonly<Record<Agent, readonly string[]>>;
@@ -41,7 +47,7 @@ export class RandomRules {
     const shared = ['one', 'two', 'three'];
     // Executions that only end when they are called off hold it for long.
     this.limits = [...shared, 'berths'].map((name) => ruleOf(random, name));
-    this.all = new Map([...this.limits, BREAKER].map((rule) => [rule.name, rule]));
+    this.all = new Map([...this.limits, BREAKER, TURN].map((rule) => [rule.name, rule]));
     const some = (): string[] => shared.filter(() => random.between(0, 2) > 0);
     const few = (): string[] => shared.filter(() => random.between(0, 3) === 0);
     const atLeastOne = (): string[] => {
@@ -55,6 +61,7 @@ export class RandomRules {
       carrier: ['berths'],
       translator: few(),
       urgent: [],
+      single: [...few(), TURN.name],
     };
     this.cachesPayloads = random.between(0, 1) === 0;
     this.config = this.write();
@@ -74,9 +81,10 @@ export class RandomRules {
       carrier: { cancel_on: { types: ['Recall'], key: 'payload.key' }, retry },
       translator: { cache, publishes: [{ type: 'Translation' }], retry },
       urgent: { consumes: [{ types: ['For_urgent'], priority: 'payload.urgency' }], concurrency: 1 },
+      single: { singleton: { key: 'payload.key', on_conflict: 'queue' }, retry },
     } as Record<Agent, object>;
     const agents = AGENTS.map((name) => {
-      const limits = this.partsOf[name].filter((part) => part !== BREAKER.name);
+      const limits = this.partsOf[name].filter((part) => !OF_AGENTS.includes(part));
       const options = {
         consumes: [{ types: [`For_${name}`] }],
         ...(limits.length > 0 && { limits }),

@@ -1,0 +1,140 @@
+// `fair_by` and `singleton` together with what executions come from. Uses the whole app over HTTP on a database. The clock is
+// faked.
+import { eventually } from '../support/eventually.js';
+import { ended, gatesOf, send, started } from './batch-board.js';
+import type { Held } from './outside.js';
+import { EXTERNAL, GATED, MINUTE, PairsBoard } from './pairs-board.js';
+
+const MOST_EXECUTIONS = 3;
+const FAIR = `fair_by: payload.tenant, ${EXTERNAL}`;
+const FAIR_LIST = `fair_by: 'payload[0].tenant', ${EXTERNAL}`;
+
+const CONFIG = `
+agents:
+  window: { consumes: [{ types: [Part], batch: { size: 2 } }], ${FAIR_LIST} }
+  keyed_window: { consumes: [{ types: [KeyedPart], batch: { size: 2, key: payload.tenant } }], ${FAIR_LIST} }
+  rows: { consumes: [{ types: [Row] }], max_share: 0.00001, ${FAIR} }
+  called_off: { consumes: [{ types: [Order] }], cancel_on: { types: [Off], key: payload.order }, ${FAIR} }
+  shown: { consumes: [{ types: [Secret] }], ${FAIR} }
+  replayed: { consumes: [{ types: [Original] }], ${FAIR} }
+  turn_shown: { consumes: [{ types: [SecretTurn] }], singleton: { key: payload.order, on_conflict: queue }, ${GATED} }
+  skipper: { consumes: [{ types: [Skipped] }], singleton: { key: payload.order, on_conflict: skip }, ${GATED} }
+`;
+
+describe('together go', () => {
+  const pairs = new PairsBoard();
+  const { clock, publish, publishHidden, executions, only, areQueued, ends, works, waitsFor, callOff } = pairs;
+  const { pause, resume, claim, claimInOrder, complete, replay } = pairs;
+
+  beforeAll(() => pairs.start(CONFIG, { maxExecutionsPerCorrelation: MOST_EXECUTIONS }));
+  afterAll(() => pairs.close());
+
+  /** While several keys wait, one starts at most two executions between two of another one. */
+  const comesInTurn = (order: readonly unknown[], name: string): void => {
+    expect(order).toContain(name);
+    expect(order.indexOf(name)).toBeLessThanOrEqual(2);
+  };
+
+  describe('fair_by', () => {
+    it.each([
+      ['a batch window', 'window', 'Part', 'fw'],
+      ['a batch window by a key', 'keyed_window', 'KeyedPart', 'fk'],
+    ])('and %s: its one execution has the key of its list, and uses one turn', async (_, agent, type, prefix) => {
+      const names = (from: number, count: number) => Array.from({ length: count }, (__, n) => `${prefix}${from + n}`);
+      await publish(type, names(1, 8), { tenant: 'a' });
+      await publish(type, names(9, 2), { tenant: 'b' });
+      // An execution belongs to the correlation of its last artifact.
+      const windows = [2, 4, 6, 8].map((n) => `${prefix}${n}`);
+      const other = `${prefix}10`;
+      await areQueued(...windows, other);
+      const order = await claimInOrder(agent, 5);
+      comesInTurn(order, other);
+      expect(order.filter((name) => name !== other)).toEqual(windows);
+    });
+
+    it('and the rows of a batch: each has a key, and their share of what may wait refuses none', async () => {
+      const inputs = ['a', 'a', 'a', 'a', 'b'].map((tenant) => ({ tenant }));
+      const batch = await send(pairs.board, 'rows', inputs, { max_workers: inputs.length });
+      const query = { agent: 'rows', state: 'pending' };
+      await eventually('all rows wait', async () => {
+        const { body } = await pairs.board.http.get('/api/v1/executions').query(query).expect(200);
+        return (body as { items: object[] }).items.length === inputs.length;
+      });
+      await areQueued();
+      const live = { type: 'Row', payload: { tenant: 'a' } };
+      await pairs.board.http.post('/api/v1/artifacts').send(live).expect(503);
+      const held: Held[] = [];
+      for (let n = 0; n < inputs.length; n += 1) held.push(...(await claim('rows', 1)));
+      comesInTurn(
+        held.map(({ inputs: [row] }) => row!.payload.tenant),
+        'b',
+      );
+      await complete(held);
+      expect(await ended(pairs.board, batch)).toMatchObject({ completed_items: 5, failed_items: 0 });
+    });
+
+    it('and cancel_on: what is cancelled before it starts uses no turn', async () => {
+      await publish('Order', ['fo1', 'fo2', 'fo3'], { tenant: 'a', order: 'fo' });
+      await publish('Order', ['fo4'], { tenant: 'a', order: 'other' });
+      await publish('Order', ['fo5', 'fo6', 'fo7', 'fo8'], { tenant: 'b', order: 'other' });
+      await callOff('fo');
+      for (const name of ['fo1', 'fo2', 'fo3']) expect(await only(name)).toMatchObject({ state: 'cancelled' });
+      const order = await claimInOrder('called_off', 5);
+      comesInTurn(order, 'fo4');
+      expect(order.filter((name) => name !== 'fo4')).toEqual(['fo5', 'fo6', 'fo7', 'fo8']);
+    });
+
+    it('and a hidden artifact: it has a key when it is released', async () => {
+      await publishHidden('Secret', 'fh1', { tenant: 'b' });
+      await publish('Secret', ['fh2', 'fh3', 'fh4', 'fh5', 'fh6', 'fh7'], { tenant: 'a' });
+      expect(await claimInOrder('shown', 2)).toEqual(['fh2', 'fh3']);
+      expect(await executions('fh1')).toEqual([]);
+      clock.advance(MINUTE);
+      await areQueued('fh1');
+      comesInTurn(await claimInOrder('shown', 5), 'fh1');
+    });
+
+    it('and a replay: it shares the turns of live ones with its key, and comes after them', async () => {
+      await publish('Original', ['fp1'], { tenant: 'a' });
+      await complete(await claim('replayed'));
+      await ends('fp1');
+      await pause('replayed');
+      const replays = [await replay('fp1'), await replay('fp1'), await replay('fp1')];
+      await publish('Original', ['fp2', 'fp3'], { tenant: 'a' });
+      await publish('Original', ['fp4', 'fp5', 'fp6', 'fp7', 'fp8'], { tenant: 'b' });
+      await areQueued(...replays);
+      await resume('replayed');
+      const order = await claimInOrder('replayed', 10);
+      const ofA = ['fp2', 'fp3', ...replays];
+      expect(order.filter((name) => ofA.includes(name))).toEqual(ofA);
+      expect(order.map((name) => (ofA.includes(name) ? 'a' : 'b')).join('')).not.toMatch(/aaa|bbb/);
+    });
+  });
+
+  describe('singleton', () => {
+    it('and a hidden artifact: it has a turn when it is released', async () => {
+      await publishHidden('SecretTurn', 'sh1', { order: 'A' });
+      await publish('SecretTurn', ['sh2'], { order: 'A' });
+      await started('sh2', 1);
+      clock.advance(MINUTE);
+      await waitsFor('sh1', /^singleton of turn_shown: 1 of 1 used, 1st of 1 for A$/);
+      expect(gatesOf('sh1')).toEqual([]);
+      await works('sh2');
+      await works('sh1');
+    });
+
+    it('and max_executions_per_correlation: what is skipped counts', async () => {
+      const states = async () => (await executions('sm1')).map(({ state }) => state).sort();
+      await publish('Skipped', Array(MOST_EXECUTIONS).fill('sm1') as string[], { order: 'B' });
+      await started('sm1', 1);
+      expect(await states()).toEqual(['cancelled', 'cancelled', 'running']);
+      await publish('Skipped', ['sm1'], { order: 'C' });
+      expect(await states()).toHaveLength(MOST_EXECUTIONS);
+      const errors = await pairs.board.artifacts('sm1', { type: 'WorkflowError' });
+      expect(errors).toMatchObject([{ payload: { error_type: 'limit' } }]);
+      gatesOf('sm1')[0]!.open();
+      await ends('sm1');
+      expect(await states()).toEqual(['cancelled', 'cancelled', 'completed']);
+    });
+  });
+});
