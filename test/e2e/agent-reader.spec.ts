@@ -86,7 +86,7 @@ describe('a query of an agent on the blackboard', () => {
     await board.publishSync('Ask', { filter }, { correlation: 'cards' });
     const first = await replayed('cards');
     const second = await replayed('cards');
-    // The card of the original, and the own one of each replay.
+    // Each replay finds the card of the original and its own copy.
     expect([await found('cards'), await found(first), await found(second)]).toEqual([[[7]], [[7, 7]], [[7, 7]]]);
     expect(await ask({ filter })).toEqual([7]);
     expect(await ask({ filter: { ...filter, correlation_id: first } })).toEqual([]);

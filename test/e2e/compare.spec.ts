@@ -154,7 +154,7 @@ describe('GET /api/v1/compare', () => {
       [2_000, 5_000],
       [undefined, 7_000],
     ]);
-    // Work that has not ended has no duration yet.
+    // A side that has not ended has no duration yet.
     await board.publish('Parcel', { weight: 3 }, { correlation: 'parcel-3' });
     expect(await compare('parcel-1', 'parcel-3')).toMatchObject({
       left: { duration_ms: 3_000 },

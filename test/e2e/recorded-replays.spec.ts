@@ -63,7 +63,7 @@ describe('a replay from the record after a change', () => {
     await eventually('the replay has ended', async () => (await board.status(correlation_id)).state === 'completed');
     return correlation_id;
   };
-  /** Each agent with where its answer comes from. */
+  /** Returns each agent with the source of its answer. */
   const sources = async (correlation_id: string): Promise<string[]> => {
     const { body } = await board.http.get('/api/v1/executions').query({ correlation_id }).expect(200);
     return (body as { items: Listed[] }).items.map(({ agent, replay }) => `${agent} ${replay}`).sort();

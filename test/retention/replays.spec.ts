@@ -232,7 +232,7 @@ describe('of replays that retention has deleted', () => {
     await board.publish('Form', { n: 1 }, { correlation });
     await board.ended(correlation);
   };
-  /** The totals of all artifacts, of a deleted type and of an agent that published some, which the summary also has. */
+  /** Returns the totals of all artifacts, of the type Note and of the agent slipper; lists and the summary must agree. */
   const totals = async (query: object): Promise<number[]> => {
     const { body } = await board.http.get('/api/v1/artifacts/summary').query(query).expect(200);
     const { summary } = body as {
