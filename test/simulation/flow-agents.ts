@@ -1,5 +1,8 @@
 import type { Rule } from '../flow/limit-model.js';
 
+/** What an artifact costs at most of the limit with units. */
+export const MOST_UNITS = 3;
+
 const WEIGHED = { concurrency: 3, rate: { perSecond: 20, burst: 6 } };
 
 /** The limits of the configuration. Clients change their values. */
@@ -7,14 +10,14 @@ export const LIMITS: readonly Rule[] = [
   { name: 'docks', concurrency: 2, rate: null, hold: false, isKeyed: true },
   { name: 'lanes', concurrency: 3, rate: { perSecond: 20, burst: 2 }, hold: false, isKeyed: false },
   { name: 'berths', concurrency: 1, rate: null, hold: true, isKeyed: true },
-  { name: 'scales', ...WEIGHED, hold: false, isKeyed: true, units: 'int(payload.n) % 3 + 1' },
+  { name: 'scales', ...WEIGHED, hold: false, isKeyed: true, units: `int(payload.n) % ${MOST_UNITS} + 1` },
 ];
 
 /** `baler` takes so many artifacts together. */
 export const LARGEST_BALE = 4;
 
 /** The units of an artifact with this number. */
-export const unitsOf = (n: number): number => (n % 3) + 1;
+export const unitsOf = (n: number): number => (n % MOST_UNITS) + 1;
 
 /** The agents that take part in them. */
 export const LIMITED: Readonly<Record<string, readonly string[]>> = {

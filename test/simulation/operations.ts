@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
 import type { LimitValues } from '../../src/catalog/limits.js';
-import { FLOW_AGENTS, LIMITS, WEIGHTS } from './flow-agents.js';
+import { FLOW_AGENTS, LIMITS, MOST_UNITS, WEIGHTS } from './flow-agents.js';
 
 /** One step of a simulation. `after`: the simulated milliseconds before it. */
 export type Operation = { after: number } & (
@@ -55,12 +55,22 @@ const step = <K extends Kind>(
 
 const key = fc.constantFrom(...Object.keys(WEIGHTS));
 
-const limitValues = fc.oneof(
-  fc.constant(null),
-  fc.record({ concurrency: between(1, 4) }),
-  fc.record({ rate: between(5, 50).map((count) => `${count}/s`), burst: between(1, 4) }),
-  fc.record({ concurrency: between(1, 4), rate: between(5, 50).map((count) => `${count}/s`), burst: between(1, 4) }),
-);
+const concurrency = between(1, 4);
+const rate = between(5, 50).map((count) => `${count}/s`);
+
+/** An execution that costs more than the burst would fail. */
+const limitValues = (leastBurst: number): fc.Arbitrary<LimitValues | null> => {
+  const burst = between(leastBurst, leastBurst + 3);
+  return fc.oneof(
+    fc.constant(null),
+    fc.record({ concurrency }),
+    fc.record({ rate, burst }),
+    fc.record({ concurrency, rate, burst }),
+  );
+};
+
+const limitsWith = (areCounted: boolean): fc.Arbitrary<string> =>
+  fc.constantFrom(...LIMITS.filter(({ units }) => (units !== undefined) === areCounted).map(({ name }) => name));
 
 const operation = fc.oneof(
   { weight: 10, arbitrary: step('orders', { count: between(1, 4), keyed: fc.boolean(), webhook: fc.boolean() }) },
@@ -82,10 +92,8 @@ const operation = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: step('recall', { key }) },
-  {
-    weight: 6,
-    arbitrary: step('limit', { name: fc.constantFrom(...LIMITS.map(({ name }) => name)), values: limitValues }),
-  },
+  { weight: 5, arbitrary: step('limit', { name: limitsWith(false), values: limitValues(1) }) },
+  { weight: 2, arbitrary: step('limit', { name: limitsWith(true), values: limitValues(MOST_UNITS) }) },
   { weight: 2, arbitrary: step('topics', { count: between(1, 4) }) },
   {
     weight: 4,
