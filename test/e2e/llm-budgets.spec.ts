@@ -146,6 +146,14 @@ test("an agent's own budget counts its own usage, including failed attempts", as
   expect((await board.ended(correlation)).error_count).toBe(0);
 });
 
+test('a budget of a cost that is used exactly is not exceeded, whatever its fractions add up to', async () => {
+  await start('{ tokens: 1000000 }', ', budget: { cost: 3.3 }');
+  models.used = () => ({ input: 1_000, output: 100 });
+  models.answers({ text: 'no JSON' }, { text: 'no JSON' }, GOOD);
+  const correlation = await board.publish('Question', { text: 'Where?' });
+  expect(await board.ended(correlation)).toMatchObject({ state: 'completed', error_count: 0 });
+});
+
 test("an agent's usage counts in its budget while the correlation exists, even after retention has deleted its executions", async () => {
   ({ board, models, close } = await startWithModels(
     (server) => `

@@ -1,6 +1,6 @@
 import type { Rule } from '../flow/limit-model.js';
 
-/** What an artifact costs at most of the limit with units. */
+/** The largest cost of an artifact in the limit with units. */
 export const MOST_UNITS = 3;
 
 const WEIGHED = { concurrency: 3, rate: { perSecond: 20, burst: 6 } };

@@ -1,4 +1,5 @@
 import type { Budget } from '../../catalog/costs.js';
+import { roundedCost } from '../../common/cost.js';
 
 /** Used or reserved: the sum of input and output tokens, and their cost in the currency of the configured prices. */
 export interface Amount {
@@ -27,19 +28,21 @@ type Kind = (typeof KINDS)[number];
 
 /** `reserved`: by other calls that are running. */
 export function roomIn({ budget, spent }: Limit, reserved: Amount, need: Amount): Room {
-  const left = (kind: Kind): number => (budget[kind] ?? Infinity) - spent[kind];
-  if (KINDS.some((kind) => need[kind] > left(kind))) return 'short';
-  return KINDS.some((kind) => need[kind] > left(kind) - reserved[kind]) ? 'taken' : 'free';
+  if (exceeded(budget, sum(spent, need))) return 'short';
+  return exceeded(budget, sum(sum(spent, reserved), need)) ? 'taken' : 'free';
 }
 
 /** Why the budget has no room for `need`, or is already exceeded if `need` is absent; null if it has room. */
 export function shortage({ who, budget, spent }: Limit, need: Amount = NOTHING): string | null {
-  const kind = KINDS.find((each) => spent[each] + need[each] > (budget[each] ?? Infinity));
+  const kind = exceeded(budget, sum(spent, need));
   if (!kind) return null;
   const used = `${who} has a budget of ${described(kind, budget[kind]!)} and has used ${shown(kind, spent[kind])}`;
   if (need === NOTHING) return `${used}, so it ends here; raise budget to allow more`;
   return `${used}, and the next model call may use ${described(kind, need[kind])}, so it ends here; raise budget or lower max_output_tokens`;
 }
+
+const exceeded = (budget: Budget, amount: Amount): Kind | undefined =>
+  KINDS.find((kind) => roundedCost(amount[kind]) > (budget[kind] ?? Infinity));
 
 const described = (kind: Kind, amount: number): string =>
   kind === 'tokens' ? `${shown(kind, amount)} tokens` : `a cost of ${shown(kind, amount)}`;

@@ -1,7 +1,8 @@
+import { roundedCost } from '../../common/cost.js';
 import { DomainError } from '../../common/domain-error.js';
 import { shown } from '../../common/short-text.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { roundedCost, usageField } from '../../http/dto/usage-body.js';
+import { usageField } from '../../http/dto/usage-body.js';
 import type { Definition } from './definition.js';
 import type { ExperimentBody, ListedExperimentBody } from './dto/experiment-body.js';
 import type { Experiment, ShownState, WholeExperiment } from './experiments.repository.js';

@@ -1,3 +1,4 @@
+import { roundedCost } from '../../common/cost.js';
 import { ApiProperty } from '../openapi/documentation.js';
 
 /** Model usage. */
@@ -20,11 +21,6 @@ interface Sums {
   output_tokens: number | null;
   cost: number | null;
 }
-
-const DIGITS = 12;
-
-/** Rounds away the digits that sums of binary fractions add. */
-export const roundedCost = (cost: number): number => Number(cost.toPrecision(DIGITS));
 
 /** The `usage` field of an answer; no field if no model was used. */
 export const usageField = ({ input_tokens, output_tokens, cost }: Sums): { usage?: UsageBody } => {
