@@ -197,6 +197,14 @@ const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
 
 type Rows<Row> = SelectQueryBuilder<Schema, QueueTable, Row>;
 
+/** Selects the rows of all queues that are ready. */
+export const allReady = <Row extends QueuedRow>(db: Reader, { select, unless }: Queue<Row>): Rows<Row> =>
+  select(db)
+    // A literal: Postgres does not use a partial index for a query with the state as a parameter.
+    .where('state', '=', sql.lit('pending' as const))
+    .where('available_at', 'is', null)
+    .$if(unless !== undefined, (some) => some.where(unless!, 'is', null));
+
 /**
  * Selects the first rows of a queue that may be claimed, in the order of claims. `narrowed` adds conditions. Rows that
  * may not be claimed here are not read, however many wait: each value that the queue `needs` is a range of the index.
@@ -208,13 +216,8 @@ export function firstReady<Row extends QueuedRow>(
   limit: RawBuilder<number>,
   narrowed = (rows: Rows<Row>): Rows<Row> => rows,
 ): Rows<Row> {
-  const { name, unless, needs } = queue;
-  const ready = narrowed(queue.select(db))
-    .where(name, '=', queueName)
-    // A literal: Postgres does not use a partial index for a query with the state as a parameter.
-    .where('state', '=', sql.lit('pending' as const))
-    .where('available_at', 'is', null)
-    .$if(unless !== undefined, (some) => some.where(unless!, 'is', null));
+  const { name, needs } = queue;
+  const ready = narrowed(allReady(db, queue)).where(name, '=', queueName);
   const inOrderOfClaims = (rows: Rows<Row>) =>
     rows.orderBy('priority', 'desc').orderBy('background').orderBy('seq').limit(limit);
   if (!needs) return inOrderOfClaims(ready);

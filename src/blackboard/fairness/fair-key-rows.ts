@@ -4,7 +4,7 @@ import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { Queue, QueuedRow } from '../../queue/queue.js';
-import { firstReady } from '../../queue/ready-rows.js';
+import { allReady, firstReady } from '../../queue/ready-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export interface FairKeyRow {
@@ -36,6 +36,10 @@ export const findingKeys = <Row extends QueuedRow>(queue: Queue<Row>) =>
     },
   );
 
+/** Makes a query for the executions at these positions that are still ready. */
+export const findingAt = <Row extends QueuedRow>(queue: Queue<Row>) =>
+  preparedWithList<object, number, Row>((db, _place, positions) => allReady(db, queue).where('seq', 'in', positions));
+
 /** Makes a query for the first ready executions of a key, by priority and then by the order in which they were made. */
 export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ agent: string; key: string; limit: number }, Row>((db, place) =>
@@ -44,13 +48,14 @@ export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
     ),
   );
 
-/** Moves the turn of a key after starts. */
-export const moveTurn = prepared<{ agent: string; key: string; by: number; weight: number }, unknown>((db, place) =>
-  db
-    .updateTable('fair_keys')
-    .set(({ eb }) => ({ turn: eb('turn', '+', place('by')), weight: place('weight') }))
-    .where('agent', '=', place('agent'))
-    .where('fair_key', '=', place('key')),
+/** Moves the turns of keys after starts. */
+export const moveStarted = preparedWithList<{ agent: string; by: number; weight: number }, string, unknown>(
+  (db, place, keys) =>
+    db
+      .updateTable('fair_keys')
+      .set(({ eb }) => ({ turn: eb('turn', '+', place('by')), weight: place('weight') }))
+      .where('agent', '=', place('agent'))
+      .where('fair_key', 'in', keys),
 );
 
 /** Keys in one statement. */

@@ -6,9 +6,10 @@ import {
   adoptWithoutKey,
   deleteKeysWithoutWork,
   type FairKeyRow,
+  findingAt,
   findingKeys,
   findingOfKey,
-  moveTurn,
+  moveStarted,
   moveUp,
 } from './fair-key-rows.js';
 import { lengthOfTurn, nextTurns } from './turn-order.js';
@@ -21,9 +22,12 @@ interface OfKey<Row> {
   isAll: boolean;
 }
 
+/** A key with ready executions. `ready`: the position of the first. */
+type ReadyKey = FairKeyRow & { ready: number };
+
 /** The keys that come next. `idle`: the turns of those before and among them that have no ready execution. */
 interface NextKeys {
-  keys: FairKeyRow[];
+  keys: ReadyKey[];
   idle: ReadonlyMap<string, number>;
   /** Whether there are no further keys. */
   isAll: boolean;
@@ -40,6 +44,7 @@ const ADOPT_EVERY_MS = 30_000;
  */
 export class FairRows<Row extends Fair> {
   private readonly findKeys: ReturnType<typeof findingKeys<Row>>;
+  private readonly findAt: ReturnType<typeof findingAt<Row>>;
   private readonly findOfKey: ReturnType<typeof findingOfKey<Row>>;
   private readonly adoptAt = new Map<string, number>();
 
@@ -48,6 +53,7 @@ export class FairRows<Row extends Fair> {
     private readonly clock: Clock,
   ) {
     this.findKeys = findingKeys(queue);
+    this.findAt = findingAt(queue);
     this.findOfKey = findingOfKey(queue);
   }
 
@@ -66,7 +72,7 @@ export class FairRows<Row extends Fair> {
 
   /** Passes keys that have no ready execution: all were cancelled, or are assigned to others. */
   private async nextKeys(tx: Transaction, agent: string, limit: number): Promise<NextKeys> {
-    const keys = new Map<string, FairKeyRow>();
+    const keys = new Map<string, ReadyKey>();
     const idle = new Map<string, number>();
     let place = { turn: -1, key: '' };
     let isAll = false;
@@ -76,21 +82,25 @@ export class FairRows<Row extends Fair> {
         if (keys.size === limit) break;
         place = { turn: row.turn, key: row.fair_key };
         if (row.ready === null) idle.set(row.fair_key, row.turn);
-        else if (!keys.has(row.fair_key)) keys.set(row.fair_key, row);
+        else if (!keys.has(row.fair_key)) keys.set(row.fair_key, { ...row, ready: row.ready });
       }
       isAll = rows.length < count;
     }
     return { keys: [...keys.values()], idle, isAll };
   }
 
-  /** Asks for more rows of a key only if the turns of others that have fewer rows fall to it. */
+  /**
+   * Asks for more rows of a key only if the turns of others that have fewer rows fall to it. One query reads the rows of all
+   * keys that come once.
+   */
   private async inTurns(
     tx: Transaction,
     agent: string,
-    keys: readonly FairKeyRow[],
+    keys: readonly ReadyKey[],
     limit: number,
   ): Promise<{ ready: Row[]; ofKeys: ReadonlyMap<string, OfKey<Row>> }> {
     const ofKeys = new Map<string, OfKey<Row>>();
+    const positions = new Map(keys.map(({ fair_key: key, ready }) => [key, ready]));
     for (;;) {
       const order = nextTurns(
         keys.map(({ fair_key: key, turn, weight }) => ({ key, turn, weight, most: mostOf(ofKeys.get(key)) })),
@@ -98,8 +108,11 @@ export class FairRows<Row extends Fair> {
       );
       const lacking = [...counted(order)].filter(([key, count]) => count > (ofKeys.get(key)?.rows.length ?? -1));
       if (lacking.length === 0) return { ready: inOrder(order, ofKeys), ofKeys };
+      const once = lacking.flatMap(([key, count]) => (count === 1 ? [positions.get(key)!] : []));
+      for (const row of await this.findAt(tx.db, {}, once)) ofKeys.set(row.fair_key!, { rows: [row], isAll: false });
+      const more = lacking.filter(([key, count]) => count > (ofKeys.get(key)?.rows.length ?? 0));
       await Promise.all(
-        lacking.map(async ([key, count]) => {
+        more.map(async ([key, count]) => {
           const rows = await this.findOfKey(tx.db, { agent, key, limit: count });
           ofKeys.set(key, { rows, isAll: rows.length < count });
         }),
@@ -121,9 +134,19 @@ export class FairRows<Row extends Fair> {
       next,
     }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlyMap<string, number>; next: number | null },
   ): Promise<void> {
-    for (const [key, rows] of Map.groupBy(taken, ({ fair_key }) => fair_key!)) {
-      const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
-      await moveTurn(tx.db, { agent, key, by, weight: rows.at(-1)!.fair_weight! });
+    const moves = [...Map.groupBy(taken, ({ fair_key }) => fair_key!)].map(([key, rows]) => ({
+      key,
+      by: rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0),
+      weight: rows.at(-1)!.fair_weight!,
+    }));
+    // Most keys have the same weight, and start once.
+    for (const same of Map.groupBy(moves, ({ by, weight }) => `${by} ${weight}`).values()) {
+      const [{ by, weight }] = same as [(typeof moves)[number]];
+      await moveStarted(
+        tx.db,
+        { agent, by, weight },
+        same.map(({ key }) => key),
+      );
     }
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
     const left = await deleteKeysWithoutWork(tx, agent, [...idle.keys(), ...ended]);
