@@ -55,6 +55,12 @@ interface Open {
   until: number;
 }
 
+/**
+ * After such a step back of the clock, what started before it no longer counts: the row of its rate may have been deleted
+ * when it was no longer used. Times of processes that wait for a lock differ by less.
+ */
+const SET_BACK_MS = 500;
+
 /** A claim may have read just before that a breaker is closed, or that an agent is not paused. */
 const LONGEST_CLAIM_MS = 500;
 
@@ -150,7 +156,8 @@ export class LimitModel {
       this.breaches.push(`${id} starts at ${at} with ${group}, of which ${using.size} of ${concurrency} are used`);
     using.add(id);
     this.startThrough(execution, group);
-    const starts = valueOf(this.starts, group, () => []);
+    const starts = valueOf(this.starts, group, () => []).filter((start) => start.at - claimedAt! < SET_BACK_MS);
+    this.starts.set(group, starts);
     const units = this.rules.get(name)!.units === undefined ? 1 : (work.units ?? 1);
     // An attempt that costs more than the burst starts with all of it.
     starts.push({ at: claimedAt!, units: rate ? Math.min(units, rate.burst) : units });
