@@ -9,6 +9,8 @@ export default class Runner extends LightRunner {
     // It starts processes only for several workers.
     super({ ...globalConfig, maxWorkers: Math.max(globalConfig.maxWorkers, 2) }, ...rest);
     this.isInBand = globalConfig.maxWorkers === 1;
+    const keepWorkerData = new URL('keep-worker-data.js', import.meta.url);
+    process.env.NODE_OPTIONS = `${process.env.NODE_OPTIONS ?? ''} --import ${keepWorkerData}`;
   }
 
   async runTests(tests, ...rest) {
