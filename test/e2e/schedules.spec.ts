@@ -115,6 +115,14 @@ describe('a schedule of the configuration file', () => {
     clock.advance(30 * MINUTE);
     for (const name of ['run_all', 'run_last', 'skip']) await ticked(name, 7);
     expect(await timesOf('skip')).toEqual(['11:00', '17:00']);
+    const skipped = await board.http.get('/api/v1/schedules/run_last/ticks').query({ state: 'skipped' }).expect(200);
+    expect((skipped.body as { ticks: object[] }).ticks).toMatchObject(
+      ['15', '14', '13', '12'].map((hour) => ({ scheduled_for: `2026-11-20T${hour}:00:00.000Z`, state: 'skipped' })),
+    );
+    await board.http
+      .get('/api/v1/schedules/run_last/ticks')
+      .query({ state: 'missed' })
+      .expect(400, { detail: 'state: must be one of published, queued, skipped, failed' });
   });
 
   it('loses and doubles nothing when the clock is set forth and back by two hours', async () => {
