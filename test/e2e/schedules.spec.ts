@@ -71,7 +71,7 @@ describe('a schedule of the configuration file', () => {
 
   it('publishes an artifact for each tick, once, with an id of its time', async () => {
     await start(
-      `  daily: { cron: '0 12 * * *', publishes: { type: Report, payload: "{ 'day': scheduled_for }", tags: [a] } }`,
+      `  daily: { cron: '0 12 * * *', publishes: { type: Report, payload: "{ 'day': scheduled_for }", tags: [a], partition_key: sales } }`,
     );
     clock.advance(2 * HOUR);
     await ticked('daily', 1);
@@ -81,6 +81,7 @@ describe('a schedule of the configuration file', () => {
       payload: { day: '2026-11-20T12:00:00.000Z' },
       produced_by: 'schedule',
       tags: ['schedule:daily', 'a'],
+      partition_key: 'sales',
     });
     const noon = Date.UTC(2026, 10, 20, 12);
     expect(parseInt(artifact!.id.replaceAll('-', '').slice(0, 12), 16)).toBe(noon);
