@@ -57,10 +57,11 @@ describe('a schedule of the configuration file', () => {
     state: string;
     reason: string | null;
     version: number;
+    decided_at: number;
   }
   const decided = async (name: string): Promise<Decided[]> =>
     (await board.app.database.rows(
-      `select scheduled_for, state, reason, version from schedule_ticks where schedule = '${name}' order by scheduled_for`,
+      `select scheduled_for, state, reason, version, decided_at from schedule_ticks where schedule = '${name}' order by scheduled_for`,
     )) as unknown as Decided[];
   const timesOf = async (name: string, state = 'published'): Promise<string[]> =>
     (await decided(name))
@@ -213,5 +214,45 @@ describe('a schedule of the configuration file', () => {
     await ticked('jittery', 1);
     const [artifact] = await published('jittery');
     expect(artifact!.payload).toEqual({ scheduled_for: '2026-11-20T11:00:00.000Z' });
+  });
+
+  /** Continues on a new database, at 10:00 again. */
+  const startOver = async (schedules: string): Promise<void> => {
+    await board.close();
+    await board.app.database.drop();
+    folder.remove();
+    folder = new ConfigurationFolder();
+    clock = new ManualClock();
+    await start(schedules);
+  };
+
+  it('has a delay for each tick, up to its jitter, which a restart does not change', async () => {
+    const names = Array.from({ length: 6 }, (_, index) => `j${index}`);
+    const schedules = [
+      '  minutely: { every: 1m, publishes: { type: Due } }',
+      ...names.map((name) => `  ${name}: { cron: '5,30 10 * * *', jitter: 20m, publishes: { type: Due } }`),
+    ].join('\n');
+    /** Returns the minutes from each tick until it is published. The process stops at `restartAt` and starts again. */
+    const delays = async (restartAt: number): Promise<number[]> => {
+      for (let minute = 1; minute <= 50; minute += 1) {
+        clock.advance(MINUTE);
+        // Ticks are published in the order of their times, so all that were due before this one are published.
+        await ticked('minutely', minute);
+        if (minute === restartAt) await restart(schedules);
+      }
+      const minutes: number[] = [];
+      for (const name of names)
+        for (const { decided_at, scheduled_for } of await decided(name))
+          minutes.push((Number(decided_at) - Number(scheduled_for)) / MINUTE);
+      return minutes;
+    };
+    await start(schedules);
+    const first = await delays(NaN);
+    expect(first).toHaveLength(2 * names.length);
+    expect(Math.min(...first)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...first)).toBeLessThanOrEqual(20);
+    expect(new Set(first).size).toBeGreaterThan(names.length);
+    await startOver(schedules);
+    expect(await delays(15)).toEqual(first);
   });
 });
