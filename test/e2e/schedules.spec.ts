@@ -255,4 +255,26 @@ describe('a schedule of the configuration file', () => {
     await startOver(schedules);
     expect(await delays(15)).toEqual(first);
   });
+
+  it('gives a tick the same id in every database, and those of other schedules and times other ids', async () => {
+    const schedules = ['one', 'other'].map((name) => `  ${name}: { every: 1h, publishes: { type: Due } }`).join('\n');
+    const ids = async (): Promise<string[]> => {
+      clock.advance(2 * HOUR);
+      const found: string[] = [];
+      for (const name of ['one', 'other']) {
+        await ticked(name, 2);
+        found.push(...(await published(name)).map(({ id }) => id).sort());
+      }
+      return found;
+    };
+    await start(schedules);
+    const first = await ids();
+    const times = first.map((id) => parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+    const hashes = first.map((id) => id.slice(15));
+    expect(times).toEqual([11, 12, 11, 12].map((hour) => Date.UTC(2026, 10, 20, hour)));
+    expect(new Set(hashes).size).toBe(4);
+    expect(first).toEqual(first.map(() => expect.stringMatching(/^.{14}7.{4}[89ab]/) as string));
+    await startOver(schedules);
+    expect(await ids()).toEqual(first);
+  });
 });
