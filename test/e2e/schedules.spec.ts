@@ -1,3 +1,4 @@
+import { CleanedBoard } from '../retention/cleaned-board.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -8,7 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const agents = `
-types: { Report: { schema: { type: object, required: [day], properties: { day: { type: string } }, additionalProperties: false } } }
+types: { Report: { schema: { type: object, required: [day], properties: { day: { type: string } }, additionalProperties: false } }, Brief: { retain: 1d } }
 agents:
   gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, concurrency: 50, timeout: 24h }
   echo: { consumes: [{ types: [Report] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"day": payload.day}' } }
@@ -276,5 +277,47 @@ describe('a schedule of the configuration file', () => {
     expect(first).toEqual(first.map(() => expect.stringMatching(/^.{14}7.{4}[89ab]/) as string));
     await startOver(schedules);
     expect(await ids()).toEqual(first);
+  });
+
+  it('publishes a tick once, also when retention has deleted its artifact', async () => {
+    const schedules = '  brief: { every: 12h, publishes: { type: Brief } }';
+    await start(schedules);
+    clock.advance(2 * HOUR);
+    await ticked('brief', 1);
+    const [artifact] = await published('brief');
+    await board.ended(artifact!.correlation_id);
+    await board.http.post('/api/v1/schedules/brief/pause').expect(200);
+    const cleaned = new CleanedBoard(board, clock);
+    await cleaned.cleanUpAfter(2);
+    await board.http.get(`/api/v1/artifacts/${artifact!.id}`).expect(404);
+
+    await restart(schedules);
+    const answer = await board.http
+      .post('/api/v1/schedules/brief/backfill')
+      .send({ from: '2026-11-20T10:00:00Z', to: '2026-11-21T00:00:00Z' })
+      .expect(200);
+    const times = (answer.body as { ticks: { scheduled_for: string }[] }).ticks;
+    expect(times).toMatchObject([{ scheduled_for: '2026-11-21T00:00:00.000Z' }]);
+    expect((await published('brief')).map(({ id }) => id)).not.toContain(artifact!.id);
+    const { body } = await board.http.get('/api/v1/schedules/brief/ticks').expect(200);
+    expect((body as { ticks: object[] }).ticks).toMatchObject([
+      { scheduled_for: '2026-11-21T00:00:00.000Z' },
+      { scheduled_for: '2026-11-20T12:00:00.000Z', state: 'published', artifact_id: artifact!.id },
+    ]);
+  });
+
+  it('publishes no tick again when it comes back to the file and the clock was set back', async () => {
+    const hourly = '  hourly: { every: 1h, publishes: { type: Due } }';
+    await start(hourly);
+    clock.advance(HOUR);
+    await ticked('hourly', 1);
+    await restart('  other: { every: 1h, publishes: { type: Due } }');
+    clock.advance(-HOUR);
+    await restart(hourly);
+    clock.advance(HOUR);
+    clock.advance(HOUR);
+    await ticked('hourly', 2);
+    expect(await timesOf('hourly')).toEqual(['11:00', '12:00']);
+    expect(await published('hourly')).toHaveLength(2);
   });
 });
