@@ -320,4 +320,21 @@ describe('a schedule of the configuration file', () => {
     expect(await timesOf('hourly')).toEqual(['11:00', '12:00']);
     expect(await published('hourly')).toHaveLength(2);
   });
+
+  it('decides more than 1,000 missed ticks', async () => {
+    const MISSED = 1_010;
+    const schedules = (['run_all', 'skip'] as const)
+      .map((missed) => `  ${missed}: { every: 1s, missed: ${missed}, publishes: { type: Brief } }`)
+      .join('\n');
+    await start(schedules);
+    clock.advance(1_000);
+    for (const name of ['run_all', 'skip']) await ticked(name, 1);
+    await board.close();
+    // The last minute of ticks is not missed.
+    clock.advance(MISSED * 1_000 + MINUTE);
+    await start(schedules);
+    for (const name of ['run_all', 'skip']) await ticked(name, MISSED + 61);
+    expect(await timesOf('run_all')).toHaveLength(MISSED + 61);
+    expect(await timesOf('skip', 'skipped')).toHaveLength(MISSED - 1);
+  });
 });
