@@ -314,7 +314,7 @@ describe('a replay', () => {
   test.each([
     ['GET /api/v1/changelog/stream', SseReader],
     ['the WebSocket', WebSocketReader],
-  ])('is on a stream of its correlation, without replay: %s', async (_, Reader) => {
+  ])('is on a stream that names its correlation, without replay: %s', async (_, Reader) => {
     await board.publish('Parcel', { name: 'followed' }, { correlation: `followed-${Reader.name}` });
     clock.advance(10_000);
     await board.ended(`followed-${Reader.name}`);

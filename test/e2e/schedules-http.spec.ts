@@ -147,6 +147,18 @@ describe('schedules over HTTP', () => {
     ]);
   });
 
+  it('a backfill publishes at most 1,000 ticks', async () => {
+    const options = { every: '1s', publishes: { type: 'Due' } };
+    await create('secondly', options).expect(200);
+    const backfill = (from: string) =>
+      board.http.post(`${SCHEDULES}/secondly/backfill`).send({ from, to: '2026-11-20T09:59:59Z', dry_run: true });
+    await backfill('2026-11-20T09:43:19Z').expect(400, {
+      detail: 'There are more than 1000 ticks from from to to; choose less time',
+    });
+    const { body } = await backfill('2026-11-20T09:43:20Z').expect(200);
+    expect((body as { ticks: Tick[] }).ticks).toHaveLength(1_000);
+  });
+
   it('a trigger publishes a tick of this moment, also of a paused schedule', async () => {
     await board.http.post(`${SCHEDULES}/ours/pause`).expect(200);
     const tick = (await board.http.post(`${SCHEDULES}/ours/trigger`).expect(200)).body as Tick;

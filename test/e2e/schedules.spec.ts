@@ -1,3 +1,4 @@
+import { CleanedBoard } from '../retention/cleaned-board.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -8,7 +9,7 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 
 const agents = `
-types: { Report: { schema: { type: object, required: [day], properties: { day: { type: string } }, additionalProperties: false } } }
+types: { Report: { schema: { type: object, required: [day], properties: { day: { type: string } }, additionalProperties: false } }, Brief: { retain: 1d } }
 agents:
   gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, concurrency: 50, timeout: 24h }
   echo: { consumes: [{ types: [Report] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"day": payload.day}' } }
@@ -57,10 +58,11 @@ describe('a schedule of the configuration file', () => {
     state: string;
     reason: string | null;
     version: number;
+    decided_at: number;
   }
   const decided = async (name: string): Promise<Decided[]> =>
     (await board.app.database.rows(
-      `select scheduled_for, state, reason, version from schedule_ticks where schedule = '${name}' order by scheduled_for`,
+      `select scheduled_for, state, reason, version, decided_at from schedule_ticks where schedule = '${name}' order by scheduled_for`,
     )) as unknown as Decided[];
   const timesOf = async (name: string, state = 'published'): Promise<string[]> =>
     (await decided(name))
@@ -71,7 +73,7 @@ describe('a schedule of the configuration file', () => {
 
   it('publishes an artifact for each tick, once, with an id of its time', async () => {
     await start(
-      `  daily: { cron: '0 12 * * *', publishes: { type: Report, payload: "{ 'day': scheduled_for }", tags: [a] } }`,
+      `  daily: { cron: '0 12 * * *', publishes: { type: Report, payload: "{ 'day': scheduled_for }", tags: [a], partition_key: sales } }`,
     );
     clock.advance(2 * HOUR);
     await ticked('daily', 1);
@@ -81,6 +83,7 @@ describe('a schedule of the configuration file', () => {
       payload: { day: '2026-11-20T12:00:00.000Z' },
       produced_by: 'schedule',
       tags: ['schedule:daily', 'a'],
+      partition_key: 'sales',
     });
     const noon = Date.UTC(2026, 10, 20, 12);
     expect(parseInt(artifact!.id.replaceAll('-', '').slice(0, 12), 16)).toBe(noon);
@@ -115,6 +118,14 @@ describe('a schedule of the configuration file', () => {
     clock.advance(30 * MINUTE);
     for (const name of ['run_all', 'run_last', 'skip']) await ticked(name, 7);
     expect(await timesOf('skip')).toEqual(['11:00', '17:00']);
+    const skipped = await board.http.get('/api/v1/schedules/run_last/ticks').query({ state: 'skipped' }).expect(200);
+    expect((skipped.body as { ticks: object[] }).ticks).toMatchObject(
+      ['15', '14', '13', '12'].map((hour) => ({ scheduled_for: `2026-11-20T${hour}:00:00.000Z`, state: 'skipped' })),
+    );
+    await board.http
+      .get('/api/v1/schedules/run_last/ticks')
+      .query({ state: 'missed' })
+      .expect(400, { detail: 'state: must be one of published, queued, skipped, failed' });
   });
 
   it('loses and doubles nothing when the clock is set forth and back by two hours', async () => {
@@ -204,5 +215,126 @@ describe('a schedule of the configuration file', () => {
     await ticked('jittery', 1);
     const [artifact] = await published('jittery');
     expect(artifact!.payload).toEqual({ scheduled_for: '2026-11-20T11:00:00.000Z' });
+  });
+
+  /** Continues on a new database, at 10:00 again. */
+  const startOver = async (schedules: string): Promise<void> => {
+    await board.close();
+    await board.app.database.drop();
+    folder.remove();
+    folder = new ConfigurationFolder();
+    clock = new ManualClock();
+    await start(schedules);
+  };
+
+  it('has a delay for each tick, up to its jitter, which a restart does not change', async () => {
+    const names = Array.from({ length: 6 }, (_, index) => `j${index}`);
+    const schedules = [
+      '  minutely: { every: 1m, publishes: { type: Due } }',
+      ...names.map((name) => `  ${name}: { cron: '5,30 10 * * *', jitter: 20m, publishes: { type: Due } }`),
+    ].join('\n');
+    /** Returns the minutes from each tick until it is published. The process stops at `restartAt` and starts again. */
+    const delays = async (restartAt: number): Promise<number[]> => {
+      for (let minute = 1; minute <= 50; minute += 1) {
+        clock.advance(MINUTE);
+        // Ticks are published in the order of their times, so all that were due before this one are published.
+        await ticked('minutely', minute);
+        if (minute === restartAt) await restart(schedules);
+      }
+      const minutes: number[] = [];
+      for (const name of names)
+        for (const { decided_at, scheduled_for } of await decided(name))
+          minutes.push((Number(decided_at) - Number(scheduled_for)) / MINUTE);
+      return minutes;
+    };
+    await start(schedules);
+    const first = await delays(NaN);
+    expect(first).toHaveLength(2 * names.length);
+    expect(Math.min(...first)).toBeGreaterThanOrEqual(0);
+    expect(Math.max(...first)).toBeLessThanOrEqual(20);
+    expect(new Set(first).size).toBeGreaterThan(names.length);
+    await startOver(schedules);
+    expect(await delays(15)).toEqual(first);
+  });
+
+  it('gives a tick the same id in every database, and those of other schedules and times other ids', async () => {
+    const schedules = ['one', 'other'].map((name) => `  ${name}: { every: 1h, publishes: { type: Due } }`).join('\n');
+    const ids = async (): Promise<string[]> => {
+      clock.advance(2 * HOUR);
+      const found: string[] = [];
+      for (const name of ['one', 'other']) {
+        await ticked(name, 2);
+        found.push(...(await published(name)).map(({ id }) => id).sort());
+      }
+      return found;
+    };
+    await start(schedules);
+    const first = await ids();
+    const times = first.map((id) => parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+    const hashes = first.map((id) => id.slice(15));
+    expect(times).toEqual([11, 12, 11, 12].map((hour) => Date.UTC(2026, 10, 20, hour)));
+    expect(new Set(hashes).size).toBe(4);
+    expect(first).toEqual(first.map(() => expect.stringMatching(/^.{14}7.{4}[89ab]/) as string));
+    await startOver(schedules);
+    expect(await ids()).toEqual(first);
+  });
+
+  it('publishes a tick once, also when retention has deleted its artifact', async () => {
+    const schedules = '  brief: { every: 12h, publishes: { type: Brief } }';
+    await start(schedules);
+    clock.advance(2 * HOUR);
+    await ticked('brief', 1);
+    const [artifact] = await published('brief');
+    await board.ended(artifact!.correlation_id);
+    await board.http.post('/api/v1/schedules/brief/pause').expect(200);
+    const cleaned = new CleanedBoard(board, clock);
+    await cleaned.cleanUpAfter(2);
+    await board.http.get(`/api/v1/artifacts/${artifact!.id}`).expect(404);
+
+    await restart(schedules);
+    const answer = await board.http
+      .post('/api/v1/schedules/brief/backfill')
+      .send({ from: '2026-11-20T10:00:00Z', to: '2026-11-21T00:00:00Z' })
+      .expect(200);
+    const times = (answer.body as { ticks: { scheduled_for: string }[] }).ticks;
+    expect(times).toMatchObject([{ scheduled_for: '2026-11-21T00:00:00.000Z' }]);
+    expect((await published('brief')).map(({ id }) => id)).not.toContain(artifact!.id);
+    const { body } = await board.http.get('/api/v1/schedules/brief/ticks').expect(200);
+    expect((body as { ticks: object[] }).ticks).toMatchObject([
+      { scheduled_for: '2026-11-21T00:00:00.000Z' },
+      { scheduled_for: '2026-11-20T12:00:00.000Z', state: 'published', artifact_id: artifact!.id },
+    ]);
+  });
+
+  it('publishes no tick again when it comes back to the file and the clock was set back', async () => {
+    const hourly = '  hourly: { every: 1h, publishes: { type: Due } }';
+    await start(hourly);
+    clock.advance(HOUR);
+    await ticked('hourly', 1);
+    await restart('  other: { every: 1h, publishes: { type: Due } }');
+    clock.advance(-HOUR);
+    await restart(hourly);
+    clock.advance(HOUR);
+    clock.advance(HOUR);
+    await ticked('hourly', 2);
+    expect(await timesOf('hourly')).toEqual(['11:00', '12:00']);
+    expect(await published('hourly')).toHaveLength(2);
+  });
+
+  it('decides more than 1,000 missed ticks', async () => {
+    const MISSED = 1_010;
+    const schedules = (['run_all', 'skip'] as const)
+      .map((missed) => `  ${missed}: { every: 1s, missed: ${missed}, publishes: { type: Brief } }`)
+      .join('\n');
+    await start(schedules);
+    clock.advance(1_000);
+    for (const name of ['run_all', 'skip']) await ticked(name, 1);
+    await board.close();
+    // The last minute of ticks is not missed.
+    clock.advance(MISSED * 1_000 + MINUTE);
+    await start(schedules);
+    for (const name of ['run_all', 'skip']) await ticked(name, MISSED + 61);
+    expect(await timesOf('run_all')).toHaveLength(MISSED + 61);
+    expect(await timesOf('skip', 'skipped')).toHaveLength(MISSED - 1);
   });
 });
