@@ -13,7 +13,7 @@ import { unfair } from './fair-model.js';
 import { LimitModel } from './limit-model.js';
 import { valueOptions } from './limit-options.js';
 import { outOfOrder } from './priority-model.js';
-import { type Agent, AGENTS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
+import { type Agent, AGENTS, KEYS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
 import type { Sent } from './sent.js';
 
 /** Processes on one database, one of which a client asks. */
@@ -44,7 +44,6 @@ export interface Answer {
 const STEPS = 16;
 /** Each with its weight. */
 const TENANTS: Record<string, number> = { t1: 1, t2: 1, t3: 2, t4: 0.5 };
-const KEYS = 3;
 const ALL_KEYS = Array.from({ length: KEYS }, (_, n) => n + 1);
 const TICK_MS = 100;
 /** Longer than the two seconds after which a process looks by itself, because the database may stand still for a while. */
@@ -209,9 +208,10 @@ export class FlowRound {
 
   private async disturb(sent: readonly string[]): Promise<void> {
     const { random } = this;
-    const limit = `/api/v1/limits/${this.pick(this.rules.limits).name}`;
+    const rule = this.pick(this.rules.limits);
+    const limit = `/api/v1/limits/${rule.name}`;
     const event = random.between(0, 19);
-    if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random)) });
+    if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random, rule.units)) });
     else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
     else if (event < 9) {
@@ -307,7 +307,7 @@ export class FlowRound {
     const { all, partsOf } = this.rules;
     const limited = this.worksFor((agent, { key }) =>
       // Some run one at a time.
-      ({ agent, limits: partsOf[agent], key, waitsForOthers: agent === 'fair' || agent === 'urgent' }),
+      ({ agent, limits: partsOf[agent], key, units: key, waitsForOthers: agent === 'fair' || agent === 'urgent' }),
     );
     const model = new LimitModel(all, limited, { longestMs: LONGEST_IDLE_MS, between: this.between });
     for (const entry of log) model.read(entry);

@@ -17,18 +17,26 @@ const TURN: Rule = { name: singletonName('single'), concurrency: 1, rate: null, 
 /** These are rules of agents, and no limits of the configuration. */
 const OF_AGENTS: readonly string[] = [BREAKER.name, TURN.name];
 
-export function valuesOf(random: Random): Values {
+/** Keys are numbers from 1 to this, which are also the units of their executions. */
+export const KEYS = 3;
+
+/** `units`: those of the rule. An execution that costs more than the burst would fail. */
+export function valuesOf(random: Random, units: string | undefined): Values {
   const kind = random.between(0, 2);
   return {
     concurrency: kind === 1 ? null : random.between(1, 3),
-    rate: kind === 0 ? null : { perSecond: random.between(50, 400), burst: random.between(1, 5) },
+    rate:
+      kind === 0
+        ? null
+        : { perSecond: random.between(50, 400), burst: random.between(units === undefined ? 1 : KEYS, 5) },
   };
 }
 
 function ruleOf(random: Random, name: string): Rule {
-  const values = valuesOf(random);
+  const units = random.between(0, 2) === 0 ? 'payload.key' : undefined;
+  const values = valuesOf(random, units);
   const hold = values.concurrency !== null && random.between(0, 2) === 0;
-  return { name, ...values, hold, isKeyed: random.between(0, 1) === 1 };
+  return { name, ...values, hold, isKeyed: random.between(0, 1) === 1, ...(values.rate && { units }) };
 }
 
 /** A random configuration. Its agents run a module `run.js` beside it. */
