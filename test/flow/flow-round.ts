@@ -8,12 +8,13 @@ import { eventually } from '../support/eventually.js';
 import type { Random } from '../support/random.js';
 import { wronglyCached } from './cache-model.js';
 import { type Keyed, wronglyCancelled } from './cancel-model.js';
+import { wronglySuperseded } from './debounce-model.js';
 import { LOG_EXECUTIONS, type Logged, readLog } from './execution-log.js';
 import { unfair } from './fair-model.js';
 import { LimitModel } from './limit-model.js';
 import { valueOptions } from './limit-options.js';
 import { outOfOrder } from './priority-model.js';
-import { type Agent, AGENTS, KEYS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
+import { type Agent, AGENTS, AT_MOST_MS, KEYS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
 import type { Sent } from './sent.js';
 
 /** Processes on one database, one of which a client asks. */
@@ -91,6 +92,7 @@ interface Execution {
   correlation: string;
   state: string;
   cancelled_by: string | null;
+  superseded_by: string | null;
   cached_from: string | null;
   ended_at: number | string;
 }
@@ -325,7 +327,10 @@ export class FlowRound {
     return [
       ...model.breaches,
       ...model.left.map((id) => `${id} has not ended`),
-      ...[...this.works.keys()].filter((id) => !executed.has(id)).map((id) => `${id} was lost`),
+      ...[...this.works]
+        // An artifact that leaves its window has no execution.
+        .filter(([id, { agent }]) => !executed.has(id) && !(agent === 'last' && this.cancelled.has(id)))
+        .map(([id]) => `${id} was lost`),
       ...unfair(log, fair),
       ...outOfOrder(log, ranked),
       ...ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(key))),
@@ -336,16 +341,16 @@ export class FlowRound {
     const { rows } = this.processes.database;
     const executions = (
       await rows<Execution>(
-        'select id, correlation_id as correlation, state, cancelled_by, cached_from, ended_at from executions',
+        'select id, correlation_id as correlation, state, cancelled_by, superseded_by, cached_from, ended_at from executions',
       )
     ).map((execution) => ({ ...execution, ...this.works.get(execution.correlation)! }));
-    const recalls = await rows<{ id: string; correlation: string }>(
-      `select id, correlation_id as correlation from artifacts where type = 'Recall'`,
+    const artifacts = await rows<{ id: string; correlation: string }>(
+      `select id, correlation_id as correlation from artifacts where type in ('Recall', 'For_last')`,
     );
     const translations = await rows<{ correlation: string; by: string }>(
       `select correlation_id as correlation, ${jsonField('payload', 'by')} as by from artifacts where type = 'Translation'`,
     );
-    const recallOf = new Map(recalls.map(({ id, correlation }) => [id, correlation]));
+    const correlationOf = new Map(artifacts.map(({ id, correlation }) => [id, correlation]));
     const answers = Map.groupBy(translations, ({ correlation }) => correlation);
     const invocations = Map.groupBy(readFileSync(this.invocations, 'utf8').split('\n'), (correlation) => correlation);
     const leases = Map.groupBy(
@@ -355,7 +360,14 @@ export class FlowRound {
     const cancellable = executions
       .filter(({ agent }) => agent === 'carrier')
       .map(({ correlation, state, cancelled_by: by, ended_at: endedAt }) => {
-        return { correlation, state, cancelledBy: by && recallOf.get(by)!, endedAt: Number(endedAt) };
+        return { correlation, state, cancelledBy: by && correlationOf.get(by)!, endedAt: Number(endedAt) };
+      });
+    const queuedAt = new Map(log.toReversed().map(({ correlation_id: id, at }) => [id, Number(at)]));
+    const debounced = executions
+      .filter(({ agent }) => agent === 'last')
+      .map(({ correlation, state, superseded_by: by }) => {
+        const supersededBy = by && correlationOf.get(by)!;
+        return { correlation, state, supersededBy, queuedAt: queuedAt.get(correlation)! };
       });
     const cached = executions
       .filter(({ agent }) => agent === 'translator')
@@ -365,13 +377,10 @@ export class FlowRound {
         starts: new Set(leases.get(correlation)?.map(({ lease_token: lease }) => lease)).size,
         invocations: invocations.get(correlation)?.length ?? 0,
       }));
+    const keyed = this.worksFor((_, { key }, sent) => ({ key, sent }));
     return [
-      ...wronglyCancelled(
-        cancellable,
-        this.worksFor((_, { key }, sent) => ({ key, sent })),
-        this.recalls,
-        this.between,
-      ),
+      ...wronglyCancelled(cancellable, keyed, this.recalls, this.between),
+      ...wronglySuperseded(debounced, keyed, { longestMs: AT_MOST_MS + LONGEST_IDLE_MS, between: this.between }),
       ...wronglyCached(
         cached,
         this.worksFor((_, { key }) => key),

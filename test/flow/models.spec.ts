@@ -1,6 +1,7 @@
 // The models find errors that are planted into a log.
 import { type CachedExecution, wronglyCached } from './cache-model.js';
 import { type CancelledExecution, wronglyCancelled } from './cancel-model.js';
+import { type DebouncedExecution, wronglySuperseded } from './debounce-model.js';
 import type { Logged } from './execution-log.js';
 import { unfair } from './fair-model.js';
 import { type LimitedWork, LimitModel, type Rule } from './limit-model.js';
@@ -213,6 +214,34 @@ describe('the model of cancel_on', () => {
     ['one that another key has cancelled', { cancelledBy: 'other' }, /which has another key$/],
     ['one that an artifact has left', { cancelledBy: 'second' }, /and not by one before it$/],
     ['one that runs on', { state: 'completed', endedAt: 9_000 }, /although its key was called off$/],
+  ])('finds %s', (_, found, breach) => {
+    expect(breachesOfOne(found)).toEqual([expect.stringMatching(breach)]);
+  });
+});
+
+describe('the model of debounce', () => {
+  const works = new Map([
+    ['x', { key: 1, sent: sent(100) }],
+    ['before', { key: 1, sent: sent(50) }],
+    ['other', { key: 2, sent: sent(150) }],
+    ['after', { key: 1, sent: sent(200) }],
+  ]);
+  const breachesOfOne = (found: Partial<DebouncedExecution>): string[] =>
+    wronglySuperseded([{ correlation: 'x', state: 'cancelled', supersededBy: null, queuedAt: 300, ...found }], works, {
+      longestMs: 1_000,
+      between: (from, to) => to - from,
+    });
+
+  it('allows what debounce allows', () => {
+    expect(breachesOfOne({ supersededBy: 'after' })).toEqual([]);
+    expect(breachesOfOne({ state: 'completed' })).toEqual([]);
+  });
+
+  it.each<[string, Partial<DebouncedExecution>, RegExp]>([
+    ['one that an earlier artifact has superseded', { supersededBy: 'before' }, /and came before it$/],
+    ['one that another key has superseded', { supersededBy: 'other' }, /which has another key$/],
+    ['one that runs on', { state: 'completed', supersededBy: 'after' }, /although after took its place$/],
+    ['one that waits for too long', { state: 'completed', queuedAt: 9_000 }, /and queued at 9000$/],
   ])('finds %s', (_, found, breach) => {
     expect(breachesOfOne(found)).toEqual([expect.stringMatching(breach)]);
   });

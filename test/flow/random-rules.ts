@@ -5,7 +5,7 @@ import { limitOptions } from './limit-options.js';
 
 /** Agents with limits alone, and one each with a rule beside them. */
 export const LIMITED = ['a', 'b', 'c'] as const;
-export const AGENTS = [...LIMITED, 'fair', 'sender', 'carrier', 'translator', 'urgent', 'single'] as const;
+export const AGENTS = [...LIMITED, 'fair', 'sender', 'carrier', 'translator', 'urgent', 'single', 'last'] as const;
 export type Agent = (typeof AGENTS)[number];
 
 /** The breaker of `sender`. */
@@ -13,6 +13,10 @@ const BREAKER: Rule = { name: breakerName('sender'), concurrency: null, rate: nu
 
 /** The turns of `single`: an execution keeps its turn from its first start until it ends. */
 const TURN: Rule = { name: singletonName('single'), concurrency: 1, rate: null, hold: true, isKeyed: true };
+
+/** The longest time for which an artifact for `last` waits. */
+export const AT_MOST_MS = 400;
+const DEBOUNCE = { key: 'payload.key', wait: '100ms', at_most: `${AT_MOST_MS}ms` };
 
 /** These are rules of agents, and no limits of the configuration. */
 const OF_AGENTS: readonly string[] = [BREAKER.name, TURN.name];
@@ -70,6 +74,7 @@ export class RandomRules {
       translator: few(),
       urgent: [],
       single: [...few(), TURN.name],
+      last: few(),
     };
     this.cachesPayloads = random.between(0, 1) === 0;
     this.config = this.write();
@@ -89,6 +94,7 @@ export class RandomRules {
       carrier: { cancel_on: { types: ['Recall'], key: 'payload.key' }, retry },
       translator: { cache, publishes: [{ type: 'Translation' }], retry },
       urgent: { consumes: [{ types: ['For_urgent'], priority: 'payload.urgency' }], concurrency: 1 },
+      last: { consumes: [{ types: ['For_last'], debounce: DEBOUNCE }], retry },
       single: { singleton: { key: 'payload.key', on_conflict: 'queue' }, retry },
     } as Record<Agent, object>;
     const agents = AGENTS.map((name) => {
