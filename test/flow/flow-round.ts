@@ -13,6 +13,7 @@ import { LOG_EXECUTIONS, type Logged, readLog } from './execution-log.js';
 import { unfair } from './fair-model.js';
 import { LimitModel } from './limit-model.js';
 import { valueOptions } from './limit-options.js';
+import { type Pause, startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
 import { type Agent, AGENTS, AT_MOST_MS, KEYS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
 import type { Sent } from './sent.js';
@@ -51,6 +52,7 @@ const TICK_MS = 100;
 const LONGEST_IDLE_MS = 5_000;
 const LONGEST_OUTAGE_MS = 1_500;
 const WORK_IN_OUTAGE = 6;
+const WORK_IN_PAUSE = 4;
 /** So that several wait for the first. */
 const LEAST_URGENT_MS = 20;
 
@@ -110,7 +112,8 @@ export class FlowRound {
   private readonly recalls = new Map<string, Keyed>();
   /** Clients have cancelled these. */
   private readonly cancelled = new Set<string>();
-  private paused: Agent | null = null;
+  private readonly pauses: Pause[] = [];
+  private paused: { agent: Agent; from: number } | null = null;
   /** These must take an earlier answer. */
   private readonly known = new Set<string>();
   /** The key → until when attempts for what is published now fail (epoch ms). */
@@ -222,18 +225,21 @@ export class FlowRound {
       await this.send('post', `/api/v1/correlations/${sent[0]}/cancel`, { allowed: [200, 404, 409] });
     } else if (event < 12) await this.recall(random.between(1, KEYS));
     else if (event < 15) await this.breakDown(`${sent[0]}-down`);
-    else if (event < 19) await this.pause(this.pick(AGENTS));
+    else if (event < 19) await this.pause(this.pick(AGENTS), `${sent[0]}-paused`);
   }
 
   /** Nothing of this agent starts until another one is paused. */
-  private async pause(agent: Agent): Promise<void> {
+  private async pause(agent: Agent, name: string): Promise<void> {
     await this.resume();
     await this.send('post', `/api/v1/agents/${agent}/pause`);
-    this.paused = agent;
+    this.paused = { agent, from: Date.now() };
+    for (let n = 0; n < WORK_IN_PAUSE; n += 1) await this.publish(`${name}-${n}`, agent);
   }
 
   private async resume(): Promise<void> {
-    if (this.paused !== null) await this.send('post', `/api/v1/agents/${this.paused}/resume`);
+    if (this.paused === null) return;
+    this.pauses.push({ ...this.paused, until: Date.now() });
+    await this.send('post', `/api/v1/agents/${this.paused.agent}/resume`);
     this.paused = null;
   }
 
@@ -331,6 +337,7 @@ export class FlowRound {
         // An artifact that leaves its window has no execution.
         .filter(([id, { agent }]) => !executed.has(id) && !(agent === 'last' && this.cancelled.has(id)))
         .map(([id]) => `${id} was lost`),
+      ...startedInPauses(log, this.works, this.pauses),
       ...unfair(log, fair),
       ...outOfOrder(log, ranked),
       ...ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(key))),

@@ -5,6 +5,7 @@ import { type DebouncedExecution, wronglySuperseded } from './debounce-model.js'
 import type { Logged } from './execution-log.js';
 import { unfair } from './fair-model.js';
 import { type LimitedWork, LimitModel, type Rule } from './limit-model.js';
+import { startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
 import type { Sent } from './sent.js';
 
@@ -122,12 +123,6 @@ describe('the model of limits', () => {
       /^p2 might have started at 100/,
     ],
     [
-      'a start while its agent is paused',
-      [pauses(0, 1), moves(1_000, 's1', 'running')],
-      1_000,
-      /^s1 starts at 1000 although stopped is paused since 0$/,
-    ],
-    [
       'an execution that waits although its agent was resumed',
       [pauses(0, 1), moves(0, 's1', 'pending'), pauses(5_000, 0)],
       5_001 + LONGEST_MS,
@@ -186,6 +181,22 @@ it('the model of priorities finds a start before one that is next', () => {
   expect(outOfOrder(runs(['low', 'high', 'younger', 'older']), works)).toEqual([
     expect.stringMatching(/^younger starts before older/),
   ]);
+});
+
+it('the model of pauses finds a start in a pause', () => {
+  const works = new Map([
+    ['early', { agent: 'stopped', sent: sent(0) }],
+    ['late', { agent: 'stopped', sent: sent(150) }],
+    ['other', { agent: 'free', sent: sent(150) }],
+  ]);
+  const found = (at: number): string[] =>
+    startedInPauses(
+      [...works.keys()].map((name) => moves(at, name, 'running')),
+      works,
+      [{ agent: 'stopped', from: 100, until: 300 }],
+    );
+  expect(found(200)).toEqual([expect.stringMatching(/^late starts at 200 although stopped is paused until 300$/)]);
+  expect(found(300)).toEqual([]);
 });
 
 describe('the model of cancel_on', () => {
