@@ -1,6 +1,6 @@
-// Random limits, beside fair keys, breakers, cache, cancel_on, priorities and singleton, while values of limits change, agents
-// are paused, executions fail and are cancelled, leases are lost and processes stop. Uses the whole app over HTTP: one process
-// on SQLite, three on Postgres.
+// Random limits, beside fair keys, breakers, cache, cancel_on, debounce, priorities and singleton, while values of limits
+// change, agents are paused, executions fail and are cancelled, leases are lost and processes stop. Uses the whole app over
+// HTTP: one process on SQLite, three on Postgres.
 import { type Answer, FlowRound, type Method, type Processes, type RequestParts } from '../flow/flow-round.js';
 import type { TestDatabase } from '../support/database.js';
 import { printedSeed, Random } from '../support/random.js';

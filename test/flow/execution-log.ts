@@ -4,7 +4,7 @@ import type { Rows } from '../support/database.js';
  * A change of an execution, of the values of a limit, of a breaker or of a pause, as the database noted it in the transaction
  * itself. A transaction that frees a share commits before another one counts it as free, and both hold a lock on the limit
  * while they start executions or change its values. So the entries are in the order in which they count. Only an execution
- * that starts while a breaker opens or its agent is paused may come after it.
+ * that starts while a breaker opens may come after it.
  */
 export interface Logged {
   seq: number;

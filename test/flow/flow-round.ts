@@ -8,12 +8,14 @@ import { eventually } from '../support/eventually.js';
 import type { Random } from '../support/random.js';
 import { wronglyCached } from './cache-model.js';
 import { type Keyed, wronglyCancelled } from './cancel-model.js';
+import { wronglySuperseded } from './debounce-model.js';
 import { LOG_EXECUTIONS, type Logged, readLog } from './execution-log.js';
 import { unfair } from './fair-model.js';
 import { LimitModel } from './limit-model.js';
 import { valueOptions } from './limit-options.js';
+import { type Pause, startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
-import { type Agent, AGENTS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
+import { type Agent, AGENTS, AT_MOST_MS, KEYS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
 import type { Sent } from './sent.js';
 
 /** Processes on one database, one of which a client asks. */
@@ -44,13 +46,13 @@ export interface Answer {
 const STEPS = 16;
 /** Each with its weight. */
 const TENANTS: Record<string, number> = { t1: 1, t2: 1, t3: 2, t4: 0.5 };
-const KEYS = 3;
 const ALL_KEYS = Array.from({ length: KEYS }, (_, n) => n + 1);
 const TICK_MS = 100;
 /** Processes look by themselves every 1.5 s. */
 const LONGEST_IDLE_MS = 2_000;
 const LONGEST_OUTAGE_MS = 1_500;
 const WORK_IN_OUTAGE = 6;
+const WORK_IN_PAUSE = 4;
 /** So that several wait for the first. */
 const LEAST_URGENT_MS = 20;
 
@@ -92,6 +94,7 @@ interface Execution {
   correlation: string;
   state: string;
   cancelled_by: string | null;
+  superseded_by: string | null;
   cached_from: string | null;
   ended_at: number | string;
 }
@@ -109,7 +112,8 @@ export class FlowRound {
   private readonly recalls = new Map<string, Keyed>();
   /** Clients have cancelled these. */
   private readonly cancelled = new Set<string>();
-  private paused: Agent | null = null;
+  private readonly pauses: Pause[] = [];
+  private paused: { agent: Agent; from: number } | null = null;
   /** These must take an earlier answer. */
   private readonly known = new Set<string>();
   /** The key → until when attempts for what is published now fail (epoch ms). */
@@ -209,9 +213,10 @@ export class FlowRound {
 
   private async disturb(sent: readonly string[]): Promise<void> {
     const { random } = this;
-    const limit = `/api/v1/limits/${this.pick(this.rules.limits).name}`;
+    const rule = this.pick(this.rules.limits);
+    const limit = `/api/v1/limits/${rule.name}`;
     const event = random.between(0, 19);
-    if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random)) });
+    if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random, rule.units)) });
     else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
     else if (event < 9) {
@@ -220,18 +225,21 @@ export class FlowRound {
       await this.send('post', `/api/v1/correlations/${sent[0]}/cancel`, { allowed: [200, 404, 409] });
     } else if (event < 12) await this.recall(random.between(1, KEYS));
     else if (event < 15) await this.breakDown(`${sent[0]}-down`);
-    else if (event < 19) await this.pause(this.pick(AGENTS));
+    else if (event < 19) await this.pause(this.pick(AGENTS), `${sent[0]}-paused`);
   }
 
   /** Nothing of this agent starts until another one is paused. */
-  private async pause(agent: Agent): Promise<void> {
+  private async pause(agent: Agent, name: string): Promise<void> {
     await this.resume();
     await this.send('post', `/api/v1/agents/${agent}/pause`);
-    this.paused = agent;
+    this.paused = { agent, from: Date.now() };
+    for (let n = 0; n < WORK_IN_PAUSE; n += 1) await this.publish(`${name}-${n}`, agent);
   }
 
   private async resume(): Promise<void> {
-    if (this.paused !== null) await this.send('post', `/api/v1/agents/${this.paused}/resume`);
+    if (this.paused === null) return;
+    this.pauses.push({ ...this.paused, until: Date.now() });
+    await this.send('post', `/api/v1/agents/${this.paused.agent}/resume`);
     this.paused = null;
   }
 
@@ -307,7 +315,7 @@ export class FlowRound {
     const { all, partsOf } = this.rules;
     const limited = this.worksFor((agent, { key }) =>
       // Some run one at a time.
-      ({ agent, limits: partsOf[agent], key, waitsForOthers: agent === 'fair' || agent === 'urgent' }),
+      ({ agent, limits: partsOf[agent], key, units: key, waitsForOthers: agent === 'fair' || agent === 'urgent' }),
     );
     const model = new LimitModel(all, limited, { longestMs: LONGEST_IDLE_MS, between: this.between });
     for (const entry of log) model.read(entry);
@@ -325,7 +333,11 @@ export class FlowRound {
     return [
       ...model.breaches,
       ...model.left.map((id) => `${id} has not ended`),
-      ...[...this.works.keys()].filter((id) => !executed.has(id)).map((id) => `${id} was lost`),
+      ...[...this.works]
+        // An artifact that leaves its window has no execution.
+        .filter(([id, { agent }]) => !executed.has(id) && !(agent === 'last' && this.cancelled.has(id)))
+        .map(([id]) => `${id} was lost`),
+      ...startedInPauses(log, this.works, this.pauses),
       ...unfair(log, fair),
       ...outOfOrder(log, ranked),
       ...ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(key))),
@@ -336,16 +348,16 @@ export class FlowRound {
     const { rows } = this.processes.database;
     const executions = (
       await rows<Execution>(
-        'select id, correlation_id as correlation, state, cancelled_by, cached_from, ended_at from executions',
+        'select id, correlation_id as correlation, state, cancelled_by, superseded_by, cached_from, ended_at from executions',
       )
     ).map((execution) => ({ ...execution, ...this.works.get(execution.correlation)! }));
-    const recalls = await rows<{ id: string; correlation: string }>(
-      `select id, correlation_id as correlation from artifacts where type = 'Recall'`,
+    const artifacts = await rows<{ id: string; correlation: string }>(
+      `select id, correlation_id as correlation from artifacts where type in ('Recall', 'For_last')`,
     );
     const translations = await rows<{ correlation: string; by: string }>(
       `select correlation_id as correlation, ${jsonField('payload', 'by')} as by from artifacts where type = 'Translation'`,
     );
-    const recallOf = new Map(recalls.map(({ id, correlation }) => [id, correlation]));
+    const correlationOf = new Map(artifacts.map(({ id, correlation }) => [id, correlation]));
     const answers = Map.groupBy(translations, ({ correlation }) => correlation);
     const invocations = Map.groupBy(readFileSync(this.invocations, 'utf8').split('\n'), (correlation) => correlation);
     const leases = Map.groupBy(
@@ -355,7 +367,14 @@ export class FlowRound {
     const cancellable = executions
       .filter(({ agent }) => agent === 'carrier')
       .map(({ correlation, state, cancelled_by: by, ended_at: endedAt }) => {
-        return { correlation, state, cancelledBy: by && recallOf.get(by)!, endedAt: Number(endedAt) };
+        return { correlation, state, cancelledBy: by && correlationOf.get(by)!, endedAt: Number(endedAt) };
+      });
+    const queuedAt = new Map(log.toReversed().map(({ correlation_id: id, at }) => [id, Number(at)]));
+    const debounced = executions
+      .filter(({ agent }) => agent === 'last')
+      .map(({ correlation, state, superseded_by: by }) => {
+        const supersededBy = by && correlationOf.get(by)!;
+        return { correlation, state, supersededBy, queuedAt: queuedAt.get(correlation)! };
       });
     const cached = executions
       .filter(({ agent }) => agent === 'translator')
@@ -365,13 +384,10 @@ export class FlowRound {
         starts: new Set(leases.get(correlation)?.map(({ lease_token: lease }) => lease)).size,
         invocations: invocations.get(correlation)?.length ?? 0,
       }));
+    const keyed = this.worksFor((_, { key }, sent) => ({ key, sent }));
     return [
-      ...wronglyCancelled(
-        cancellable,
-        this.worksFor((_, { key }, sent) => ({ key, sent })),
-        this.recalls,
-        this.between,
-      ),
+      ...wronglyCancelled(cancellable, keyed, this.recalls, this.between),
+      ...wronglySuperseded(debounced, keyed, { longestMs: AT_MOST_MS + LONGEST_IDLE_MS, between: this.between }),
       ...wronglyCached(
         cached,
         this.worksFor((_, { key }) => key),

@@ -61,10 +61,10 @@ interface Open {
  */
 const SET_BACK_MS = 500;
 
-/** A claim may have read just before that a breaker is closed, or that an agent is not paused. */
+/** A claim may have read that a breaker is closed just before it opened. */
 const LONGEST_CLAIM_MS = 500;
 
-/** Reads the log of a database from its beginning, and finds what limits, breakers and pauses should have refused or let start. */
+/** Reads the log of a database from its beginning, and finds what limits and breakers should have refused or let start. */
 export class LimitModel {
   readonly breaches: string[] = [];
   private readonly values: Map<string, Values>;
@@ -75,8 +75,8 @@ export class LimitModel {
   private readonly starts = new Map<string, { at: number; units: number }[]>();
   /** The breaker and key → since when it is not closed. */
   private readonly open = new Map<string, Open>();
-  /** The agent → since when it is paused. */
-  private readonly pauses = new Map<string, number>();
+  /** The agents that are paused. */
+  private readonly paused = new Set<string>();
 
   constructor(
     private readonly rules: ReadonlyMap<string, Rule>,
@@ -122,9 +122,9 @@ export class LimitModel {
     else this.open.set(breaker, { since: at, until });
   }
 
-  private pause(agent: string, { at, is_paused: isPaused }: Logged): void {
-    if (isPaused) this.pauses.set(agent, at);
-    else this.pauses.delete(agent);
+  private pause(agent: string, { is_paused: isPaused }: Logged): void {
+    if (isPaused) this.paused.add(agent);
+    else this.paused.delete(agent);
   }
 
   private move(entry: Logged): void {
@@ -136,10 +136,8 @@ export class LimitModel {
     execution.state =
       state === 'running' ? state : state !== 'pending' ? 'ended' : entry.retry_at === null ? 'ready' : 'delayed';
     execution.lease = lease;
-    if (isStart) {
-      this.startUnpaused(execution, entry.at);
-      for (const group of execution.groups) this.start(execution, group, entry);
-    } else if (state !== 'running')
+    if (isStart) for (const group of execution.groups) this.start(execution, group, entry);
+    else if (state !== 'running')
       for (const group of execution.groups)
         if (execution.state === 'ended' || !this.rules.get(nameOf(group))!.hold)
           this.used.get(group)?.delete(execution.id);
@@ -174,12 +172,6 @@ export class LimitModel {
       if (other.work === work || other.groups.includes(group)) other.idleSince = null;
   }
 
-  private startUnpaused({ id, work }: Known, at: number): void {
-    const since = work.agent === undefined ? undefined : this.pauses.get(work.agent);
-    if (since !== undefined && this.idle.between(since, at) > LONGEST_CLAIM_MS)
-      this.breaches.push(`${id} starts at ${at} although ${work.agent} is paused since ${since}`);
-  }
-
   /** Nothing starts while a breaker is open, and one attempt at a time until one that has started since has ended. */
   private startThrough({ id, startedAt }: Known, breaker: string): void {
     const open = this.open.get(breaker);
@@ -207,7 +199,7 @@ export class LimitModel {
     return (
       state === 'ready' &&
       !work.waitsForOthers &&
-      !(work.agent !== undefined && this.pauses.has(work.agent)) &&
+      !(work.agent !== undefined && this.paused.has(work.agent)) &&
       groups.every((group) => {
         const { concurrency } = this.values.get(nameOf(group))!;
         const using = this.used.get(group);

@@ -1,9 +1,11 @@
 // The models find errors that are planted into a log.
 import { type CachedExecution, wronglyCached } from './cache-model.js';
 import { type CancelledExecution, wronglyCancelled } from './cancel-model.js';
+import { type DebouncedExecution, wronglySuperseded } from './debounce-model.js';
 import type { Logged } from './execution-log.js';
 import { unfair } from './fair-model.js';
 import { type LimitedWork, LimitModel, type Rule } from './limit-model.js';
+import { startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
 import type { Sent } from './sent.js';
 
@@ -121,12 +123,6 @@ describe('the model of limits', () => {
       /^p2 might have started at 100/,
     ],
     [
-      'a start while its agent is paused',
-      [pauses(0, 1), moves(1_000, 's1', 'running')],
-      1_000,
-      /^s1 starts at 1000 although stopped is paused since 0$/,
-    ],
-    [
       'an execution that waits although its agent was resumed',
       [pauses(0, 1), moves(0, 's1', 'pending'), pauses(5_000, 0)],
       5_001 + LONGEST_MS,
@@ -187,6 +183,22 @@ it('the model of priorities finds a start before one that is next', () => {
   ]);
 });
 
+it('the model of pauses finds a start in a pause', () => {
+  const works = new Map([
+    ['early', { agent: 'stopped', sent: sent(0) }],
+    ['late', { agent: 'stopped', sent: sent(150) }],
+    ['other', { agent: 'free', sent: sent(150) }],
+  ]);
+  const found = (at: number): string[] =>
+    startedInPauses(
+      [...works.keys()].map((name) => moves(at, name, 'running')),
+      works,
+      [{ agent: 'stopped', from: 100, until: 300 }],
+    );
+  expect(found(200)).toEqual([expect.stringMatching(/^late starts at 200 although stopped is paused until 300$/)]);
+  expect(found(300)).toEqual([]);
+});
+
 describe('the model of cancel_on', () => {
   const works = new Map([['x', { key: 1, sent: sent(100) }]]);
   const recalls = new Map([
@@ -213,6 +225,34 @@ describe('the model of cancel_on', () => {
     ['one that another key has cancelled', { cancelledBy: 'other' }, /which has another key$/],
     ['one that an artifact has left', { cancelledBy: 'second' }, /and not by one before it$/],
     ['one that runs on', { state: 'completed', endedAt: 9_000 }, /although its key was called off$/],
+  ])('finds %s', (_, found, breach) => {
+    expect(breachesOfOne(found)).toEqual([expect.stringMatching(breach)]);
+  });
+});
+
+describe('the model of debounce', () => {
+  const works = new Map([
+    ['x', { key: 1, sent: sent(100) }],
+    ['before', { key: 1, sent: sent(50) }],
+    ['other', { key: 2, sent: sent(150) }],
+    ['after', { key: 1, sent: sent(200) }],
+  ]);
+  const breachesOfOne = (found: Partial<DebouncedExecution>): string[] =>
+    wronglySuperseded([{ correlation: 'x', state: 'cancelled', supersededBy: null, queuedAt: 300, ...found }], works, {
+      longestMs: 1_000,
+      between: (from, to) => to - from,
+    });
+
+  it('allows what debounce allows', () => {
+    expect(breachesOfOne({ supersededBy: 'after' })).toEqual([]);
+    expect(breachesOfOne({ state: 'completed' })).toEqual([]);
+  });
+
+  it.each<[string, Partial<DebouncedExecution>, RegExp]>([
+    ['one that an earlier artifact has superseded', { supersededBy: 'before' }, /and came before it$/],
+    ['one that another key has superseded', { supersededBy: 'other' }, /which has another key$/],
+    ['one that runs on', { state: 'completed', supersededBy: 'after' }, /although after took its place$/],
+    ['one that waits for too long', { state: 'completed', queuedAt: 9_000 }, /and queued at 9000$/],
   ])('finds %s', (_, found, breach) => {
     expect(breachesOfOne(found)).toEqual([expect.stringMatching(breach)]);
   });

@@ -5,7 +5,7 @@ import { limitOptions } from './limit-options.js';
 
 /** Agents with limits alone, and one each with a rule beside them. */
 export const LIMITED = ['a', 'b', 'c'] as const;
-export const AGENTS = [...LIMITED, 'fair', 'sender', 'carrier', 'translator', 'urgent', 'single'] as const;
+export const AGENTS = [...LIMITED, 'fair', 'sender', 'carrier', 'translator', 'urgent', 'single', 'last'] as const;
 export type Agent = (typeof AGENTS)[number];
 
 /** The breaker of `sender`. */
@@ -14,21 +14,33 @@ const BREAKER: Rule = { name: breakerName('sender'), concurrency: null, rate: nu
 /** The turns of `single`: an execution keeps its turn from its first start until it ends. */
 const TURN: Rule = { name: singletonName('single'), concurrency: 1, rate: null, hold: true, isKeyed: true };
 
+/** The longest time for which an artifact for `last` waits. */
+export const AT_MOST_MS = 400;
+const DEBOUNCE = { key: 'payload.key', wait: '100ms', at_most: `${AT_MOST_MS}ms` };
+
 /** These are rules of agents, and no limits of the configuration. */
 const OF_AGENTS: readonly string[] = [BREAKER.name, TURN.name];
 
-export function valuesOf(random: Random): Values {
+/** Keys are numbers from 1 to this, which are also the units of their executions. */
+export const KEYS = 3;
+
+/** `units`: those of the rule. An execution that costs more than the burst would fail. */
+export function valuesOf(random: Random, units: string | undefined): Values {
   const kind = random.between(0, 2);
   return {
     concurrency: kind === 1 ? null : random.between(1, 3),
-    rate: kind === 0 ? null : { perSecond: random.between(50, 400), burst: random.between(1, 5) },
+    rate:
+      kind === 0
+        ? null
+        : { perSecond: random.between(50, 400), burst: random.between(units === undefined ? 1 : KEYS, 5) },
   };
 }
 
 function ruleOf(random: Random, name: string): Rule {
-  const values = valuesOf(random);
+  const units = random.between(0, 2) === 0 ? 'payload.key' : undefined;
+  const values = valuesOf(random, units);
   const hold = values.concurrency !== null && random.between(0, 2) === 0;
-  return { name, ...values, hold, isKeyed: random.between(0, 1) === 1 };
+  return { name, ...values, hold, isKeyed: random.between(0, 1) === 1, ...(values.rate && { units }) };
 }
 
 /** A random configuration. Its agents run a module `run.js` beside it. */
@@ -62,6 +74,7 @@ export class RandomRules {
       translator: few(),
       urgent: [],
       single: [...few(), TURN.name],
+      last: few(),
     };
     this.cachesPayloads = random.between(0, 1) === 0;
     this.config = this.write();
@@ -81,6 +94,7 @@ export class RandomRules {
       carrier: { cancel_on: { types: ['Recall'], key: 'payload.key' }, retry },
       translator: { cache, publishes: [{ type: 'Translation' }], retry },
       urgent: { consumes: [{ types: ['For_urgent'], priority: 'payload.urgency' }], concurrency: 1 },
+      last: { consumes: [{ types: ['For_last'], debounce: DEBOUNCE }], retry },
       single: { singleton: { key: 'payload.key', on_conflict: 'queue' }, retry },
     } as Record<Agent, object>;
     const agents = AGENTS.map((name) => {
