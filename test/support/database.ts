@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -36,6 +36,7 @@ export const jsonField = (column: string, field: string): string =>
 
 async function sqliteOf(folder: string): Promise<TestDatabase> {
   const path = join(folder, 'starling.db');
+  mkdirSync(folder, { recursive: true });
   // The same mode as the service gives to its files.
   if (!existsSync(path)) writeFileSync(path, await migratedFile(), { mode: 0o600 });
   return sqliteIn(path);
