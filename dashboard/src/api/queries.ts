@@ -83,6 +83,8 @@ export interface PagesOptions<P extends GetPath, Row> {
   next: (page: Answer<P>, pages: Answer<P>[]) => Partial<GetQuery<P>> | undefined;
   /** Whether a refresh leaves out this page, because it is known not to have changed. */
   isKept?: (page: Answer<P>) => boolean;
+  /** Also reads the list again after this time, for what changes without an event. */
+  pollMs?: number;
 }
 
 /** The rows of a list as far as they are read. */
@@ -127,7 +129,11 @@ export const prefetchPages = <P extends GetPath, Row>(
   options: PagesOptions<P, Row>,
 ): Promise<void> => queryClient.prefetchInfiniteQuery(pagesQuery(path, params, options));
 
-const pagesQuery = <P extends GetPath, Row>(path: P, params: GetParams<P>, { next, isKept }: PagesOptions<P, Row>) =>
+const pagesQuery = <P extends GetPath, Row>(
+  path: P,
+  params: GetParams<P>,
+  { next, isKept, pollMs }: PagesOptions<P, Row>,
+) =>
   infiniteQueryOptions({
     queryKey: [path, params, 'pages'] as QueryKey,
     queryFn: ({ pageParam, signal, client, queryKey }) => {
@@ -140,6 +146,7 @@ const pagesQuery = <P extends GetPath, Row>(path: P, params: GetParams<P>, { nex
     },
     initialPageParam: {} as object,
     getNextPageParam: (page: Answer<P>, pages: Answer<P>[]) => next(page, pages),
+    refetchInterval: pollMs,
   });
 
 /** Reads a list page by page, as far as it is scrolled. */

@@ -51,7 +51,12 @@ export default function Agents(): ReactNode {
   const pages = usePages(
     PATH,
     {},
-    { rows: ({ agents }) => inOrder(agents.filter(isShown), sorting.value, done), next: () => undefined },
+    {
+      rows: ({ agents }) => inOrder(agents.filter(isShown), sorting.value, done),
+      next: () => undefined,
+      // The service may answer with the number of waiting executions before the last event.
+      pollMs: EVERY_MS,
+    },
   );
   useLiveRefresh(() => void pages.refresh(), changesCounts, REFRESH_MS);
   useLiveEvents((_events, resync) => resync && void pages.refresh());
@@ -90,9 +95,8 @@ function aboutText(agents: readonly Agent[]): string {
   return `${countText(agents.length, 'agent')}${paused > 0 ? `, ${numberText(paused)} paused` : ''}`;
 }
 
-/** The events that change how many executions wait. */
-const changesCounts = ({ event_type }: LiveEvent): boolean =>
-  event_type.startsWith('execution_') && event_type !== 'execution_output';
+/** The events that change how many executions wait. A published artifact creates those of its consumers. */
+const changesCounts = ({ event_type }: LiveEvent): boolean => event_type !== 'execution_output';
 
 function AgentFilterBar({ filters: { value, set, clear, isAny } }: { filters: AgentFilters }): ReactNode {
   return (

@@ -88,6 +88,28 @@ describeDashboard('the view Agents', { config: CONFIG }, (dashboard) => {
     await row.getByText('idle').waitFor();
   });
 
+  it('shows a count that the service has only after the last event', async () => {
+    const { app } = dashboard;
+    const { page } = await dashboard.open();
+    await app.http.post('/api/v1/agents/echo/pause').expect(200);
+    const early = (await app.http.get('/api/v1/agents').expect(200)).body as { agents: { waiting: number }[] };
+    let asked = 0;
+    await page.route('**/api/v1/agents', async (route) => {
+      asked += 1;
+      await route.fulfill({ json: early });
+    });
+    await page.goto(`${app.url}/dashboard/agents`);
+    await page.getByText('Live', { exact: true }).waitFor();
+    const askedBefore = asked;
+    await app.http.post('/api/v1/artifacts').send({ type: 'Order', payload: {} }).expect(200);
+    await eventually('the view has asked after the event', () => asked > askedBefore);
+    await page.unroute('**/api/v1/agents');
+    const row = page.getByRole('row').filter({ has: page.getByRole('button', { name: 'Resume echo' }) });
+    await (await cellOf(page, row, 'Waiting')).filter({ hasText: /^1$/ }).waitFor();
+    await app.http.post('/api/v1/agents/echo/resume').expect(200);
+    await row.waitFor({ state: 'detached' });
+  });
+
   it('keeps its filters in the URL', async () => {
     const { page } = await dashboard.open();
     await page.goto(`${dashboard.app.url}/dashboard/agents`);
