@@ -198,7 +198,7 @@ const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
 type Rows<Row> = SelectQueryBuilder<Schema, QueueTable, Row>;
 
 /** Selects the rows of all queues that are ready. */
-export const allReady = <Row extends QueuedRow>(db: Reader, { select, unless }: Queue<Row>): Rows<Row> =>
+const allReady = <Row extends QueuedRow>(db: Reader, { select, unless }: Queue<Row>): Rows<Row> =>
   select(db)
     // A literal: Postgres does not use a partial index for a query with the state as a parameter.
     .where('state', '=', sql.lit('pending' as const))

@@ -4,7 +4,7 @@ import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { Queue, QueuedRow } from '../../queue/queue.js';
-import { allReady, firstReady } from '../../queue/ready-rows.js';
+import { firstReady } from '../../queue/ready-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
 
 export interface FairKeyRow {
@@ -38,7 +38,14 @@ export const findingKeys = <Row extends QueuedRow>(queue: Queue<Row>) =>
 
 /** Makes a query for the executions at these positions that are still ready. */
 export const findingAt = <Row extends QueuedRow>(queue: Queue<Row>) =>
-  preparedWithList<object, number, Row>((db, _place, positions) => allReady(db, queue).where('seq', 'in', positions));
+  preparedWithList<object, number, Row>((db, _place, positions) =>
+    queue
+      .select(db)
+      .where('seq', 'in', positions)
+      .where(isInState('pending'))
+      .where('available_at', 'is', null)
+      .$if(queue.unless !== undefined, (some) => some.where(queue.unless!, 'is', null)),
+  );
 
 /** Makes a query for the first ready executions of a key, by priority and then by the order in which they were made. */
 export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
