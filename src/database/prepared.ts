@@ -44,7 +44,8 @@ const FEW_ROWS = 4;
 
 /**
  * Inserts rows of these columns. Above four, the number of rows per statement is a power of two, so that few statements
- * are prepared. `ifAbsent` skips rows that violate a unique index.
+ * are prepared. `ifAbsent` skips rows that violate a unique index. `replaceBy` is a unique column: a row that has the same
+ * value there gets the values of the new one. No two of the new rows may have the same.
  */
 export function preparedInsert<
   Table extends keyof Schema & string,
@@ -52,7 +53,7 @@ export function preparedInsert<
 >(
   table: Table,
   columns: readonly Column[],
-  { ifAbsent = false } = {},
+  { ifAbsent = false, replaceBy }: { ifAbsent?: boolean; replaceBy?: Column } = {},
 ): (db: Kysely<Schema>, rows: readonly Pick<Insertable<Schema[Table]>, Column>[]) => Promise<void> {
   type Rows = readonly Pick<Insertable<Schema[Table]>, Column>[];
   const ofSize = memoize((size: number) =>
@@ -60,7 +61,11 @@ export function preparedInsert<
       const row = (index: number) =>
         Object.fromEntries(columns.map((column) => [column, holdPlace((rows: Rows) => rows[index]![column])]));
       const insert = db.insertInto(table).values(Array.from({ length: size }, (_, index) => row(index)) as never);
-      return ifAbsent ? insert.onConflict((conflict) => conflict.doNothing()) : insert;
+      if (ifAbsent) return insert.onConflict((conflict) => conflict.doNothing());
+      if (replaceBy === undefined) return insert;
+      const replaced = columns.filter((column) => column !== replaceBy);
+      const values = Object.fromEntries(replaced.map((column) => [column, sql.ref(`excluded.${column}`)]));
+      return insert.onConflict((conflict) => conflict.column(replaceBy as never).doUpdateSet(values as never));
     }),
   );
   return async (db, rows) => {

@@ -3,7 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { LimitReleases } from './limit-releases.js';
-import { blockExecutions, setHeldKeys, setRate } from './limit-rows.js';
+import { blockExecutions, setHeldKeys, setRates } from './limit-rows.js';
 import { keyText, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 
@@ -42,7 +42,7 @@ export class ClaimLimits {
       return obstacle === null;
     });
     const admitted = await this.holdUntilEnd(tx, fitting, keysOf);
-    for (const rate of usage.changed.values()) await setRate(tx.db, rate);
+    await setRates(tx.db, [...usage.changed.values()]);
     return { admitted, blocked: await this.block(tx, waiting, keysOf) };
   }
 

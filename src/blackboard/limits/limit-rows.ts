@@ -1,7 +1,7 @@
 import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
-import { type Place, places, prepared, preparedWithList } from '../../database/prepared.js';
+import { type Place, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { lockingReady } from '../../queue/leased-rows.js';
@@ -80,12 +80,9 @@ export const findRates = preparedWithList<object, string, RateRow>((db, _place, 
   db.selectFrom('limit_rates').selectAll().where('limit_key', 'in', keys),
 );
 
-export const setRate = prepared<RateRow, unknown>((db, place) =>
-  db
-    .insertInto('limit_rates')
-    .values(places(place, ['limit_key', 'used_until', 'burst_ms']))
-    .onConflict((conflict) => conflict.column('limit_key').doUpdateSet(places(place, ['used_until', 'burst_ms']))),
-);
+export const setRates = preparedInsert('limit_rates', ['limit_key', 'used_until', 'burst_ms'], {
+  replaceBy: 'limit_key',
+});
 
 /** Deletes what rates have used so long ago that it no longer counts. */
 export async function deleteUnusedRates({ db }: Transaction, now: number): Promise<void> {
@@ -189,7 +186,8 @@ export const findQueuedAt = preparedWithList<object, number, QueuedRow>((db, _pl
     .selectFrom('executions')
     .select(['seq', 'id', 'agent', 'correlation_id', 'created_at'])
     .where('seq', 'in', positions)
-    .where('blocked_on', 'is not', null),
+    // The expression prevents the use of the index of all that wait.
+    .where(sql<string>`coalesce(blocked_on, '')`, '<>', ''),
 );
 
 /** The keys as the table `asked`, with the column `column1`. */

@@ -18,7 +18,7 @@ import {
   type HoldingRow,
   type RateRow,
   type RunningRow,
-  setRate,
+  setRates,
 } from './limit-rows.js';
 import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
@@ -65,7 +65,7 @@ export class SharedLimits {
     await tx.lock([...new Set(keys.map(lockOf))].sort());
     const { usage, shortened } = await this.read(tx.db, keys, now);
     for (const breaker of shortened.breakers) await shortenBreaker(tx.db, breaker);
-    for (const rate of shortened.rates) await setRate(tx.db, rate);
+    await setRates(tx.db, shortened.rates);
     return usage;
   }
 
