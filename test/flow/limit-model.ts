@@ -57,7 +57,7 @@ interface Open {
 
 /**
  * After such a step back of the clock, what started before it no longer counts: the row of its rate may have been deleted
- * when it was no longer used. Times of processes that wait for a lock differ by less.
+ * when it was no longer used.
  */
 const SET_BACK_MS = 500;
 
@@ -83,6 +83,8 @@ export class LimitModel {
     /** Correlation → the work of its one execution. Others take part in no limit, and have no breaker. */
     private readonly works: ReadonlyMap<string, LimitedWork>,
     private readonly idle: IdleTime,
+    /** Whether something sets the clock back. Otherwise, a start with an earlier time has waited for a lock. */
+    private readonly setsClock = false,
   ) {
     this.values = new Map(rules);
   }
@@ -154,7 +156,8 @@ export class LimitModel {
       this.breaches.push(`${id} starts at ${at} with ${group}, of which ${using.size} of ${concurrency} are used`);
     using.add(id);
     this.startThrough(execution, group);
-    const starts = valueOf(this.starts, group, () => []).filter((start) => start.at - claimedAt! < SET_BACK_MS);
+    let starts = valueOf(this.starts, group, () => []);
+    if (this.setsClock) starts = starts.filter((start) => start.at - claimedAt! < SET_BACK_MS);
     this.starts.set(group, starts);
     const units = this.rules.get(name)!.units === undefined ? 1 : (work.units ?? 1);
     // An attempt that costs more than the burst starts with all of it.

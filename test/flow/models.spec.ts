@@ -111,6 +111,12 @@ describe('the model of limits', () => {
       /^3 units start with .* in 98 ms/,
     ],
     [
+      'a start for which a rate had no room when it began to wait for the lock',
+      [moves(1_000, 'r1', 'running'), moves(400, 'r2', 'running')],
+      1_000,
+      /^2 units start with .* in -600 ms/,
+    ],
+    [
       'too many units for a rate',
       [moves(0, 'u1', 'running'), moves(190, 'u2', 'running')],
       190,

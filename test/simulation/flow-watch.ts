@@ -30,10 +30,12 @@ export class FlowWatch {
   private before: { breakers: ReadonlyMap<string, number>; tokens: ReadonlySet<string> } | null = null;
 
   constructor(connection: DatabaseSync, flows: Flows) {
-    this.model = new LimitModel(new Map(LIMITS.map((rule) => [rule.name, rule])), flows.limited, {
-      longestMs: LONGEST_IDLE_MS,
-      between: (from, to) => to - from,
-    });
+    this.model = new LimitModel(
+      new Map(LIMITS.map((rule) => [rule.name, rule])),
+      flows.limited,
+      { longestMs: LONGEST_IDLE_MS, between: (from, to) => to - from },
+      true,
+    );
     this.entries = connection.prepare('select * from execution_log where seq > ? order by seq');
     this.secondTurns = connection.prepare(
       `select agent, singleton_key as key, count(*) as count from executions
