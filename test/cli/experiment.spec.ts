@@ -122,7 +122,9 @@ test('runs an experiment, and its exit code says whether a threshold was missed'
 const scored = (thresholds: string): string =>
   folder.write(
     'scored.yaml',
-    experiment(`  - { name: errs, kind: cel, expression: output.nothing }\nthresholds: [${thresholds}]`),
+    experiment(
+      `  - { name: errs, kind: cel, expression: output.nothing }\n  - { name: same, kind: cel, expression: '0.7' }\nthresholds: [${thresholds}]`,
+    ),
   );
 
 test('an experiment that is within its thresholds ends with 0', async () => {
@@ -131,6 +133,8 @@ test('an experiment that is within its thresholds ends with 0', async () => {
     '{ variant: card, scorer: right, value: p_value, at_most: 1 }',
     '{ variant: card, scorer: right, value: low, at_least: -1, at_most: -0.1 }',
     '{ variant: card, scorer: right, value: high, at_least: 0.1, at_most: 1 }',
+    // The sum of three is 2.0999999999999996.
+    '{ variant: card, scorer: same, at_least: 0.7, at_most: 0.7 }',
   ];
   const ended = await clients.run('experiment', 'run', scored(reached.join()));
   expect(ended).toMatchObject({ code: 0, stderr: expect.not.stringContaining('Missed') as string });

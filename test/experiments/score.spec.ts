@@ -70,6 +70,7 @@ it('numbers and booleans are scores, and other values are not', () => {
 
 it('cost without a price is not known, unless no model was used', () => {
   expect(cost({ input_tokens: 1, output_tokens: 1, cost: 0.5 })).toEqual({ score: 0.5 });
+  expect(cost({ input_tokens: 1, output_tokens: 1, cost: 0.1 + 0.2 })).toEqual({ score: 0.3 });
   expect(cost({ input_tokens: 0, output_tokens: 0, cost: null })).toEqual({ score: 0 });
   expect(cost({ input_tokens: 1, output_tokens: 0, cost: null })).toMatchObject({ score: null });
 });

@@ -1,5 +1,5 @@
 import type { Budget } from '../../catalog/costs.js';
-import { roundedCost } from '../../common/cost.js';
+import { exceeds } from '../../common/rounded-sum.js';
 
 /** Used or reserved: the sum of input and output tokens, and their cost in the currency of the configured prices. */
 export interface Amount {
@@ -42,7 +42,7 @@ export function shortage({ who, budget, spent }: Limit, need: Amount = NOTHING):
 }
 
 const exceeded = (budget: Budget, amount: Amount): Kind | undefined =>
-  KINDS.find((kind) => roundedCost(amount[kind]) > (budget[kind] ?? Infinity));
+  KINDS.find((kind) => exceeds(amount[kind], budget[kind] ?? Infinity));
 
 const described = (kind: Kind, amount: number): string =>
   kind === 'tokens' ? `${shown(kind, amount)} tokens` : `a cost of ${shown(kind, amount)}`;

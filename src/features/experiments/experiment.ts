@@ -1,5 +1,5 @@
-import { roundedCost } from '../../common/cost.js';
 import { DomainError } from '../../common/domain-error.js';
+import { exceeds } from '../../common/rounded-sum.js';
 import { shown } from '../../common/short-text.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { usageField } from '../../http/dto/usage-body.js';
@@ -16,7 +16,7 @@ export const definitionOf = ({ definition }: Pick<WholeExperiment, 'definition'>
 
 /** Whether ended trials have used as much as the experiment may use. */
 export function usedUp({ max_cost, max_tokens, cost, input_tokens, output_tokens }: Experiment): string | null {
-  if (max_cost !== null && roundedCost(cost ?? 0) >= max_cost) return `max_cost (${max_cost}) is used up`;
+  if (max_cost !== null && !exceeds(max_cost, cost ?? 0)) return `max_cost (${max_cost}) is used up`;
   if (max_tokens !== null && input_tokens + output_tokens >= max_tokens) return `max_tokens (${max_tokens}) is used up`;
   return null;
 }

@@ -1,4 +1,5 @@
 import { canonicalJson, type JsonValue } from '../../common/json.js';
+import { roundedSum } from '../../common/rounded-sum.js';
 import { valueAt } from './json-pointer.js';
 
 /** The score of one trial by one scorer, as it is stored. */
@@ -68,7 +69,7 @@ export function latency(output: JsonValue | null, durationMs: number | null): Sc
 }
 
 export function cost(trial: { input_tokens: number; output_tokens: number; cost: number | null }): Score {
-  if (trial.cost !== null) return { score: trial.cost };
+  if (trial.cost !== null) return { score: roundedSum(trial.cost) };
   return trial.input_tokens + trial.output_tokens === 0
     ? { score: 0 }
     : failedScore('the models that were used have no price');

@@ -1,4 +1,4 @@
-import { roundedCost } from '../../common/cost.js';
+import { roundedSum } from '../../common/rounded-sum.js';
 import { ApiProperty } from '../openapi/documentation.js';
 
 /** Model usage. */
@@ -29,7 +29,7 @@ export const usageField = ({ input_tokens, output_tokens, cost }: Sums): { usage
     usage: {
       input_tokens: input_tokens ?? 0,
       output_tokens: output_tokens ?? 0,
-      ...(cost !== null && { cost: roundedCost(cost) }),
+      ...(cost !== null && { cost: roundedSum(cost) }),
     },
   };
 };

@@ -1,5 +1,6 @@
 import { isJsonObject, type JsonValue } from '../../../common/json.js';
 import { listed } from '../../../common/names-in-messages.js';
+import { exceeds } from '../../../common/rounded-sum.js';
 import type { ExperimentBody } from '../../../features/experiments/dto/experiment-body.js';
 import { ClientError } from '../client-errors.js';
 
@@ -70,10 +71,10 @@ export const missedBy = (experiment: ExperimentBody, thresholds: readonly Thresh
     const { variant, scorer, value, at_least, at_most } = threshold;
     const is = `${scorer} of ${variant}: ${value} is ${found ?? 'not known'}`;
     return [
-      ...(at_least !== undefined && !(found !== null && found >= at_least)
+      ...(at_least !== undefined && !(found !== null && !exceeds(at_least, found))
         ? [`${is}, and must be at least ${at_least}`]
         : []),
-      ...(at_most !== undefined && !(found !== null && found <= at_most)
+      ...(at_most !== undefined && !(found !== null && !exceeds(found, at_most))
         ? [`${is}, and must be at most ${at_most}`]
         : []),
     ];

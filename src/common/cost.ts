@@ -1,4 +1,0 @@
-const DIGITS = 12;
-
-/** Rounds away the digits that sums of binary fractions add. */
-export const roundedCost = (cost: number): number => Number(cost.toPrecision(DIGITS));
