@@ -60,7 +60,7 @@ describe('a replay with another configuration', () => {
     (await board.http.get('/metrics').expect(200)).text
       .split('\n')
       .filter((line) => line.startsWith('starling_executions_without_configuration{'));
-  /** What waits for this, as the metric and as the list of executions say it. */
+  /** Returns what waits for this, as the metric and as the list of executions say it. */
   const waiting = async (reason: string): Promise<{ count: number; listed: string[] }> => {
     const { text } = await board.http.get('/metrics?name=starling_waiting_executions').expect(200);
     const query = { waits_for: reason, replay: true };
