@@ -34,7 +34,7 @@ export interface ArtifactReasons {
   release: number;
 }
 
-/** Where the executions are that wait for something. */
+/** Tells which executions wait for something. */
 export interface WaitingAgents {
   /** The agents whose executions in this state wait for it. */
   agents: Record<WaitingState, string[]>;
