@@ -1,7 +1,12 @@
+import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
 import { changeStored } from '../faults/change-stored.js';
+import type { TestAppOptions } from '../support/app.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
+import { GATE, gatesOf, started } from './batch-board.js';
 import { Board } from './board.js';
 import { Outside } from './outside.js';
+import { SERVER } from './replica-boards.js';
 
 const CONFIG = `
 agents:
@@ -222,6 +227,64 @@ describe('executions of an agent with fair_by', () => {
         error_type: 'priority',
         error_message: 'priority must give a whole number from -1000000 to 1000000',
       });
+    }
+  });
+
+  it('say their place among all of their key that a process can start, live and of replays', async () => {
+    const folder = new ConfigurationFolder();
+    const config = `
+      agents:
+        gated:
+          consumes: [{ types: [Gated] }]
+          publishes: [{ type: Ended }]
+          engine: { kind: function, module: ./gate.js }
+          fair_by: payload.tenant
+          concurrency: 1
+          timeout: 1h
+    `;
+    const replayConfigs = [{ name: 'candidate', file: folder.write('candidate.yaml', config) }];
+    let small: Board;
+    const start = async (options: TestAppOptions): Promise<void> => {
+      const settings = { shutdownGraceMs: 0, ...options.settings };
+      small = await Board.start(config, { folder: folder.path, files: { 'gate.js': GATE }, ...options, settings });
+    };
+    const publish = (batch: string) => small.publish('Gated', { tenant: 'a', batch, n: 1 }, { correlation: batch });
+    const place = async (correlation: string): Promise<string | undefined> => {
+      const [artifact] = await small.artifacts(correlation);
+      const { body } = await small.http.get(`/api/v1/artifacts/${artifact!.id}/explain`).expect(200);
+      return /\d+ of \d+ executions/.exec(JSON.stringify(body))?.[0];
+    };
+    try {
+      await start({ settings: { replayConfigs } });
+      await publish('fair-original');
+      await started('fair-original', 1);
+      gatesOf('fair-original')[0]!.open();
+      await small!.ended('fair-original');
+      await small!.close();
+      await start({ settings: { replayConfigs }, role: SERVER });
+      const { body } = await small!.http
+        .post('/api/v1/correlations/fair-original/replay')
+        .send({ mode: 'full', configuration: 'candidate' })
+        .expect(200);
+      const replay = (body as ReplayBody).correlation_id;
+      await small!.close();
+
+      await start({});
+      for (const name of ['fair-1', 'fair-2', 'fair-3']) await publish(name);
+      await started('fair-1', 1);
+      expect(await place('fair-2')).toBe('0 of 2 executions');
+      expect(await place('fair-3')).toBe('1 of 2 executions');
+      await small!.close();
+
+      await start({ settings: { replayConfigs } });
+      await started('fair-1', 2);
+      expect(await place('fair-2')).toBe('0 of 3 executions');
+      expect(await place('fair-3')).toBe('1 of 3 executions');
+      expect(await place(replay)).toBe('2 of 3 executions');
+    } finally {
+      await small!.close();
+      await small!.app.database.drop();
+      folder.remove();
     }
   });
 });

@@ -114,6 +114,21 @@ describe('limits', () => {
     expect(await board.ended('p3')).toMatchObject({ state: 'completed' });
   });
 
+  it('show an empty or blank key in quotes', async () => {
+    for (const [batch, key, shown] of [
+      ['empty', '', '""'],
+      ['blank', ' ', '" "'],
+    ] as const) {
+      const [first, second] = [`${batch}-1`, `${batch}-2`];
+      await publish('Order', first, { customer: key });
+      await started(first, 1);
+      await publish('Order', second, { customer: key });
+      await waitsFor(second, `limit per_customer: 1 of 1 used, 1st of 1 for ${shown}`);
+      for (const each of [first, second]) (await gate(each)).open();
+      for (const each of [first, second]) expect(await board.ended(each)).toMatchObject({ state: 'completed' });
+    }
+  });
+
   it('hold for each key, which joins, windows, runs and cancellations have too', async () => {
     await publish('Order', 'k1', { customer: 17 });
     await publish('Order', 'k2', { customer: 18 });

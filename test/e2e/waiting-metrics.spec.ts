@@ -1,3 +1,6 @@
+import type { ReplayBody } from '../../src/features/replays/dto/replay-body.js';
+import type { TestAppOptions } from '../support/app.js';
+import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { Board } from './board.js';
 
@@ -102,5 +105,68 @@ describe('metrics of what waits', () => {
         'starling_limit{setting="max_executions_without_agent"} 100000',
       ]),
     );
+  });
+});
+
+describe('what waits for a configuration that no process has', () => {
+  const folder = new ConfigurationFolder();
+  const file = folder.write('candidate.yaml', CONFIG);
+  const settings = { replayConfigs: [{ name: 'candidate', file }] };
+  let board: Board;
+  const start = async (options: TestAppOptions): Promise<void> => {
+    board = await Board.start(CONFIG, { folder: folder.path, ...options });
+  };
+  afterAll(async () => {
+    await board.close();
+    await board.app.database.drop();
+    folder.remove();
+  });
+
+  /** Replays the correlation with the other configuration. */
+  const replay = async (correlation: string): Promise<string> => {
+    const body = { mode: 'full', configuration: 'candidate' };
+    const answer = await board.http.post(`/api/v1/correlations/${correlation}/replay`).send(body).expect(200);
+    return (answer.body as ReplayBody).correlation_id;
+  };
+  /** Returns the number of executions that wait for this by the metric, and the correlations of those in the list. */
+  const waiting = async (reason: string): Promise<{ count: number; listed: string[] }> => {
+    const { text } = await board.http.get('/metrics?name=starling_waiting_executions').expect(200);
+    const query = { waits_for: reason, replay: true };
+    const { body } = await board.http.get('/api/v1/executions').query(query).expect(200);
+    return {
+      count: Number(new RegExp(`waits_for="${reason}"} (\\d+)`).exec(text)![1]),
+      listed: (body as { items: { correlation_id: string }[] }).items.map(({ correlation_id }) => correlation_id),
+    };
+  };
+  const waits = (reason: string, ids: string[]): Promise<void> =>
+    eventually(`${ids.length} wait for ${reason}`, async () => {
+      const { count, listed } = await waiting(reason);
+      return count === ids.length && listed.join() === ids.join();
+    });
+
+  it('waits neither for its next attempt nor for a limit', async () => {
+    await start({ settings });
+    const parcel = await board.publish('Parcel', {});
+    await board.ended(parcel);
+    const flaky = await board.publish('Flaky', {});
+    await waits('retry', [flaky]);
+    await board.http.post(`/api/v1/correlations/${flaky}/cancel`).expect(200);
+    const [limited, retried] = [await replay(parcel), await replay(flaky)];
+    await waits('limit', [limited]);
+    await waits('retry', [retried]);
+    await board.close();
+    await start({});
+    for (const reason of ['slot', 'claim', 'retry', 'limit', 'resume'])
+      expect([reason, await waiting(reason)]).toEqual([reason, { count: 0, listed: [] }]);
+    const { text } = await board.http.get('/metrics?name=starling_executions_without_configuration').expect(200);
+    expect(text.split('\n').filter((line) => !line.startsWith('#'))).toEqual(
+      ['flaky', 'shipper'].map(
+        (agent) => `starling_executions_without_configuration{agent="${agent}",configuration="candidate"} 1`,
+      ),
+    );
+    await board.close();
+    await start({ settings });
+    await waits('limit', [limited]);
+    await waits('retry', [retried]);
   });
 });

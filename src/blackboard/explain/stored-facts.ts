@@ -33,7 +33,7 @@ export class StoredFacts {
     const known = await this.processes.known();
     const pending = executions.filter(({ state }) => state === 'pending');
     const limits = await this.limitWaits.texts(pending);
-    const turns = await this.turnWaits.texts(pending);
+    const turns = await this.turnWaits.texts(pending, known);
     const waiting = groups.map((group) => ({ group, configured: this.numbers.find(group) }));
     // Groups are read before executions, so a group may have become an execution meanwhile.
     const stillWaiting = waiting.filter(

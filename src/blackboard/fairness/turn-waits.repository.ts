@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import type { KnownWork } from '../processes/known-work.js';
 
 interface Waiting {
   id: string;
@@ -11,7 +12,6 @@ interface Waiting {
   seq: number;
   available_at: number | null;
   fair_key: string | null;
-  configuration: string | null;
 }
 
 /** Counts stop here, because a million may wait. */
@@ -25,12 +25,12 @@ export class TurnWaits {
   /**
    * Id of an execution → text such as `2 of 41 executions with the key "acme" start before it, and 12 keys take turns`.
    */
-  async texts(pending: readonly Waiting[]): Promise<ReadonlyMap<string, string>> {
+  async texts(pending: readonly Waiting[], known: KnownWork): Promise<ReadonlyMap<string, string>> {
     const { reader } = this.unitOfWork;
     const texts = new Map<string, string>();
     for (const row of pending) {
       if (row.fair_key === null || row.available_at !== null) continue;
-      const { before, waiting } = await countsOfKey(reader, row);
+      const { before, waiting } = await countsOfKey(reader, row, known.configurationsFor(row.agent));
       const keys = await countKeys(reader, row.agent);
       const turns = keys === 1 ? 'no other key waits' : `${counted(keys)} keys take turns`;
       texts.set(
@@ -44,10 +44,32 @@ export class TurnWaits {
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));
 
-async function countsOfKey(
+interface Counts {
+  before: number;
+  waiting: number;
+}
+
+/**
+ * Live executions and those of replays share the turns of a key. An execution whose configuration no process has is not
+ * counted, because it starts before none.
+ */
+async function countsOfKey(db: Reader, row: Waiting, configurations: Iterable<string>): Promise<Counts> {
+  const counts = { before: 0, waiting: 0 };
+  // Makes several queries, because each reads one range of the index in its order, however many wait.
+  for (const configuration of [null, ...configurations]) {
+    const { before, waiting } = await countsWith(db, row, configuration);
+    counts.before += before;
+    counts.waiting += waiting;
+  }
+  return counts;
+}
+
+/** Counts those that need this configuration. */
+async function countsWith(
   db: Reader,
-  { agent, fair_key, configuration, priority, background, seq }: Waiting,
-): Promise<{ before: number; waiting: number }> {
+  { agent, fair_key, priority, background, seq }: Waiting,
+  configuration: string | null,
+): Promise<Counts> {
   const first = db
     .selectFrom('executions')
     .select(['priority', 'background', 'seq'])

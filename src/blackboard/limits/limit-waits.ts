@@ -56,11 +56,18 @@ export class LimitWaits {
     const parts = [
       ...(breaker === null ? [] : [breaker]),
       ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),
-      `${ordinal(place)} of ${counted(all)}${key[1] === null ? '' : ` for ${isTurn(key) ? turnKey(key) : key[1]}`}`,
+      `${ordinal(place)} of ${counted(all)}${key[1] === null ? '' : ` for ${shownKey(key)}`}`,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
     ];
     return `${shownLimit(key[0])}: ${parts.join(', ')}`;
   }
+}
+
+/** As it is, except that an empty or blank text would not be seen without the quotes of JSON. */
+function shownKey(key: LimitKey): string {
+  const given = isTurn(key) ? turnKey(key) : key[1];
+  const text = String(given);
+  return text.trim() === '' ? JSON.stringify(given) : text;
 }
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));

@@ -52,6 +52,12 @@ export class KnownWork {
     return this.all.some(({ configurations }) => configurations.includes(key));
   }
 
+  /** The configurations for replays with which a process can run the agent. */
+  configurationsFor(agent: string): Set<string> {
+    const having = this.all.filter(({ agents }) => agents.includes(agent));
+    return new Set(having.flatMap(({ configurations }) => configurations));
+  }
+
   /** The configurations for replays that other processes have and this process does not have. */
   get configurationsElsewhere(): string[] {
     const elsewhere = new Set(this.others.flatMap(({ configurations }) => configurations));

@@ -102,9 +102,11 @@ export class Backlog {
   }
 
   private async countAll(reader: Reader): Promise<number> {
-    this.withoutAgent = await this.executionsWithoutAgent.count();
-    this.withoutConfiguration = await this.executionsWithoutConfiguration.count();
-    const counts = await countWaitingExecutions(reader, [...(await this.processes.known()).agents]);
+    // One look at the processes decides, so that each execution counts once while processes come and go.
+    const known = await this.processes.known();
+    this.withoutAgent = await this.executionsWithoutAgent.count(known);
+    this.withoutConfiguration = await this.executionsWithoutConfiguration.count(known);
+    const counts = await countWaitingExecutions(reader, [...known.agents]);
     const all = [...counts.values()].reduce((sum, count) => sum + count, 0);
     return this.withoutConfiguration.reduce((left, { count }) => left - count, all);
   }

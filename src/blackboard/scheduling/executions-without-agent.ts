@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { KnownWork } from '../processes/known-work.js';
 import { Processes } from '../processes/processes.js';
 import { countWaitingExecutions, findAwaitedAgents } from './waiting-rows.js';
 
@@ -22,16 +23,17 @@ export class ExecutionsWithoutAgent {
   /** The number of such executions by agent. The value may be a moment old, because counting many is slow. */
   readonly counts = throttled(() => this.count());
 
-  async count(): Promise<ReadonlyMap<string, number>> {
-    const agents = await this.find();
+  /** `given`: the processes by which the caller counts other executions, too. */
+  async count(given?: KnownWork): Promise<ReadonlyMap<string, number>> {
+    const agents = await this.find(given);
     const counts = await countWaitingExecutions(this.unitOfWork.reader, agents);
     return new Map(agents.map((agent) => [agent, counts.get(agent) ?? 0]));
   }
 
-  private async find(): Promise<readonly string[]> {
+  private async find(given?: KnownWork): Promise<readonly string[]> {
     const awaited = await findAwaitedAgents(this.unitOfWork.reader);
     if (awaited.length === 0) return [];
-    const known = await this.processes.known();
+    const known = given ?? (await this.processes.known());
     return awaited.filter((agent) => !known.hasAgent(agent)).sort();
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { throttled } from '../../common/throttled.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { KnownWork } from '../processes/known-work.js';
 import { Processes } from '../processes/processes.js';
 import { type ConfigurationCount, countWaitingByConfiguration } from './waiting-rows.js';
 
@@ -19,10 +20,11 @@ export class ExecutionsWithoutConfiguration {
   /** The number of such executions by agent and configuration. The value may be a moment old. */
   readonly counts = throttled(() => this.count());
 
-  async count(): Promise<readonly ConfigurationCount[]> {
+  /** `given`: the processes by which the caller counts other executions, too. */
+  async count(given?: KnownWork): Promise<readonly ConfigurationCount[]> {
     const waiting = await countWaitingByConfiguration(this.unitOfWork.reader);
     if (waiting.length === 0) return [];
-    const known = await this.processes.known();
+    const known = given ?? (await this.processes.known());
     return waiting.filter(({ agent, configuration }) => known.hasAgent(agent) && !known.hasAgent(agent, configuration));
   }
 }

@@ -120,6 +120,28 @@ export const countWaitingByConfiguration = (db: Reader): Promise<ConfigurationCo
     .orderBy('agent')
     .execute();
 
+/** Executions that have not started: they may start now, they wait for a retry, or for something other than time. */
+export type WaitingState = 'ready' | 'retrying' | 'blocked';
+
+const WAITING_STATE = sql<WaitingState>`case
+  when available_at is null then 'ready' when available_at < ${sql.lit(NEVER)} then 'retrying' else 'blocked'
+end`;
+
+/** Counts the waiting executions of an agent that need a configuration, by state. States without any are left out. */
+export const countStatesWithConfiguration = (
+  db: Reader,
+  { agent, configuration }: Pick<ConfigurationCount, 'agent' | 'configuration'>,
+): Promise<{ state: WaitingState; count: number }[]> =>
+  db
+    .selectFrom('executions')
+    .select(({ fn }) => [WAITING_STATE.as('state'), fn.countAll<number>().as('count')])
+    .where('state', '=', sql.lit('pending' as const))
+    .where('configuration', 'is not', null)
+    .where('configuration', '=', configuration)
+    .where('agent', '=', agent)
+    .groupBy(WAITING_STATE)
+    .execute();
+
 /** Counts the artifacts that wait in joins, in batch windows or for their release. */
 export async function countWaitingArrivals(db: Reader): Promise<number> {
   const [inGroups, releases] = await Promise.all([countInGroups(db), countReleases(db)]);

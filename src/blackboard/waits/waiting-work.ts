@@ -6,12 +6,16 @@ import { UnitOfWork } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Processes } from '../processes/processes.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
+import { ExecutionsWithoutConfiguration } from '../scheduling/executions-without-configuration.js';
 import { countReleases } from '../scheduling/timer-rows.js';
 import {
+  type ConfigurationCount,
   countBlockedExecutions,
   countInGroups,
   countReadyExecutions,
   countRetryingExecutions,
+  countStatesWithConfiguration,
+  type WaitingState,
 } from '../scheduling/waiting-rows.js';
 
 /**
@@ -30,7 +34,18 @@ export interface ArtifactReasons {
   release: number;
 }
 
-type ReasonOf = (agent: string) => ExecutionReason;
+/** Tells which executions wait for something. */
+export interface WaitingAgents {
+  /** The agents whose executions in this state wait for it. */
+  agents: Record<WaitingState, string[]>;
+  /** Their executions with these configurations do not: no process has the configuration. */
+  except: readonly ConfigurationCount[];
+}
+
+/** Says what the executions of an agent in each state wait for. */
+type Reasons = Record<WaitingState, (agent: string) => ExecutionReason>;
+
+const COUNTS = { ready: countReadyExecutions, retrying: countRetryingExecutions, blocked: countBlockedExecutions };
 
 /** Finds and counts all that waits by what it waits for. The counts may be a moment old, because counting much is slow. */
 @Injectable()
@@ -39,28 +54,31 @@ export class WaitingWork {
     private readonly catalog: Catalog,
     private readonly processes: Processes,
     private readonly pauses: AgentPauses,
+    private readonly withoutConfiguration: ExecutionsWithoutConfiguration,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Without the executions of agents that no process has. */
+  /** Without the executions whose agent or configuration no process has. */
   readonly executions = throttled(async (): Promise<Record<ExecutionReason, number>> => {
     const { reader } = this.unitOfWork;
-    const { agents, ready, retrying, blocked } = await this.reasons();
+    const { agents, reasons } = await this.reasons();
     const counts: Record<ExecutionReason, number> = { slot: 0, claim: 0, retry: 0, limit: 0, resume: 0 };
-    for (const { agent, count } of await countReadyExecutions(reader, agents)) counts[ready(agent)] += count;
-    for (const { agent, count } of await countRetryingExecutions(reader, agents)) counts[retrying(agent)] += count;
-    for (const { agent, count } of await countBlockedExecutions(reader, agents)) counts[blocked(agent)] += count;
+    for (const state of ['ready', 'retrying', 'blocked'] as const)
+      for (const { agent, count } of await COUNTS[state](reader, agents)) counts[reasons[state](agent)] += count;
+    // These are counted apart, because only then the other counts read nothing but an index.
+    for (const { agent, configuration } of await this.withoutConfiguration.counts())
+      for (const { state, count } of await countStatesWithConfiguration(reader, { agent, configuration }))
+        counts[reasons[state](agent)] -= count;
+    // Some may have begun to wait after the first counts.
+    for (const reason of EXECUTION_REASONS) counts[reason] = Math.max(0, counts[reason]);
     return counts;
   });
 
-  /** Returns the agents whose executions wait for this: those that may start now, that wait for a retry, or for something other than time. */
-  async agentsWaitingFor(reason: ExecutionReason): Promise<{ ready: string[]; retrying: string[]; blocked: string[] }> {
-    const { agents, ready, retrying, blocked } = await this.reasons();
-    return {
-      ready: agents.filter((agent) => ready(agent) === reason),
-      retrying: agents.filter((agent) => retrying(agent) === reason),
-      blocked: agents.filter((agent) => blocked(agent) === reason),
-    };
+  async waitingFor(reason: ExecutionReason): Promise<WaitingAgents> {
+    const { agents: all, reasons } = await this.reasons();
+    const agentsIn = (state: WaitingState): string[] => all.filter((agent) => reasons[state](agent) === reason);
+    const agents = { ready: agentsIn('ready'), retrying: agentsIn('retrying'), blocked: agentsIn('blocked') };
+    return { agents, except: await this.withoutConfiguration.counts() };
   }
 
   readonly artifacts = throttled(async (): Promise<ArtifactReasons> => {
@@ -68,16 +86,18 @@ export class WaitingWork {
     return { join: await countInGroups(reader), release: await countReleases(reader) };
   });
 
-  /** Says what the executions of each agent wait for: those that may start now, that wait for a retry, or for something other than time. */
-  private async reasons(): Promise<{ agents: string[]; ready: ReasonOf; retrying: ReasonOf; blocked: ReasonOf }> {
+  /** `agents`: those that a process has. */
+  private async reasons(): Promise<{ agents: string[]; reasons: Reasons }> {
     const agents = [...(await this.processes.known()).agents];
     const paused = await this.pauses.all(this.unitOfWork.reader);
-    const start: ReasonOf = (agent) => (isExternal(this.catalog.agent(agent)) ? 'claim' : 'slot');
+    const start = (agent: string): ExecutionReason => (isExternal(this.catalog.agent(agent)) ? 'claim' : 'slot');
     return {
       agents,
-      ready: (agent) => (paused.has(agent) ? 'resume' : start(agent)),
-      retrying: (agent) => (paused.has(agent) ? 'resume' : 'retry'),
-      blocked: (agent) => (paused.has(agent) ? 'resume' : 'limit'),
+      reasons: {
+        ready: (agent) => (paused.has(agent) ? 'resume' : start(agent)),
+        retrying: (agent) => (paused.has(agent) ? 'resume' : 'retry'),
+        blocked: (agent) => (paused.has(agent) ? 'resume' : 'limit'),
+      },
     };
   }
 }

@@ -34,7 +34,7 @@ export class ExecutionListsService {
     };
     const lacking = await this.withoutAgent.agents();
     const open = await this.openFilter(query, lacking);
-    if (open !== null && Object.values(open).every((agents) => agents.length === 0))
+    if (open !== null && Object.values(open.agents).every((agents) => agents.length === 0))
       return { items: [], pagination: { limit, offset, has_more: false } };
     const rows = await this.executions.list(this.unitOfWork.reader, { ...filter, open }, { limit, offset });
     return {
@@ -50,17 +50,18 @@ export class ExecutionListsService {
   ): Promise<OpenFilter | null> {
     if (!without_agent && !external && waits_for === undefined) return null;
     const all = without_agent ? lacking : this.catalog.agents.map(({ name }) => name);
-    const waiting =
-      waits_for === undefined
-        ? { ready: all, retrying: all, blocked: all }
-        : await this.waitingWork.agentsWaitingFor(waits_for);
-    const open: OpenFilter = without_agent || waits_for !== undefined ? waiting : { ...waiting, running: all };
+    const everything = { agents: { ready: all, retrying: all, blocked: all }, except: [] };
+    const { agents: waiting, except } =
+      waits_for === undefined ? everything : await this.waitingWork.waitingFor(waits_for);
+    const open: OpenFilter['agents'] =
+      without_agent || waits_for !== undefined ? waiting : { ...waiting, running: all };
     const isAsked = (agent: string): boolean =>
       (!without_agent || lacking.includes(agent)) && (!external || isExternal(this.catalog.agent(agent)));
-    return Object.fromEntries(
+    const agents = Object.fromEntries(
       (Object.entries(open) as [OpenState, readonly string[]][])
         .filter(([of]) => state === undefined || state === (of === 'running' ? 'running' : 'pending'))
         .map(([of, agents]) => [of, agents.filter(isAsked)]),
     );
+    return { agents, except };
   }
 }

@@ -98,12 +98,16 @@ interface ExecutionFilter {
   failureGroup: string | null;
   /** Whether to include executions of replays. */
   replays: boolean;
-  /** Keeps only executions of these agents, by how far they are; `state` is then ignored. */
+  /** `state` is then ignored. */
   open: OpenFilter | null;
 }
 
-/** At least one agent. */
-export type OpenFilter = Partial<Record<OpenState, readonly string[]>>;
+/** Keeps only executions of these agents, by how far they are. At least one agent. */
+export interface OpenFilter {
+  agents: Partial<Record<OpenState, readonly string[]>>;
+  /** Leaves out the executions of these agents that need these configurations (`configurationKey`). */
+  except: readonly { agent: string; configuration: string }[];
+}
 
 /** Executions that have not ended: they may start now, they wait for a retry or for something other than time, or they run. */
 export type OpenState = 'ready' | 'retrying' | 'blocked' | 'running';
@@ -135,9 +139,13 @@ function newestOf(db: Kysely<Schema>, filter: ExecutionFilter, most: number): Fo
 }
 
 /** Selects from the indexes that claims use. */
-function open(db: Kysely<Schema>, filter: ExecutionFilter, agents: OpenFilter): Found {
+function open(db: Kysely<Schema>, filter: ExecutionFilter, { agents, except }: OpenFilter): Found {
   const { correlationId, assignee } = filter;
   let all = allOf(db, filter);
+  for (const { agent, configuration } of except)
+    all = all.where(({ eb, or }) =>
+      or([eb('configuration', 'is', null), eb('configuration', '<>', configuration), eb('agent', '<>', agent)]),
+    );
   if (correlationId !== null) all = all.where('correlation_id', '=', correlationId);
   if (assignee !== null) all = all.where('assignee', '=', assignee);
   const [first, ...others] = (Object.entries(agents) as [OpenState, readonly string[]][])

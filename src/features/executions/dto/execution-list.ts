@@ -30,7 +30,7 @@ export class ExecutionListQuery {
   @QueryChoice({
     description:
       'Keeps only executions that have not started and wait for a free slot, a claim, the time of their next attempt, ' +
-      'room in a limit (or a turn by `singleton`, or a `breaker`), or the end of the pause of their agent; without those whose agent no process has',
+      'room in a limit (or a turn by `singleton`, or a `breaker`), or the end of the pause of their agent; without those whose agent, or whose configuration of a replay, no process has',
     choices: EXECUTION_REASONS,
     example: 'retry',
   })
