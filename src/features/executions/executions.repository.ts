@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { type Kysely, type Selectable, type SelectQueryBuilder, sql } from 'kysely';
 
+import type { WaitingState } from '../../blackboard/scheduling/waiting-rows.js';
 import type {
   ExecutionAttemptsTable,
   ExecutionsTable,
@@ -109,8 +110,8 @@ export interface OpenFilter {
   except: readonly { agent: string; configuration: string }[];
 }
 
-/** Executions that have not ended: they may start now, they wait for a retry or for something other than time, or they run. */
-export type OpenState = 'ready' | 'retrying' | 'blocked' | 'running';
+/** Executions that have not ended. */
+export type OpenState = WaitingState | 'running';
 
 type Found = SelectQueryBuilder<Schema, 'executions', { seq: number }>;
 
