@@ -638,6 +638,24 @@ describe('an experiment', () => {
         'variants[1].overrides.classifier.expression',
       ],
       [
+        'mistakes in overrides, in a configuration and elsewhere',
+        {
+          output: 'Intnet',
+          variants: [
+            { name: 'a', overrides: { classifier: { module: './x.ts' }, clasifier: { expression: '{}' } } },
+            { name: 'a', configuration: 'candidate' },
+          ],
+        },
+        400,
+        [
+          'variants[1].name: a is the name of another one; give each its own',
+          'output: Unknown artifact type: Intnet; did you mean Intent?',
+          'variants[0].overrides.classifier.module: comes from the configuration; a replay may override expression, instructions, temperature, max_output_tokens and model',
+          'variants[0].overrides.clasifier: no agent has this name; did you mean classifier?',
+          'variants[1].configuration: the operator gave no configuration for replays (setting replay_config)',
+        ].join('; '),
+      ],
+      [
         'an agent with effects and mode shadow',
         { mode: 'shadow', data: { csv: CSV, agent: 'person' } },
         400,
