@@ -91,7 +91,7 @@ describe('an experiment', () => {
         'variants[1].overrides.classifier.expression',
       ],
       [
-        'mistakes in overrides, in a configuration and elsewhere',
+        'errors in overrides, in a configuration and elsewhere',
         {
           output: 'Intnet',
           variants: [

@@ -189,7 +189,7 @@ export class DefinitionChecks {
         path,
       );
     } catch (error) {
-      // A request with mistakes is not for another process either.
+      // Another process would refuse the request because of these problems, too.
       refuse(problems);
       throw error;
     }
