@@ -23,7 +23,7 @@ interface Listed {
 const TYPES = `
 types:
   Question: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
-  Reading: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
+  Reading: { schema: { type: object, required: [text], properties: { text: { type: string }, pages: { type: integer } } } }
   Stamp: { schema: { type: object, required: [stamp], properties: { stamp: { type: string } } } }
 `;
 
@@ -393,6 +393,37 @@ describe('a replay with another configuration', () => {
           'variants[1].configuration: filer does not run with mode shadow, because it is an http agent there; use another mode',
       },
     ]);
+  });
+
+  test('in an experiment holds up no row that cannot be tried, and the experiment says what the others wait for', async () => {
+    const ofRows = (...rows: string[]) => ({
+      data: { csv: ['text,pages', ...rows, ''].join('\n'), agent: 'stamper' },
+      output: 'Stamp',
+      variants: [{ name: 'now' }, { name: 'new', configuration: 'module' }],
+      scorers: [{ name: 'is new', kind: 'cel', expression: 'output.stamp.startsWith("new")' }],
+    });
+    await board.close();
+    await start({ settings, role: SERVER });
+    const experiments = (): Experiments => new Experiments(board.http);
+    const wrong = await experiments().start(ofRows('Later,two'));
+    const mixed = await experiments().start(ofRows('Later,two', 'Later,2'));
+    await board.close();
+    await start();
+
+    expect(await experiments().ended(wrong)).toMatchObject({ state: 'completed', ended_trials: 2, failed_trials: 2 });
+    await eventually('only one trial waits', async () => (await experiments().get(mixed)).ended_trials === 3);
+    expect(await experiments().get(mixed)).toMatchObject({
+      state: 'running',
+      failed_trials: 2,
+      waiting_for_configurations: ['module'],
+    });
+    const [row] = await experiments().rows(mixed);
+    expect(row!.trials.map(({ error }) => error)).toEqual(Array(2).fill('column pages: "two" is not a valid integer'));
+    await board.close();
+    await start({ settings });
+    const ended = await experiments().ended(mixed);
+    expect(ended).toMatchObject({ state: 'completed', ended_trials: 4, failed_trials: 2 });
+    expect(meansOf(ended, 'is new')).toEqual([0, 1]);
   });
 
   test('in an experiment with mode shadow says that a row of a CSV has no record', async () => {

@@ -299,6 +299,10 @@ describe('a replay with overrides', () => {
       [{ stamper: { expression: doubledWithin } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
       [{ stamper: { expression: nested } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
       [
+        { redaer: { expression: '{}' }, reader: {}, responder: { temperature: 3 } },
+        `overrides.redaer: no agent has this name; did you mean reader?; overrides.reader: must be an object with one or more of ${OPTIONS}; overrides.responder.temperature: must be <= 2`,
+      ],
+      [
         { responder: { instructions: 'x'.repeat(32_768) } },
         'overrides: must have at most 32768 bytes of JSON (got 32801)',
       ],

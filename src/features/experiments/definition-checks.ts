@@ -7,7 +7,6 @@ import type { ReplayConfiguration } from '../../catalog/replay-configuration.js'
 import { meant, unknownType } from '../../catalog/unknown-names.js';
 import { checkExpression } from '../../cel/language/expression-check.js';
 import { SCORER_VARIABLES } from '../../cel/language/variable-uses.js';
-import { DomainError } from '../../common/domain-error.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { JsonObject } from '../../common/json.js';
 import { listed } from '../../common/names-in-messages.js';
@@ -16,6 +15,7 @@ import { withinTime } from '../../common/time-limit.js';
 import type { ReplayMode } from '../../database/schema.js';
 import { effectOf } from '../../engines/effects.js';
 import { parseTimestamp, TIMESTAMP_RULE } from '../../http/validation/query.js';
+import { refuse } from '../../http/validation/refuse.js';
 import { RequestedChanges } from '../replays/requested-changes.js';
 import {
   type DataSet,
@@ -25,7 +25,7 @@ import {
   type Scorer,
   type Variant,
 } from './definition.js';
-import { type Form, formOf, type GivenData, refuse } from './definition-form.js';
+import { type Form, formOf, type GivenData } from './definition-form.js';
 import { DEFAULT_MODE, type ExperimentRequest } from './dto/experiment-request.js';
 
 const KINDS = ['csv', 'batch', 'artifacts', 'correlations'] as const;
@@ -57,8 +57,9 @@ export class DefinitionChecks {
     refuseRepeated(variants, 'variants', problems);
     refuseRepeated(scorers, 'scorers', problems);
     if (!this.catalog.type(request.output)) problems.add(['output'], unknownType(request.output, this.catalog));
+    const definition = await this.definition(request, { data, expected, variants, scorers }, problems);
     refuse(problems);
-    return { definition: await this.definition(request, { data, expected, variants, scorers }), data };
+    return { definition, data };
   }
 
   private checkData(data: GivenData, mode: ReplayMode, problems: Diagnostics): void {
@@ -138,14 +139,16 @@ export class DefinitionChecks {
   private async definition(
     { output, mode = DEFAULT_MODE, seed = 1 }: ExperimentRequest,
     { data, expected, variants, scorers }: Form,
+    problems: Diagnostics,
   ): Promise<Definition> {
     const checked: Variant[] = [];
     const digests: Record<string, string> = {};
     for (const [index, variant] of variants.entries()) {
       const { name, agent } = variant;
-      const { configuration, overrides } = await this.checkedChanges(variant, mode, index);
+      const { configuration, overrides } = await this.checkedChanges(variant, mode, ['variants', index], problems);
       const run = agent ?? data.agent;
-      if (configuration !== null && run !== undefined) this.checkRun(run, configuration, mode, index);
+      if (configuration !== null && run !== undefined)
+        this.checkRun(run, configuration, mode, ['variants', index, 'configuration'], problems);
       if (configuration?.digest) digests[configuration.name] = configuration.digest;
       checked.push({
         name,
@@ -159,26 +162,36 @@ export class DefinitionChecks {
   }
 
   /** Checks the agent that runs the rows of a CSV, which may have effects only in this configuration. */
-  private checkRun(name: string, configuration: ReplayConfiguration, mode: ReplayMode, index: number): void {
+  private checkRun(
+    name: string,
+    configuration: ReplayConfiguration,
+    mode: ReplayMode,
+    path: Path,
+    problems: Diagnostics,
+  ): void {
     const agent = this.catalog.forReplay(name, configuration).agent(name);
     const effect = agent && mode === 'shadow' ? effectOf(agent) : null;
-    if (effect === null) return;
-    throw new DomainError(
-      'invalid',
-      `variants[${index}].configuration: ${name} does not run with mode shadow, because ${effect} there; use another mode`,
-    );
+    if (effect !== null)
+      problems.add(path, `${name} does not run with mode shadow, because ${effect} there; use another mode`);
   }
 
   private async checkedChanges(
     { configuration, overrides }: Variant,
     mode: ReplayMode,
-    index: number,
+    path: Path,
+    problems: Diagnostics,
   ): Promise<ReplayChanges> {
     try {
-      return await this.changes.check({ configuration, overrides: overrides as JsonObject | undefined }, mode);
+      return await this.changes.check(
+        { configuration, overrides: overrides as JsonObject | undefined },
+        mode,
+        problems,
+        path,
+      );
     } catch (error) {
-      if (!(error instanceof DomainError) || !['invalid', 'conflict'].includes(error.code)) throw error;
-      throw new DomainError(error.code, `variants[${index}].${error.message}`);
+      // Another process would refuse the request because of these problems, too.
+      refuse(problems);
+      throw error;
     }
   }
 }

@@ -3,6 +3,7 @@ import { Diagnostics } from '../../catalog/diagnostics.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject, JsonValue } from '../../common/json.js';
 import { isShortText, SHORT_TEXT_RULE, shown } from '../../common/short-text.js';
+import { refuse } from '../../http/validation/refuse.js';
 import type { ArtifactSelection, Expected, Scorer, Variant } from './definition.js';
 import { DATA_FIELDS, EXPECTED_SCHEMA, MOST_ROWS, SCORER_SCHEMA, VARIANT_SCHEMA } from './dto/definition-schemas.js';
 import type { ExperimentRequest } from './dto/experiment-request.js';
@@ -26,8 +27,6 @@ export interface Form {
   scorers: Scorer[];
 }
 
-/** All problems are found, and so many are named. */
-const MOST_NAMED = 5;
 /** Besides the rows. Each value may be an error, and to describe many of them would block the process. */
 const MOST_VALUES = 5_000;
 
@@ -73,13 +72,6 @@ export function formOf({ data, expected, variants, scorers }: ExperimentRequest)
     variants: variants as unknown as Variant[],
     scorers: scorers as unknown as Scorer[],
   };
-}
-
-/** Throws DomainError `invalid` with the first problems, if there are any. */
-export function refuse(problems: Diagnostics): void {
-  if (problems.empty) return;
-  const named = problems.toDiagnostics(() => undefined).slice(0, MOST_NAMED);
-  throw new DomainError('invalid', named.map(({ path, message }) => `${path}: ${message}`).join('; '));
 }
 
 /** The schema does not check the ids, because it would describe thousands of errors. */

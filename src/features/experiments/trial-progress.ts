@@ -54,8 +54,8 @@ export class TrialProgress {
   ) {}
 
   /**
-   * Trials whose correlation can begin here or has ended, and all whose judges may have ended: some judges may take long,
-   * and must not hold up the others. Trials that only other processes can begin must not hold them up either.
+   * Trials whose correlation can begin here, can never begin or has ended, and all whose judges may have ended: some judges
+   * may take long, and must not hold up the others. Trials that only other processes can begin must not hold them up either.
    */
   async ready(experiment: Experiment, open: readonly OpenTrial[]): Promise<ReadyTrials> {
     const { judging = [], running = [] } = Object.groupBy(open, ({ state }) => state);
@@ -63,10 +63,11 @@ export class TrialProgress {
       running.filter(({ correlation_state }) => correlation_state !== 'active'),
       ({ correlation_state }) => (correlation_state === null ? 'begin' : 'end'),
     );
-    const places = await this.placesOf(experiment, begin);
-    const here = begin.filter(({ variant }) => places.get(variant) === 'here');
+    const { broken = [], whole = [] } = Object.groupBy(begin, ({ problem }) => (problem === null ? 'whole' : 'broken'));
+    const places = await this.placesOf(experiment, whole);
+    const here = whole.filter(({ variant }) => places.get(variant) === 'here');
     return {
-      trials: [...[...end, ...here].slice(0, AT_ONCE), ...judging],
+      trials: [...[...end, ...broken, ...here].slice(0, AT_ONCE), ...judging],
       areLeft: [...places.values()].includes('elsewhere'),
     };
   }
@@ -138,6 +139,7 @@ export class TrialProgress {
   }
 
   private async begun(work: Work, trial: OpenTrial): Promise<SavedTrial | 'begun' | null> {
+    if (trial.problem !== null) return { result: unfinished(trial, trial.problem) };
     const { experiment, definition, rows, lock } = work;
     const plan = {
       experimentId: experiment.id,

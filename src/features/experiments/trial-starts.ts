@@ -60,7 +60,6 @@ export class TrialStarts {
   /** Does nothing if the trial has begun. Call this only if it can begin here. */
   begin(plan: TrialPlan, lock: SchedulerLock): Promise<Begun> {
     const { row, correlationId } = plan;
-    if (row.problem !== null) return Promise.resolve({ problem: row.problem });
     return this.once(correlationId, () =>
       row.inputs === null ? this.replay(plan, lock) : this.run(plan, row.inputs, lock),
     );

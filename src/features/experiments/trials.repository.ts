@@ -19,6 +19,8 @@ export interface OpenTrial extends NewTrial {
   input_tokens: number;
   output_tokens: number;
   cost: number | null;
+  /** Why its row cannot be tried at all; null if it can. */
+  problem: string | null;
   correlation_state: CorrelationState | null;
   started_at: number | null;
   settled_at: number | null;
@@ -70,9 +72,12 @@ export class TrialsRepository {
   open(db: Reader, seq: number): Promise<OpenTrial[]> {
     return db
       .selectFrom('experiment_trials as trial')
+      .innerJoin('experiment_rows as row', (join) =>
+        join.onRef('row.experiment_seq', '=', 'trial.experiment_seq').onRef('row.position', '=', 'trial.position'),
+      )
       .leftJoin('correlations', 'correlations.id', 'trial.correlation_id')
       .select(['trial.position', 'trial.variant', 'trial.correlation_id', 'trial.state', 'trial.scores'])
-      .select(['trial.input_tokens', 'trial.output_tokens', 'trial.cost'])
+      .select(['trial.input_tokens', 'trial.output_tokens', 'trial.cost', 'row.problem'])
       .select([
         'correlations.state as correlation_state',
         'correlations.started_at',

@@ -3,8 +3,10 @@ import { Injectable } from '@nestjs/common';
 import { Admission } from '../../blackboard/publishing/admission.js';
 import { type Original, Originals } from '../../blackboard/replays/originals.js';
 import { Replays } from '../../blackboard/replays/replays.js';
+import { Diagnostics } from '../../catalog/diagnostics.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isUuid } from '../../common/ids.js';
+import { refuse } from '../../http/validation/refuse.js';
 import type { RequestIds } from '../idempotency/request-ids.js';
 import type { ReplayBody } from './dto/replay-body.js';
 import type { ReplayRequest } from './dto/replay-request.js';
@@ -39,7 +41,9 @@ export class ReplaysService {
     // original could not be replayed now.
     const begun = await this.replays.find(correlationId);
     if (begun) return { correlation_id: correlationId, ...begun };
-    const changes = await this.changes.check({ configuration, overrides }, mode);
+    const problems = new Diagnostics();
+    const changes = await this.changes.check({ configuration, overrides }, mode, problems);
+    refuse(problems);
     const original = await read();
     await this.admission.refuseReplayWhenBusy(changes.configuration);
     await this.replays.begin({ original, mode, changes, correlationId });

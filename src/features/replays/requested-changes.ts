@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Processes } from '../../blackboard/processes/processes.js';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
-import { formatPath } from '../../catalog/diagnostics.js';
-import type { Overrides, ReplayChanges } from '../../catalog/overrides.js';
+import { type Diagnostics, formatPath, type Path } from '../../catalog/diagnostics.js';
+import { NO_CHANGES, type Overrides, type ReplayChanges } from '../../catalog/overrides.js';
 import { configurationKey, type ReplayConfiguration } from '../../catalog/replay-configuration.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
@@ -33,14 +33,29 @@ export class RequestedChanges {
     private readonly processes: Processes,
   ) {}
 
-  /** Throws DomainError `invalid` with the first problem, or `conflict` if only another process has the configuration. */
-  async check({ configuration, overrides }: GivenChanges, mode: ReplayMode): Promise<ReplayChanges> {
-    const named = configuration === undefined ? null : await this.configurationOf(configuration);
-    return { configuration: named, overrides: await this.overridesOf(overrides, mode, named) };
+  /**
+   * Adds all problems; `at` leads to the changes. Throws DomainError `conflict` if only another process has the
+   * configuration.
+   */
+  async check(
+    { configuration, overrides }: GivenChanges,
+    mode: ReplayMode,
+    problems: Diagnostics,
+    at: Path = [],
+  ): Promise<ReplayChanges> {
+    const named = configuration === undefined ? null : await this.configurationOf(configuration, at);
+    if (typeof named === 'string') {
+      // The overrides are for agents of the configuration.
+      problems.add([...at, 'configuration'], named);
+      return NO_CHANGES;
+    }
+    await this.checkOverrides(overrides, { mode, configuration: named }, problems, [...at, 'overrides']);
+    return { configuration: named, overrides: overridesIn(overrides) };
   }
 
-  private async configurationOf(given: unknown): Promise<ReplayConfiguration> {
-    if (typeof given !== 'string') throw new DomainError('invalid', `configuration: ${CONFIGURATION_RULE}`);
+  /** Returns a text if it is wrong. */
+  private async configurationOf(given: unknown, at: Path): Promise<ReplayConfiguration | string> {
+    if (typeof given !== 'string') return CONFIGURATION_RULE;
     const { replayCatalogs } = this.catalog;
     const catalog = replayCatalogs.get(given);
     if (catalog) return { name: given, digest: catalog.digest };
@@ -48,29 +63,24 @@ export class RequestedChanges {
     if ((await this.processes.known()).hasConfiguration(configurationKey({ name: given, digest: null })))
       throw new DomainError(
         'conflict',
-        `configuration: the process that got this request was not given ${given}, but another one was; send the request to that one, or start all processes with it (setting replay_config)`,
+        `${formatPath([...at, 'configuration'])}: the process that got this request was not given ${given}, but another one was; send the request to that one, or start all processes with it (setting replay_config)`,
       );
     const known = [...replayCatalogs.keys()];
-    throw new DomainError(
-      'invalid',
-      known.length === 0
-        ? 'configuration: the operator gave no configuration for replays (setting replay_config)'
-        : `configuration: must be ${listed(known, 'or')}, which the operator gave at the start (got ${JSON.stringify(shown(given))})`,
-    );
+    return known.length === 0
+      ? 'the operator gave no configuration for replays (setting replay_config)'
+      : `must be ${listed(known, 'or')}, which the operator gave at the start (got ${JSON.stringify(shown(given))})`;
   }
 
-  private async overridesOf(
+  private async checkOverrides(
     given: JsonObject | undefined,
-    mode: ReplayMode,
-    configuration: ReplayConfiguration | null,
-  ): Promise<Overrides | null> {
-    if (given === undefined || Object.keys(given).length === 0) return null;
+    { mode, configuration }: { mode: ReplayMode; configuration: ReplayConfiguration | null },
+    problems: Diagnostics,
+    at: Path,
+  ): Promise<void> {
+    if (given === undefined) return;
     const bytes = Buffer.byteLength(JSON.stringify(given));
     if (bytes > MOST_OVERRIDE_BYTES)
-      throw new DomainError(
-        'invalid',
-        `overrides: must have at most ${MOST_OVERRIDE_BYTES} bytes of JSON (got ${bytes})`,
-      );
+      return problems.add(at, `must have at most ${MOST_OVERRIDE_BYTES} bytes of JSON (got ${bytes})`);
     let leftMs = LONGEST_CHECKS_MS;
     for (const [name, override] of Object.entries(given)) {
       // To compile a long expression takes 100 ms.
@@ -78,11 +88,8 @@ export class RequestedChanges {
       const begunAt = scheduler.elapsed();
       const problem = await this.problemOf({ name, configuration }, override, mode, leftMs);
       leftMs = Math.max(1, Math.floor(leftMs - (scheduler.elapsed() - begunAt)));
-      if (!problem) continue;
-      const { path, message } = problem;
-      throw new DomainError('invalid', `${formatPath(['overrides', shown(name), ...path])}: ${message}`);
+      if (problem) problems.add([...at, shown(name), ...problem.path], problem.message);
     }
-    return given as Overrides;
   }
 
   private async problemOf(
@@ -97,6 +104,9 @@ export class RequestedChanges {
     return { path: [], message: `no agent has this name${meant(name, this.catalog.agents) ?? ''}` };
   }
 }
+
+const overridesIn = (given: JsonObject | undefined): Overrides | null =>
+  given === undefined || Object.keys(given).length === 0 ? null : (given as Overrides);
 
 function shadowProblem(agent: AgentDefinition, mode: ReplayMode): OverrideProblem | null {
   const effect = mode === 'shadow' ? effectOf(agent) : null;
