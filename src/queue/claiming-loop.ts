@@ -1,4 +1,4 @@
-import type { BackgroundLoop } from '../common/background-loop.js';
+import { BackgroundLoop } from '../common/background-loop.js';
 import type { Clock } from '../common/clock.js';
 import { isUnavailable } from '../common/domain-error.js';
 import type { Logger } from '../common/logger.js';
@@ -40,6 +40,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   private readonly cancelledMeanwhile = new Set<string>();
   private working = false;
   private readonly unsubscribe: (() => void)[] = [];
+  /** Finds the queues that have waiting rows. */
+  private readonly looking: BackgroundLoop;
   private readonly retries: BackgroundLoop;
 
   constructor(
@@ -54,6 +56,12 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   ) {
     this.kept = new KeptSlots(slots, this.pendingQueues);
     this.work = new RunningWork(claimant, slots, clock, (queue) => this.freed(queue));
+    this.looking = new BackgroundLoop(() => this.lookForQueues(), {
+      clock,
+      logger,
+      failure: `looking for ${claimant.name} failed`,
+      backOffMs: CLAIM_AGAIN_AFTER_MS,
+    });
     this.retries = retryTimer(claims, (queue) => topics.returned.publishEverywhere(queue), clock, unitOfWork, logger);
   }
 
@@ -93,7 +101,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
    */
   async stop(graceMs: number): Promise<void> {
     this.working = false;
-    await this.retries.stop();
+    await Promise.all([this.looking.stop(), this.retries.stop()]);
     await this.round;
     await this.kept.unused();
     try {
@@ -171,19 +179,13 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   }
 
   private async lookAtAll(): Promise<void> {
-    await this.lookForQueues();
-    this.retries.wake();
-    await this.retries.run();
-    this.claimSome();
+    await again(this.looking);
+    await again(this.retries);
   }
 
   private async lookForQueues(): Promise<void> {
-    try {
-      for (const queue of await this.claimant.queues()) this.pendingQueues.add(queue);
-    } catch (error) {
-      this.logger.error({ err: error }, `looking for ${this.claimant.name} failed; trying again`);
-      this.clock.at(this.clock.now() + CLAIM_AGAIN_AFTER_MS, () => this.working && void this.lookAtAll());
-    }
+    for (const queue of await this.claimant.queues()) this.pendingQueues.add(queue);
+    this.claimSome();
   }
 
   // Each process that receives the signal searches immediately, so none is sent for a queue in which this process has a
@@ -246,7 +248,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     this.claims.forget();
     await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
     await this.handBackUnknown();
-    await this.lookForQueues();
+    await again(this.looking);
   }
 
   private async handBackLater(): Promise<void> {
@@ -282,4 +284,10 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
     this.claimSome();
   }
+}
+
+/** Resolves after a pass. If one runs already, which may have missed the latest changes, another one follows it. */
+function again(loop: BackgroundLoop): Promise<void> {
+  loop.wake();
+  return loop.run();
 }
