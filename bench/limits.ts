@@ -18,6 +18,7 @@ const MANY_WAITING = 1_000_000;
 const KEYS_OF_WAITING = 1_000;
 const CALLS_IN_RUN = 300;
 const TENANTS = 10_000;
+const RUNS_OF_TENANTS = 3;
 const OF_ONE_TENANT = 100_000;
 const WORK_ENDS_WITHIN_MS = 600_000;
 
@@ -103,9 +104,16 @@ async function costRows(generator: LoadGenerator, server: Server): Promise<Row[]
  * an agent without a rule that has no other work.
  */
 async function fairRow(generator: LoadGenerator, server: Server): Promise<Row> {
-  const alone = await answeredWithin(generator, server, 'Unfair', 0);
-  const here = await answeredWithin(generator, server, 'Fair', OF_ONE_TENANT);
-  await allEnded(server, 'Fair');
+  const runs: { alone: number; here: number }[] = [];
+  for (let run = 0; run < RUNS_OF_TENANTS; run += 1) {
+    runs.push({
+      alone: await answeredWithin(generator, server, 'Unfair', 0),
+      here: await answeredWithin(generator, server, 'Fair', OF_ONE_TENANT),
+    });
+    await allEnded(server, 'Fair');
+  }
+  const alone = median(runs.map((run) => run.alone));
+  const here = median(runs.map((run) => run.here));
   return {
     work: `${TENANTS.toLocaleString('en')} tenants behind one with ${OF_ONE_TENANT.toLocaleString('en')} waiting: their first answers, of those alone without fair_by`,
     value: here / alone,
