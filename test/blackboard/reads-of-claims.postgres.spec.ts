@@ -95,7 +95,7 @@ describe(`${EXECUTIONS} executions on tables that were empty`, () => {
       await publish();
       await eventually('it was executed', () => executed > n);
     }
-    // Those that start with their publish read no entry, but all are changed at their end.
+    // An execution that starts with its publish reads no entry, but each is changed at its end.
     await eventually('what was read has been counted', async () => (await executionsChanged()) >= EXECUTIONS + AT_ONCE);
     expect(await entriesOfReadyOnesRead()).toBeLessThan(AT_ONCE * MOST_READS);
   });

@@ -83,7 +83,7 @@ export class LimitModel {
     /** Correlation → the work of its one execution. Others take part in no limit, and have no breaker. */
     private readonly works: ReadonlyMap<string, LimitedWork>,
     private readonly idle: IdleTime,
-    /** Whether something sets the clock back. Otherwise, a start with an earlier time has waited for a lock. */
+    /** True if something sets the clock back. Otherwise, a start with an earlier time has waited for a lock. */
     private readonly setsClock = false,
   ) {
     this.values = new Map(rules);
