@@ -1,3 +1,4 @@
+import { changeStored } from '../faults/change-stored.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
 import { Board } from './board.js';
@@ -71,5 +72,20 @@ describe('transactions that use the same keys at the same time', () => {
     });
     // It may come a turn early, and not four.
     expect((await tenantsOf(6)).indexOf('early')).toBeLessThanOrEqual(2);
+  });
+
+  it('do not move a key that others pass behind their next turns', async () => {
+    const change = (...statements: string[]) => changeStored(board.app.database.url, ...statements);
+    const outside = new Outside(board.http);
+    const tenantsOf = async (max: number): Promise<unknown[]> =>
+      (await outside.claim({ agents: ['person'], max })).map(({ inputs }) => inputs[0]!.payload.tenant);
+    for (const tenant of ['old', 'recent', ...Array<string>(6).fill('busy')])
+      await board.publish('Question', { tenant });
+    for (const [tenant, turn] of Object.entries({ old: 3, recent: 5.5, busy: 6 }))
+      await change(`update fair_keys set turn = ${turn} where fair_key = '"${tenant}"'`);
+    await change(`update executions set configuration = 'elsewhere' where fair_key in ('"old"', '"recent"')`);
+    expect(await tenantsOf(1)).toEqual(['busy']);
+    await change(`update executions set configuration = null where fair_key in ('"old"', '"recent"')`);
+    expect((await tenantsOf(3)).slice(0, 2)).toEqual(['old', 'recent']);
   });
 });

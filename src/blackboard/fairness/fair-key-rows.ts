@@ -68,20 +68,24 @@ export const moveStarted = preparedWithList<{ agent: string; by: number; weight:
 /** Keys in one statement. */
 const KEYS_TOGETHER = 1_000;
 
-const moveTurns = preparedWithList<{ agent: string; by: number }, string, unknown>((db, place, keys) =>
-  db
-    .updateTable('fair_keys')
-    .set(({ eb }) => ({ turn: eb('turn', '+', place('by')) }))
-    .where('agent', '=', place('agent'))
-    .where('fair_key', 'in', keys),
+const moveTurns = preparedWithList<{ agent: string; next: number; last: number; factor: number }, string, unknown>(
+  (db, place, keys) => {
+    const number = (name: 'next' | 'last' | 'factor') => sql<number>`cast(${place(name)} as double precision)`;
+    return db
+      .updateTable('fair_keys')
+      .set({ turn: sql<number>`${number('next')} - (${number('last')} - turn) * ${number('factor')}` })
+      .where('agent', '=', place('agent'))
+      .where('fair_key', 'in', keys)
+      .where('turn', '<=', place('last'));
+  },
 );
 
 /**
  * Lets none of the keys (key → turn) come more than one turn before `next`, the first turn of those that this claim
  * found. Executions of these keys wait for another process or a client, or were added while the claim passed the key. If
- * a key kept a turn of long ago, new keys would begin at it. All move by the same amount: with the same turn, the name
- * would decide which of them the other process takes first. They move by a whole turn or more, so that not every claim
- * changes all of them.
+ * a key kept a turn of long ago, new keys would begin at it. They keep their order, because with the same turn the name
+ * would decide which of them the other process takes first, and none moves beyond `next`, because then others would start
+ * several times before it. They move only if one is more than a turn behind, so that not every claim changes all of them.
  */
 export async function moveUp(
   { db }: Transaction,
@@ -89,11 +93,14 @@ export async function moveUp(
   turns: ReadonlyMap<string, number>,
   next: number,
 ): Promise<void> {
-  const by = next - [...turns.values()].reduce((first, turn) => Math.min(first, turn), Infinity);
-  if (by <= 1) return;
-  const keys = [...turns.keys()];
+  const passed = [...turns].filter(([, turn]) => turn < next);
+  const first = passed.reduce((least, [, turn]) => Math.min(least, turn), next);
+  const last = passed.reduce((most, [, turn]) => Math.max(most, turn), first);
+  if (next - first <= 1) return;
+  const factor = 1 / Math.max(1, last - first);
+  const keys = passed.map(([key]) => key);
   for (let from = 0; from < keys.length; from += KEYS_TOGETHER)
-    await moveTurns(db, { agent, by }, keys.slice(from, from + KEYS_TOGETHER));
+    await moveTurns(db, { agent, next, last, factor }, keys.slice(from, from + KEYS_TOGETHER));
 }
 
 const isUnused = sql<boolean>`not exists (
