@@ -11,6 +11,7 @@ import { Board } from './board.js';
 import { Experiments, meansOf } from './experiment-board.js';
 import { operate } from './operations.js';
 import { SERVER } from './replica-boards.js';
+import { waitingFor } from './waiting-for.js';
 
 interface Listed {
   agent: string;
@@ -60,16 +61,6 @@ describe('a replay with another configuration', () => {
     (await board.http.get('/metrics').expect(200)).text
       .split('\n')
       .filter((line) => line.startsWith('starling_executions_without_configuration{'));
-  /** Returns what waits for this, as the metric and as the list of executions say it. */
-  const waiting = async (reason: string): Promise<{ count: number; listed: string[] }> => {
-    const { text } = await board.http.get('/metrics?name=starling_waiting_executions').expect(200);
-    const query = { waits_for: reason, replay: true };
-    const { body } = await board.http.get('/api/v1/executions').query(query).expect(200);
-    return {
-      count: Number(new RegExp(`waits_for="${reason}"} (\\d+)`).exec(text)![1]),
-      listed: (body as { items: { correlation_id: string }[] }).items.map(({ correlation_id }) => correlation_id),
-    };
-  };
   const warnings = (): object[] => board.app.logLines.filter(({ level }) => level === 40);
   /** The configurations of the only process. */
   const namesOfProcess = async (): Promise<string[]> => {
@@ -313,12 +304,12 @@ describe('a replay with another configuration', () => {
     expect(await board.status(failed!)).toMatchObject({ state: 'failed' });
     // None of them was counted among those that wait for a place.
     expect(await depth()).toBe('starling_queue_depth 0');
-    expect(await waiting('slot')).toEqual({ count: 0, listed: [] });
+    expect(await waitingFor(board, 'slot')).toEqual({ count: 0, listed: [] });
     await board.http.post('/api/v1/agents/reader/pause').expect(200);
     const live = await board.publish('Question', { text: 'Now?' });
     // The count may be a moment old.
-    await eventually('the live one is counted', async () => (await waiting('resume')).count > 0);
-    expect(await waiting('resume')).toEqual({ count: 1, listed: [live] });
+    await eventually('the live one is counted', async () => (await waitingFor(board, 'resume')).count > 0);
+    expect(await waitingFor(board, 'resume')).toEqual({ count: 1, listed: [live] });
     expect(await lacking()).toEqual([
       'starling_executions_without_configuration{agent="reader",configuration="module"} 1',
     ]);

@@ -3,6 +3,7 @@ import type { TestAppOptions } from '../support/app.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { Board } from './board.js';
+import { waitingFor } from './waiting-for.js';
 
 const CONFIG = `
 types:
@@ -128,19 +129,9 @@ describe('what waits for a configuration that no process has', () => {
     const answer = await board.http.post(`/api/v1/correlations/${correlation}/replay`).send(body).expect(200);
     return (answer.body as ReplayBody).correlation_id;
   };
-  /** Returns the number of executions that wait for this by the metric, and the correlations of those in the list. */
-  const waiting = async (reason: string): Promise<{ count: number; listed: string[] }> => {
-    const { text } = await board.http.get('/metrics?name=starling_waiting_executions').expect(200);
-    const query = { waits_for: reason, replay: true };
-    const { body } = await board.http.get('/api/v1/executions').query(query).expect(200);
-    return {
-      count: Number(new RegExp(`waits_for="${reason}"} (\\d+)`).exec(text)![1]),
-      listed: (body as { items: { correlation_id: string }[] }).items.map(({ correlation_id }) => correlation_id),
-    };
-  };
   const waits = (reason: string, ids: string[]): Promise<void> =>
     eventually(`${ids.length} wait for ${reason}`, async () => {
-      const { count, listed } = await waiting(reason);
+      const { count, listed } = await waitingFor(board, reason);
       return count === ids.length && listed.join() === ids.join();
     });
 
@@ -157,7 +148,7 @@ describe('what waits for a configuration that no process has', () => {
     await board.close();
     await start({});
     for (const reason of ['slot', 'claim', 'retry', 'limit', 'resume'])
-      expect([reason, await waiting(reason)]).toEqual([reason, { count: 0, listed: [] }]);
+      expect([reason, await waitingFor(board, reason)]).toEqual([reason, { count: 0, listed: [] }]);
     const { text } = await board.http.get('/metrics?name=starling_executions_without_configuration').expect(200);
     expect(text.split('\n').filter((line) => !line.startsWith('#'))).toEqual(
       ['flaky', 'shipper'].map(
