@@ -74,6 +74,29 @@ describe('transactions that use the same keys at the same time', () => {
     expect((await tenantsOf(6)).indexOf('early')).toBeLessThanOrEqual(2);
   });
 
+  it('begin in the same round if they add keys while the last key ends', async () => {
+    const { url, rows } = board.app.database;
+    const outside = new Outside(board.http);
+    const tenantsOf = async (max: number): Promise<unknown[]> =>
+      (await outside.claim({ agents: ['person'], max })).map(({ inputs }) => inputs[0]!.payload.tenant);
+    const publish = async (tenant: string, count: number): Promise<void> => {
+      for (let n = 0; n < count; n += 1) await board.publish('Question', { tenant });
+    };
+    await tenantsOf(50);
+    await publish('late', 3);
+    await changeStored(url, `update executions set available_at = 32503680000000 where fair_key = '"late"'`);
+    await publish('busy', 6);
+    for (let n = 0; n < 5; n += 1) expect(await tenantsOf(1)).toEqual(['busy']);
+    await connected(url, async (client) => {
+      await client.query(`begin; update executions set available_at = null where fair_key = '"late"'`);
+      expect(await tenantsOf(2)).toEqual(['busy']);
+      await eventually('the last key has no row', async () => (await rows('select * from fair_keys')).length === 0);
+      await publish('early', 4);
+      await client.query('commit');
+    });
+    expect((await tenantsOf(7)).slice(0, 4).sort()).toEqual(['early', 'early', 'late', 'late']);
+  });
+
   it('do not move a key that others pass behind their next turns', async () => {
     const change = (...statements: string[]) => changeStored(board.app.database.url, ...statements);
     const outside = new Outside(board.http);

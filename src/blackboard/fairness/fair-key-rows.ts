@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
-import { prepared, preparedWithList } from '../../database/prepared.js';
+import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { Queue, QueuedRow } from '../../queue/queue.js';
 import { firstReady } from '../../queue/ready-rows.js';
@@ -15,26 +15,35 @@ export interface FairKeyRow {
 
 /**
  * Makes a query for the keys after a place in their order, and whether executions of them are ready. A key may have
- * several rows.
+ * several rows. `virtual_time`: that of the agent, which is the same in all rows.
  */
 export const findingKeys = <Row extends QueuedRow>(queue: Queue<Row>) =>
-  prepared<{ agent: string; turn: number; key: string; limit: number }, FairKeyRow & { ready: number | null }>(
-    (db, place) => {
-      const first = firstReady(db, queue, place('agent'), sql.lit(1), (rows) =>
-        rows
-          .where('fair_key' as never, '=', sql.ref('fair_keys.fair_key') as never)
-          .where('fair_key' as never, 'is not', null),
-      );
-      return db
-        .selectFrom('fair_keys')
-        .select(['fair_key', 'turn', 'weight', sql<number | null>`(select seq from ${first} as ready)`.as('ready')])
-        .where('agent', '=', place('agent'))
-        .where(sql<boolean>`(turn, fair_key) > (${place('turn')}, ${place('key')})`)
-        .orderBy('turn')
-        .orderBy('fair_key')
-        .limit(place('limit'));
-    },
-  );
+  prepared<
+    { agent: string; turn: number; key: string; limit: number },
+    FairKeyRow & { ready: number | null; virtual_time: number }
+  >((db, place) => {
+    const first = firstReady(db, queue, place('agent'), sql.lit(1), (rows) =>
+      rows
+        .where('fair_key' as never, '=', sql.ref('fair_keys.fair_key') as never)
+        .where('fair_key' as never, 'is not', null),
+    );
+    return db
+      .selectFrom('fair_keys')
+      .select([
+        'fair_key',
+        'turn',
+        'weight',
+        sql<number | null>`(select seq from ${first} as ready)`.as('ready'),
+        sql<number>`coalesce((select virtual_time from fair_agents where agent = ${place('agent')}), 0)`.as(
+          'virtual_time',
+        ),
+      ])
+      .where('agent', '=', place('agent'))
+      .where(sql<boolean>`(turn, fair_key) > (${place('turn')}, ${place('key')})`)
+      .orderBy('turn')
+      .orderBy('fair_key')
+      .limit(place('limit'));
+  });
 
 /** Makes a query for the executions at these positions that are still ready. */
 export const findingAt = <Row extends QueuedRow>(queue: Queue<Row>) =>
@@ -55,53 +64,26 @@ export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
     ),
   );
 
-/** Moves the turns of keys after starts. */
-export const moveStarted = preparedWithList<{ agent: string; by: number; weight: number }, string, unknown>(
-  (db, place, keys) =>
-    db
-      .updateTable('fair_keys')
-      .set(({ eb }) => ({ turn: eb('turn', '+', place('by')), weight: place('weight') }))
-      .where('agent', '=', place('agent'))
-      .where('fair_key', 'in', keys),
-);
+/** Moves the turns of keys after starts. They started at the virtual time if their turn was an earlier one. */
+export const moveStarted = preparedWithList<
+  { agent: string; virtualTime: number; by: number; weight: number },
+  string,
+  unknown
+>((db, place, keys) => {
+  const virtualTime = sql<number>`cast(${place('virtualTime')} as double precision)`;
+  const start = sql<number>`case when turn < ${virtualTime} then ${virtualTime} else turn end`;
+  return db
+    .updateTable('fair_keys')
+    .set({ turn: sql<number>`${start} + ${place('by')}`, weight: place('weight') })
+    .where('agent', '=', place('agent'))
+    .where('fair_key', 'in', keys);
+});
+
+/** Stores the turn of the last start of an agent. */
+export const setVirtualTime = preparedInsert('fair_agents', ['agent', 'virtual_time'], { replaceBy: 'agent' });
 
 /** Keys in one statement. */
 const KEYS_TOGETHER = 1_000;
-
-const moveTurns = preparedWithList<{ agent: string; next: number; last: number; factor: number }, string, unknown>(
-  (db, place, keys) => {
-    const number = (name: 'next' | 'last' | 'factor') => sql<number>`cast(${place(name)} as double precision)`;
-    return db
-      .updateTable('fair_keys')
-      .set({ turn: sql<number>`${number('next')} - (${number('last')} - turn) * ${number('factor')}` })
-      .where('agent', '=', place('agent'))
-      .where('fair_key', 'in', keys)
-      .where('turn', '<=', place('last'));
-  },
-);
-
-/**
- * Lets none of the keys (key → turn) come more than one turn before `next`, the first turn of those that this claim
- * found. Executions of these keys wait for another process or a client, or were added while the claim passed the key. If
- * a key kept a turn of long ago, new keys would begin at it. They keep their order, because with the same turn the name
- * would decide which of them the other process takes first, and none moves beyond `next`, because then others would start
- * several times before it. They move only if one is more than a turn behind, so that not every claim changes all of them.
- */
-export async function moveUp(
-  { db }: Transaction,
-  agent: string,
-  turns: ReadonlyMap<string, number>,
-  next: number,
-): Promise<void> {
-  const passed = [...turns].filter(([, turn]) => turn < next);
-  const first = passed.reduce((least, [, turn]) => Math.min(least, turn), next);
-  const last = passed.reduce((most, [, turn]) => Math.max(most, turn), first);
-  if (next - first <= 1) return;
-  const factor = 1 / Math.max(1, last - first);
-  const keys = passed.map(([key]) => key);
-  for (let from = 0; from < keys.length; from += KEYS_TOGETHER)
-    await moveTurns(db, { agent, next, last, factor }, keys.slice(from, from + KEYS_TOGETHER));
-}
 
 const isUnused = sql<boolean>`not exists (
   select 1 from executions
@@ -109,12 +91,12 @@ const isUnused = sql<boolean>`not exists (
     and executions.fair_key is not null and state = 'pending' and available_at is null
 )`;
 
-const lockUnused = preparedWithList<{ agent: string }, string, { seq: number; fair_key: string }>((db, place, keys) =>
+const lockUnused = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
   locking(
     db,
     db
       .selectFrom('fair_keys')
-      .select(['seq', 'fair_key'])
+      .select('seq')
       .where('agent', '=', place('agent'))
       .where('fair_key', 'in', keys)
       .where(isUnused),
@@ -129,15 +111,13 @@ const deleteUnused = preparedWithList<object, number, unknown>((db, _, rows) =>
 /**
  * Deletes those of the keys that have no ready execution. The lock comes first: a transaction that adds an execution
  * holds its key until the commit, or has inserted a row that this one does not see. So the deletion sees the execution
- * or leaves it a row. Rows that are held stay, and so do those that have an execution by now. Returns their keys, possibly
- * with some that have no row.
+ * or leaves it a row. Rows that are held stay, and so do those that have an execution by now.
  */
 export async function deleteKeysWithoutWork(
   { db }: Transaction,
   agent: string,
   keys: readonly string[],
-): Promise<string[]> {
-  const left = new Set(keys);
+): Promise<void> {
   for (let from = 0; from < keys.length; from += KEYS_TOGETHER) {
     const free = await lockUnused(db, { agent }, keys.slice(from, from + KEYS_TOGETHER));
     await deleteUnused(
@@ -145,9 +125,7 @@ export async function deleteKeysWithoutWork(
       {},
       free.map(({ seq }) => seq),
     );
-    for (const { fair_key } of free) left.delete(fair_key);
   }
-  return [...left];
 }
 
 const counting = (isReady: boolean) =>

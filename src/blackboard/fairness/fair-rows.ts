@@ -10,7 +10,7 @@ import {
   findingKeys,
   findingOfKey,
   moveStarted,
-  moveUp,
+  setVirtualTime,
 } from './fair-key-rows.js';
 import { lengthOfTurn, nextTurns } from './turn-order.js';
 
@@ -22,15 +22,19 @@ interface OfKey<Row> {
   isAll: boolean;
 }
 
-/** A key with ready executions. `ready`: the position of the first. */
+/**
+ * A key with ready executions. `ready`: the position of the first. `turn`: at least the virtual time, because a key has an
+ * earlier one if its executions waited for another process, or if the transaction that added it took long.
+ */
 type ReadyKey = FairKeyRow & { ready: number };
 
-/** The keys that come next. `idle`: the turns of those before and among them that have no ready execution. */
+/** The keys that come next. `idle`: those before and among them that have no ready execution. */
 interface NextKeys {
   keys: ReadyKey[];
-  idle: ReadonlyMap<string, number>;
+  idle: string[];
   /** Whether there are no further keys. */
   isAll: boolean;
+  virtualTime: number;
 }
 
 /** How many keys each query reads if some of the first have no ready execution. */
@@ -58,7 +62,8 @@ export class FairRows<Row extends Fair> {
   }
 
   async find(tx: Transaction, agent: string, limit: number): Promise<FoundRows<Row>> {
-    const { keys, idle, isAll } = await this.nextKeys(tx, agent, limit);
+    const next = await this.nextKeys(tx, agent, limit);
+    const { keys, isAll } = next;
     const { ready, ofKeys } = await this.inTurns(tx, agent, keys, limit);
     const adopted = ready.length < limit || this.isDue(agent) ? await this.adopt(tx, agent) : 0;
     return {
@@ -66,27 +71,30 @@ export class FairRows<Row extends Fair> {
       ready,
       isAll: ready.length < limit && isAll && adopted === 0,
       take: () => undefined,
-      settle: (taken) => this.settle(tx, agent, taken, { ofKeys, idle, next: keys[0]?.turn ?? null }),
+      settle: (taken) => this.settle(tx, agent, taken, next, ofKeys),
     };
   }
 
   /** Passes keys that have no ready execution: all were cancelled, or are assigned to others. */
   private async nextKeys(tx: Transaction, agent: string, limit: number): Promise<NextKeys> {
     const keys = new Map<string, ReadyKey>();
-    const idle = new Map<string, number>();
+    const idle: string[] = [];
     let place = { turn: -1, key: '' };
     let isAll = false;
+    let virtualTime = 0;
     for (let count = limit; keys.size < limit && !isAll; count = FURTHER_KEYS) {
       const rows = await this.findKeys(tx.db, { agent, ...place, limit: count });
       for (const row of rows) {
         if (keys.size === limit) break;
         place = { turn: row.turn, key: row.fair_key };
-        if (row.ready === null) idle.set(row.fair_key, row.turn);
-        else if (!keys.has(row.fair_key)) keys.set(row.fair_key, { ...row, ready: row.ready });
+        virtualTime = row.virtual_time;
+        if (row.ready === null) idle.push(row.fair_key);
+        else if (!keys.has(row.fair_key))
+          keys.set(row.fair_key, { ...row, ready: row.ready, turn: Math.max(row.turn, virtualTime) });
       }
       isAll = rows.length < count;
     }
-    return { keys: [...keys.values()], idle, isAll };
+    return { keys: [...keys.values()], idle, isAll, virtualTime };
   }
 
   /**
@@ -120,38 +128,33 @@ export class FairRows<Row extends Fair> {
     }
   }
 
-  /**
-   * Rows that were found and not taken, because of a limit or for lack of slots, cost no turn. `next`: the first turn of
-   * the keys that have ready rows.
-   */
+  /** Rows that were found and not taken, because of a limit or for lack of slots, cost no turn. */
   private async settle(
     tx: Transaction,
     agent: string,
     taken: readonly Row[],
-    {
-      ofKeys,
-      idle,
-      next,
-    }: { ofKeys: ReadonlyMap<string, OfKey<Row>>; idle: ReadonlyMap<string, number>; next: number | null },
+    { keys, idle, virtualTime }: NextKeys,
+    ofKeys: ReadonlyMap<string, OfKey<Row>>,
   ): Promise<void> {
-    const moves = [...Map.groupBy(taken, ({ fair_key }) => fair_key!)].map(([key, rows]) => ({
-      key,
-      by: rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0),
-      weight: rows.at(-1)!.fair_weight!,
-    }));
+    const turns = new Map(keys.map(({ fair_key: key, turn }) => [key, turn]));
+    const moves = [...Map.groupBy(taken, ({ fair_key }) => fair_key!)].map(([key, rows]) => {
+      const weight = rows.at(-1)!.fair_weight!;
+      const by = rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0);
+      return { key, by, weight, lastStart: turns.get(key)! + by - lengthOfTurn(weight) };
+    });
     // Most keys have the same weight, and start once.
     for (const same of Map.groupBy(moves, ({ by, weight }) => `${by} ${weight}`).values()) {
       const [{ by, weight }] = same as [(typeof moves)[number]];
       await moveStarted(
         tx.db,
-        { agent, by, weight },
+        { agent, virtualTime, by, weight },
         same.map(({ key }) => key),
       );
     }
+    const lastStart = moves.reduce((latest, move) => Math.max(latest, move.lastStart), virtualTime);
+    if (lastStart > virtualTime) await setVirtualTime(tx.db, [{ agent, virtual_time: lastStart }]);
     const ended = [...ofKeys].flatMap(([key, { isAll }]) => (isAll ? [key] : []));
-    const left = await deleteKeysWithoutWork(tx, agent, [...idle.keys(), ...ended]);
-    const passed = new Map(left.flatMap((key) => (idle.has(key) ? [[key, idle.get(key)!]] : [])));
-    if (next !== null) await moveUp(tx, agent, passed, next);
+    await deleteKeysWithoutWork(tx, agent, [...idle, ...ended]);
   }
 
   private async adopt(tx: Transaction, agent: string): Promise<number> {

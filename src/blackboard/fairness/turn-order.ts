@@ -12,7 +12,7 @@ export const lengthOfTurn = (weight: number): number => 1 / weight;
 
 /**
  * The keys of the next `count` starts, in their order. It shares like deficit round robin, but needs no visits to keys
- * that have used their share: the key with the lowest turn starts, and its turn moves by 1 / weight (self-clocked fair
+ * that have used their share: the key with the lowest turn starts, and its turn moves by 1 / weight (start-time fair
  * queueing). Between two starts of a key with weight w, a key with weight v starts at most v / w + 1 times.
  */
 export function nextTurns(keys: readonly WaitingKey[], count: number): string[] {

@@ -37,6 +37,7 @@ import { deferredLeases } from './0028-deferred-leases.js';
 import { burstsOfRates } from './0029-bursts-of-rates.js';
 import { claimsByConfiguration } from './0030-claims-by-configuration.js';
 import { executionsByConfiguration } from './0031-executions-by-configuration.js';
+import { virtualTime } from './0032-virtual-time.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -74,6 +75,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   burstsOfRates,
   claimsByConfiguration,
   executionsByConfiguration,
+  virtualTime,
 ];
 
 /**

@@ -9,6 +9,7 @@ export interface ExecutionTables {
   limit_values: LimitValuesTable;
   breakers: BreakersTable;
   fair_keys: FairKeysTable;
+  fair_agents: FairAgentsTable;
   cancel_requests: CancelRequestsTable;
   cached_answers: CachedAnswersTable;
   definitions: DefinitionsTable;
@@ -167,6 +168,13 @@ export interface FairKeysTable {
   turn: number;
   /** That of the execution that was queued or started last. */
   weight: number;
+}
+
+/** The agents with `fair_by` that have started executions. */
+export interface FairAgentsTable {
+  agent: string;
+  /** The turn of the last start. New keys begin one turn after it. */
+  virtual_time: number;
 }
 
 /** Values that a client has set for a limit, instead of those of the configuration file. */
