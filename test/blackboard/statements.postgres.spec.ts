@@ -73,9 +73,13 @@ describe('the statements of a transaction', () => {
     const chain = ['One', 'Two', 'Three'].map((type, index) =>
       agent(`agent-${index}`, [{ types: [type] }], [['Two', 'Three', 'Four'][index]!]),
     );
-    const types = ['One', 'Two', 'Three', 'Four', 'WorkflowError'].map(anyObject);
-    const engines = Object.fromEntries(chain.map(({ name }) => [name, { run: async () => ({}) }]));
-    start = (overrides) => startCore(new Catalog(types, chain), engines, overrides);
+    const limit = { name: 'calls', concurrency: 1_000, rate: null, units: null, hold: false };
+    const limited = agent('limited', [{ types: ['Limited'] }], [], { limits: [{ name: limit.name, key: null }] });
+    const agents = [...chain, limited];
+    const types = ['One', 'Two', 'Three', 'Four', 'Limited', 'WorkflowError'].map(anyObject);
+    const engines = Object.fromEntries(agents.map(({ name }) => [name, { run: async () => ({}) }]));
+    const catalog = new Catalog(types, agents, '.', { limits: new Map([[limit.name, limit]]) });
+    start = (overrides) => startCore(catalog, engines, overrides);
     core = await start({ leaseMs: 1_000 });
   });
 
@@ -192,11 +196,11 @@ describe('the statements of a transaction', () => {
     expect(names).toEqual(['test a\ufffd', 'test b\ufffd', 'test c"\\']);
   });
 
-  async function runChain(): Promise<void> {
+  async function runChain(type = 'One'): Promise<void> {
     const { correlationId, generation } = await core.publisher.publish({
       artifactId: newId(),
       correlationId: newId(),
-      type: 'One',
+      type,
       payload: {},
       tags: [],
       partitionKey: null,
@@ -227,6 +231,19 @@ describe('the statements of a transaction', () => {
       return sent.length / chains;
     });
     expect(median(rounds)).toBeLessThan(MOST_IN_CROWD);
+  });
+
+  it('look for a full limit once for all that is published at the same time', async () => {
+    const executions = 32;
+    const runAll = (): Promise<unknown> => Promise.all(Array.from({ length: executions }, () => runChain('Limited')));
+    await runAll();
+    const rounds = await inTurn(9, async () => {
+      sent.splice(0);
+      await runAll();
+      return sent.filter((text) => /given.*blocked_on.* is not null/s.test(text) || /^select "blocked_on"/.test(text));
+    });
+    expect(median(rounds.map((looks) => looks.length))).toBeLessThan(executions / 4);
+    expect(rounds.flat()).not.toHaveLength(0);
   });
 
   it('are the same few for each round of claims of several agents, while two processes share them', async () => {

@@ -3,6 +3,7 @@ import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kyse
 import { locking } from '../../database/dialects/dialect.js';
 import { type Place, prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Schema } from '../../database/schema.js';
+import { sharing } from '../../database/shared-statement.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { lockingReady } from '../../queue/leased-rows.js';
 import { NEVER, type Rank } from '../../queue/queue.js';
@@ -194,17 +195,43 @@ export const findQueuedAt = preparedWithList<object, number, QueuedRow>((db, _pl
 const askedFor = (keys: readonly RawBuilder<string>[]) =>
   sql<{ column1: string }>`(values ${sql.join(keys.map((key) => sql`(${key})`))})`.as('asked');
 
+/** Whether executions wait for the key. Reads one of them, however many wait. */
+const isBlocked = (key: string) =>
+  sql<boolean>`(
+    select seq from executions
+    where blocked_on = ${sql.ref(key)} and blocked_on is not null and ${isInState('pending')}
+    limit 1
+  ) is not null`;
+
+/** Returns the key if executions wait for it. */
+export const findBlocked = sharing<{ key: string }, { blocked_on: string }>(
+  prepared((db, place) =>
+    db
+      .selectFrom('executions')
+      .select('blocked_on')
+      .where('blocked_on', '=', place('key'))
+      .where('blocked_on', 'is not', null)
+      .where(isInState('pending'))
+      .limit(1)
+      .$narrowType<{ blocked_on: string }>(),
+  ),
+  {
+    table: 'executions',
+    rowOf: ({ key }) => ({ blocked_on: key }),
+    key: 'blocked_on',
+    mayRepeat: true,
+    answers: true,
+    addsRows: false,
+    build: (db, given) =>
+      db
+        .selectFrom(given as RawBuilder<{ blocked_on: string }> as never)
+        .select('given.blocked_on' as never)
+        .where(isBlocked('given.blocked_on')) as never,
+  },
+);
+
 const findBlockedKeys = preparedWithList<object, string, { blocked_on: string }>((db, _place, keys) =>
-  db
-    .selectFrom(askedFor(keys))
-    .select('asked.column1 as blocked_on')
-    .where(
-      sql<boolean>`(
-        select seq from executions
-        where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
-        limit 1
-      ) is not null`,
-    ),
+  db.selectFrom(askedFor(keys)).select('asked.column1 as blocked_on').where(isBlocked('asked.column1')),
 );
 
 /** Returns those of the keys for which executions wait. Reads one execution of each key, however many wait for it. */

@@ -17,7 +17,7 @@ import type { CorrelationChanges } from '../correlations/correlation-tracker.js'
 import { changesIn, variantsFrom } from '../correlations/replay-options.js';
 import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
-import { findBlockedAmong } from '../limits/limit-rows.js';
+import { findBlocked } from '../limits/limit-rows.js';
 import { keyText, parseKeys } from '../limits/limit-usage.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
 import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js';
@@ -207,8 +207,9 @@ export class ExecutionQueue {
     if (turn.kind === 'waits') return { blocked_on: turn.blockedOn, singleton_waits: 1, available_at: NEVER };
     if (limit_keys === null || turn.kind === 'skipped') return free;
     // It waits behind those that wait already, and no claim reads it.
-    const [blocked_on = null] = await findBlockedAmong(tx.db, parseKeys(limit_keys).map(keyText));
-    return { ...free, blocked_on, available_at: blocked_on === null ? null : NEVER };
+    const keys = parseKeys(limit_keys).map(keyText);
+    const [blocked] = (await Promise.all(keys.map((key) => findBlocked(tx.db, { key })))).flat();
+    return { ...free, blocked_on: blocked?.blocked_on ?? null, available_at: blocked ? NEVER : null };
   }
 
   /** A shadow replay runs no agent that may change something outside. */
