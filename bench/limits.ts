@@ -10,9 +10,9 @@ import { CONNECTIONS } from './requests.ts';
 import { milliseconds, perSecond, type Row } from './row.ts';
 import { median } from './statistics.ts';
 
-const RUNS = 5;
+const RUNS = 11;
 const KEYS = 100_000;
-const PUBLISHES_IN_RUN = 20_000;
+const PUBLISHES_IN_RUN = 10_000;
 const FEW_WAITING = 10_000;
 const MANY_WAITING = 1_000_000;
 const KEYS_OF_WAITING = 1_000;
