@@ -1,6 +1,17 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite';
 
-import { type CompiledQuery, SqliteAdapter, type SqliteDatabase, SqliteDialect, type SqliteStatement } from 'kysely';
+import {
+  type CompiledQuery,
+  type LimitNode,
+  type OperationNode,
+  RawNode,
+  SqliteAdapter,
+  type SqliteDatabase,
+  SqliteDialect,
+  SqliteQueryCompiler,
+  type SqliteStatement,
+  ValueNode,
+} from 'kysely';
 
 import type { DirectAdapter } from '../prepared.js';
 import { type DialectAdapter, SQLITE } from './dialect.js';
@@ -73,6 +84,20 @@ class CachingDatabase implements SqliteDatabase {
   }
 }
 
+/**
+ * SQLite prepares a statement again each time a parameter is bound to its limit, because the number may change the plan,
+ * which takes longer than most queries. An expression does not decide the plan.
+ */
+class QueryCompiler extends SqliteQueryCompiler {
+  protected override visitLimit({ limit }: LimitNode): void {
+    this.append(isLiteral(limit) ? 'limit ' : 'limit 0 + ');
+    this.visitNode(limit);
+  }
+}
+
+const isLiteral = (node: OperationNode): boolean =>
+  ValueNode.is(node) ? node.immediate === true : RawNode.is(node) && node.parameters.every(isLiteral);
+
 /** Kysely on Node's SQLite. Closing Kysely closes the connection. */
 export class NodeSqliteDialect extends SqliteDialect {
   private readonly database: CachingDatabase;
@@ -85,5 +110,9 @@ export class NodeSqliteDialect extends SqliteDialect {
 
   override createAdapter(): SqliteAdapter {
     return new Adapter(this.database);
+  }
+
+  override createQueryCompiler(): SqliteQueryCompiler {
+    return new QueryCompiler();
   }
 }
