@@ -112,3 +112,24 @@ describe('transactions that use the same keys at the same time', () => {
     expect((await tenantsOf(3)).slice(0, 2)).toEqual(['old', 'recent']);
   });
 });
+
+it('a claim is short although many executions of a key wait while many keys have no more', async () => {
+  const board = await Board.start(CONFIG);
+  const { url, rows } = board.app.database;
+  await board.publish('Question', { tenant: 'many' });
+  await changeStored(
+    url,
+    // The key has its row already, and the triggers would take seconds.
+    'set session_replication_role = replica',
+    `insert into executions select other.* from executions one, generate_series(1, 20000) n,
+       json_populate_record(one, json_build_object('id', 'copy ' || n, 'seq', 1000 + n)) other`,
+    `insert into fair_keys (agent, fair_key, turn, weight) select 'person', 'idle ' || n, 0, 1 from generate_series(1, 1000) n`,
+  );
+  const started = performance.now();
+  expect(await new Outside(board.http).claim({ agents: ['person'], max: 1 })).toHaveLength(1);
+  const claimMs = performance.now() - started;
+  expect(await rows(`select * from fair_keys where fair_key like 'idle %'`)).toEqual([]);
+  await board.close();
+  // It took three seconds when Postgres joined the keys with the executions.
+  expect(claimMs).toBeLessThan(1_000);
+});

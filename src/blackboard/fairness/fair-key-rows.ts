@@ -85,11 +85,17 @@ export const setVirtualTime = preparedInsert('fair_agents', ['agent', 'virtual_t
 /** Keys in one statement. */
 const KEYS_TOGETHER = 1_000;
 
-const isUnused = sql<boolean>`not exists (
-  select 1 from executions
-  where executions.agent = fair_keys.agent and executions.fair_key = fair_keys.fair_key
+/**
+ * Whether no execution of the key is ready. It looks for the first key from this one on, because without statistics Postgres
+ * reads all ready executions of the agent for each key if it looks for this key alone. This order only one index has.
+ */
+const isUnused = sql<boolean>`coalesce((
+  select executions.fair_key from executions
+  where executions.agent = fair_keys.agent and executions.fair_key >= fair_keys.fair_key
     and executions.fair_key is not null and state = 'pending' and available_at is null
-)`;
+  order by executions.fair_key
+  limit 1
+) <> fair_keys.fair_key, true)`;
 
 const lockUnused = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
   locking(
