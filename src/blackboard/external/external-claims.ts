@@ -15,7 +15,7 @@ import type { ClaimedExecution } from '../execution/claimed-execution.js';
 import { Claims } from '../execution/claims.js';
 import { outsideToken } from '../execution/lease-token.js';
 import type { ExecutionRow } from '../execution/leased-executions.js';
-import { findLimitOf } from '../limits/limit-rows.js';
+import { findLimitOf } from '../limits/blocked-execution-rows.js';
 import { limitLocksOf } from '../limits/shared-limits.js';
 import { claimLockKey } from '../scheduling/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';

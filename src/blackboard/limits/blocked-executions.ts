@@ -2,7 +2,13 @@ import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { type BlockedRow, findFirstBlocked, findHoldingBlocked, moveBlocked, unblockExecutions } from './limit-rows.js';
+import {
+  type BlockedRow,
+  findFirstBlocked,
+  findHoldingBlocked,
+  moveBlocked,
+  unblockExecutions,
+} from './blocked-execution-rows.js';
 import { keyText, type LimitUsage, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { isTurn } from './singleton-turns.js';

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import type { Reader } from '../../database/unit-of-work.js';
-import { MOST_COUNTED } from './limit-rows.js';
+import { MOST_COUNTED } from './blocked-execution-rows.js';
 
 /** Values of `executions.blocked_on` between two texts. `after` and `before` are not among them. */
 export interface KeyRange {

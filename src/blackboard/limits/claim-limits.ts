@@ -2,8 +2,9 @@ import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
+import { blockExecutions } from './blocked-execution-rows.js';
 import { LimitReleases } from './limit-releases.js';
-import { blockExecutions, setHeldKeys, setRates } from './limit-rows.js';
+import { setHeldKeys, setRates } from './limit-rows.js';
 import { keyText, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 

@@ -3,8 +3,8 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
+import { findQueuedAt, type QueuedRow } from './blocked-execution-rows.js';
 import { findBlockedIn, findBlockedOfKeys, keysOf } from './blocked-key-rows.js';
-import { findQueuedAt, type QueuedRow } from './limit-rows.js';
 import { parseKey } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 

@@ -4,7 +4,7 @@ import { breakerAgent, shownLimit } from '../../catalog/limits.js';
 import { Clock } from '../../common/clock.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { countBlocked, countBlockedBefore, MOST_COUNTED } from './limit-rows.js';
+import { countBlocked, countBlockedBefore, MOST_COUNTED } from './blocked-execution-rows.js';
 import { keyText, type LimitUsage, parseKey } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { isTurn, turnKey } from './singleton-turns.js';

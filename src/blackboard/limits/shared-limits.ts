@@ -7,10 +7,10 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { effectiveLimits } from '../matching/effective-limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
+import { findFirstOfEach } from './blocked-execution-rows.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
 import {
-  findFirstOfEach,
   findHolding,
   findRates,
   findRunning,

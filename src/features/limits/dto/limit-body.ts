@@ -1,4 +1,4 @@
-import { MOST_COUNTED } from '../../../blackboard/limits/limit-rows.js';
+import { MOST_COUNTED } from '../../../blackboard/limits/blocked-execution-rows.js';
 import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
 
 export const ApiLimitName = (): MethodDecorator =>

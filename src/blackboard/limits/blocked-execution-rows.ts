@@ -1,0 +1,230 @@
+import { type Kysely, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+
+import { locking } from '../../database/dialects/dialect.js';
+import { type Place, prepared, preparedWithList } from '../../database/prepared.js';
+import type { Schema } from '../../database/schema.js';
+import { sharing } from '../../database/shared-statement.js';
+import type { Reader } from '../../database/unit-of-work.js';
+import { lockingReady } from '../../queue/leased-rows.js';
+import { NEVER, type Rank } from '../../queue/queue.js';
+import { isInState } from '../../queue/state-predicate.js';
+
+/** Takes ready executions out of the queue until the limit has room. Returns those that were ready and not locked. */
+export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ available_at: NEVER, blocked_on: place('blockedOn') })
+    .where('id', 'in', lockingReady(db, 'executions', ids))
+    .returning('id'),
+);
+
+/** Finds and locks those of the executions that wait for a limit or a turn and that no other transaction has locked. */
+const lockingBlocked = (db: Kysely<Schema>, ids: readonly RawBuilder<string>[]) => {
+  const blocked = db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(isInState('pending'))
+    .where('blocked_on', 'is not', null);
+  return locking(db, blocked, { wait: false });
+};
+
+/** Puts blocked executions back into the queue. One that waited for its turn has it. Returns their agents. */
+export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ available_at: null, blocked_on: null, singleton_waits: 0 })
+    .where('id', 'in', lockingBlocked(db, ids))
+    .returning('agent'),
+);
+
+/** Lets blocked executions wait for another limit. */
+export const moveBlocked = preparedWithList<{ blockedOn: string }, string, unknown>((db, place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ blocked_on: place('blockedOn') })
+    .where('id', 'in', lockingBlocked(db, ids)),
+);
+
+export interface BlockedRow {
+  id: string;
+  limit_keys: string | null;
+  held_keys: string | null;
+}
+
+/** The first executions that wait for the limit, in the order of claims. */
+export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, BlockedRow>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'limit_keys', 'held_keys'])
+    .where('blocked_on', '=', place('blockedOn'))
+    .where('blocked_on', 'is not', null)
+    .where(isInState('pending'))
+    .orderBy('priority', 'desc')
+    .orderBy('background')
+    .orderBy('seq')
+    .limit(place('limit')),
+);
+
+/** Finds the executions that hold limits while they wait for this one. They are few, however many wait. */
+export const findHoldingBlocked = prepared<{ blockedOn: string }, BlockedRow>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'limit_keys', 'held_keys'])
+    // The index of the plain column has all that wait.
+    .where(sql<string>`coalesce(blocked_on, '')`, '=', place('blockedOn'))
+    .where('held_keys', 'is not', null)
+    .where('ended_at', 'is', null)
+    .where(isInState('pending'))
+    .orderBy('priority', 'desc')
+    .orderBy('background')
+    .orderBy('seq'),
+);
+
+/** The name of the limit that the execution waits for, or null. */
+export async function findLimitOf(db: Reader, id: string): Promise<string | null> {
+  const row = await db
+    .selectFrom('executions')
+    .select('blocked_on')
+    .where('id', '=', id)
+    .where(isInState('pending'))
+    .executeTakeFirst();
+  return row?.blocked_on ? (JSON.parse(row.blocked_on) as [string])[0] : null;
+}
+
+export interface QueuedRow {
+  seq: number;
+  id: string;
+  agent: string;
+  correlation_id: string;
+  created_at: number;
+}
+
+/** Finds the executions at these positions that wait for a limit. */
+export const findQueuedAt = preparedWithList<object, number, QueuedRow>((db, _place, positions) =>
+  db
+    .selectFrom('executions')
+    .select(['seq', 'id', 'agent', 'correlation_id', 'created_at'])
+    .where('seq', 'in', positions)
+    // The expression prevents the use of the index of all that wait.
+    .where(sql<string>`coalesce(blocked_on, '')`, '<>', ''),
+);
+
+/** The keys as the table `asked`, with the column `column1`. */
+const askedFor = (keys: readonly RawBuilder<string>[]) =>
+  sql<{ column1: string }>`(values ${sql.join(keys.map((key) => sql`(${key})`))})`.as('asked');
+
+/** Whether executions wait for the key. Reads one of them, however many wait. */
+const isBlocked = (key: string) =>
+  sql<boolean>`(
+    select seq from executions
+    where blocked_on = ${sql.ref(key)} and blocked_on is not null and ${isInState('pending')}
+    limit 1
+  ) is not null`;
+
+/** Returns the key if executions wait for it. */
+export const findBlocked = sharing<{ key: string }, { blocked_on: string }>(
+  prepared((db, place) =>
+    db
+      .selectFrom('executions')
+      .select('blocked_on')
+      .where('blocked_on', '=', place('key'))
+      .where('blocked_on', 'is not', null)
+      .where(isInState('pending'))
+      .limit(1)
+      .$narrowType<{ blocked_on: string }>(),
+  ),
+  {
+    table: 'executions',
+    rowOf: ({ key }) => ({ blocked_on: key }),
+    key: 'blocked_on',
+    mayRepeat: true,
+    answers: true,
+    addsRows: false,
+    build: (db, given) =>
+      db
+        .selectFrom(given as RawBuilder<{ blocked_on: string }> as never)
+        .select('given.blocked_on' as never)
+        .where(isBlocked('given.blocked_on')) as never,
+  },
+);
+
+const findBlockedKeys = preparedWithList<object, string, { blocked_on: string }>((db, _place, keys) =>
+  db.selectFrom(askedFor(keys)).select('asked.column1 as blocked_on').where(isBlocked('asked.column1')),
+);
+
+/** Returns those of the keys for which executions wait. Reads one execution of each key, however many wait for it. */
+export async function findBlockedAmong(db: Reader, keys: readonly string[]): Promise<string[]> {
+  const rows = await findBlockedKeys(db, {}, [...new Set(keys)]);
+  return [...new Set(rows.map(({ blocked_on }) => blocked_on))];
+}
+
+/** Finds the keys of the limits of the execution that waits first for each of these keys. A key may come several times. */
+export const findFirstOfEach = preparedWithList<object, string, { blocked_on: string; limit_keys: string | null }>(
+  (db, _place, keys) =>
+    db.selectFrom(askedFor(keys)).select([
+      'asked.column1 as blocked_on',
+      sql<string | null>`(
+        select limit_keys from executions
+        where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
+        order by priority desc, background, seq
+        limit 1
+      )`.as('limit_keys'),
+    ]),
+);
+
+/** Counts stop here, because a million may wait. */
+export const MOST_COUNTED = 10_000;
+
+interface CountRow {
+  count: number;
+}
+
+type Narrow<Values> = (blocked: Blocked, place: Place<Values & { blockedOn: string }>) => Blocked;
+
+type Blocked = SelectQueryBuilder<Schema, 'executions', object>;
+
+const counting = <Values extends object>(narrow: Narrow<Values>) =>
+  prepared<Values & { blockedOn: string }, CountRow>((db, place) => {
+    const all = db.selectFrom('executions').where('blocked_on', '=', place('blockedOn'));
+    const blocked = narrow(all.where('blocked_on', 'is not', null).where(isInState('pending')), place);
+    return db
+      .selectFrom(
+        blocked
+          .select('id')
+          .limit(MOST_COUNTED + 1)
+          .as('blocked'),
+      )
+      .select(({ fn }) => fn.countAll<number>().as('count'));
+  });
+
+/** How many executions wait for the limit. At most one more than `MOST_COUNTED`. */
+export const countBlocked = counting<object>((blocked) => blocked);
+
+const countHigher = counting<Pick<Rank, 'priority'>>((blocked, place) =>
+  blocked.where('priority', '>', place('priority')),
+);
+
+const countForeground = counting<Rank>((blocked, place) =>
+  blocked.where('priority', '=', place('priority')).where('background', '<', place('background')),
+);
+
+const countOlder = counting<Rank & { seq: number }>((blocked, place) =>
+  blocked
+    .where('priority', '=', place('priority'))
+    .where('background', '=', place('background'))
+    .where('seq', '<', place('seq')),
+);
+
+/**
+ * How many of them start before the execution with this rank and position. Makes three queries, because each reads one
+ * range of the index.
+ */
+export async function countBlockedBefore(
+  db: Reader,
+  place: Rank & { blockedOn: string; seq: number },
+): Promise<number> {
+  let count = 0;
+  for (const before of [countHigher, countForeground, countOlder]) count += (await before(db, place))[0]!.count;
+  return count;
+}
