@@ -63,13 +63,14 @@ export const findLiveProcess = prepared<{ id: string; now: number }, { id: strin
   db.selectFrom('processes').select('id').where('id', '=', place('id')).where('seen_until', '>', place('now')),
 );
 
-/** Finds the end of the last lease of an execution that another process has (epoch ms), or 0. */
-export async function findLastLease(db: Reader, own: string): Promise<number> {
-  const { last } = await db
+/** Whether an execution runs that another process has started and that was not taken over since. */
+export async function doOthersRun(db: Reader, own: string): Promise<boolean> {
+  const found = await db
     .selectFrom('executions')
-    .select(({ fn }) => fn.max<number | null>('lease_until').as('last'))
+    .select('id')
     .where('state', '=', sql.lit('running' as const))
     .where('lease_owner', '<>', own)
-    .executeTakeFirstOrThrow();
-  return last ?? 0;
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
 }

@@ -16,7 +16,7 @@ import { type Configured, KnownWork } from './known-work.js';
 import {
   deleteExpiredProcesses,
   deleteProcess,
-  findLastLease,
+  doOthersRun,
   findLiveProcess,
   findOthers,
   findProcesses,
@@ -40,8 +40,8 @@ export class Processes {
   private startedAt: number | null = null;
   /** The answer of the last look at the processes; null if that may have changed since. */
   private lastKnown: KnownWork | null = null;
-  /** The end of the last lease that an earlier process left (epoch ms); null if that is unknown. */
-  private leasedUntil: number | null = null;
+  /** Whether executions may be running that other processes have started. Their leases may have expired. */
+  private othersMayRun = true;
   /** Whether all processes that start executions know this one. */
   private isCounted = false;
   /** Since when no other process is known (machine time in ms); null if there are others. */
@@ -61,7 +61,7 @@ export class Processes {
     const changed = (): void => {
       this.changes += 1;
       this.lastKnown = null;
-      this.leasedUntil = null;
+      this.othersMayRun = true;
       this.aloneSince = null;
       signals.setAlone(false);
     };
@@ -83,12 +83,12 @@ export class Processes {
   }
 
   /**
-   * Whether no other process is known and none has left leases that still last. It asks no database, so a process that
-   * has just started may be missed.
+   * Whether no other process is known, and no execution runs that another one has started. It asks no database, so a
+   * process that has just started may be missed.
    */
   get isAlone(): boolean {
     if (!this.unitOfWork.isShared) return true;
-    return this.lastKnown?.isAlone === true && this.leasedUntil !== null && this.clock.now() > this.leasedUntil;
+    return this.lastKnown?.isAlone === true && !this.othersMayRun;
   }
 
   /**
@@ -144,9 +144,10 @@ export class Processes {
     const { changes } = this;
     const others = await findOthers(db, this.own, this.clock.now());
     const known = new KnownWork(own, others.map(configuredOf));
-    const leasedUntil = known.isAlone ? (this.leasedUntil ?? (await findLastLease(db, this.own))) : null;
+    // What ended processes have left counts for the concurrency of its agent until it is taken over.
+    const othersMayRun = !known.isAlone || (this.othersMayRun && (await doOthersRun(db, this.own)));
     if (changes === this.changes) {
-      Object.assign(this, { lastKnown: known, leasedUntil });
+      Object.assign(this, { lastKnown: known, othersMayRun });
       this.signals.setAlone(this.isLongAlone(known));
     }
     return known;
