@@ -171,7 +171,7 @@ const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
     prepared<RankValues & { queue: string; limit: number }, Row>((db, place) => {
       const parts = Array.from({ length: count }, (_, index) =>
         firstReady(db, queue, place('queue'), place('limit'), (rows) =>
-          rows
+          areReady(rows)
             .where('priority', '=', place(`priority${index}`))
             .where('background', '=', place(`background${index}`))
             .where('seq', '>', place(`upTo${index}`)),
@@ -197,34 +197,36 @@ const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
 
 type Rows<Row> = SelectQueryBuilder<Schema, QueueTable, Row>;
 
-/** Selects the rows of all queues that are ready. */
-const allReady = <Row extends QueuedRow>(db: Reader, { select, unless }: Queue<Row>): Rows<Row> =>
-  select(db)
+/** The condition of the indexes of claims. */
+const areReady = <Row>(rows: Rows<Row>): Rows<Row> =>
+  rows
     // A literal: Postgres does not use a partial index for a query with the state as a parameter.
     .where('state', '=', sql.lit('pending' as const))
-    .where('available_at', 'is', null)
-    .$if(unless !== undefined, (some) => some.where(unless!, 'is', null));
+    .where('available_at', 'is', null);
 
 /**
- * Selects the first rows of a queue that may be claimed, in the order of claims. `narrowed` adds conditions. Rows that
- * may not be claimed here are not read, however many wait: each value that the queue `needs` is a range of the index.
+ * Selects the first rows of a queue that may be claimed, in the order of claims. `ready`: the condition of another index of
+ * ready rows. Rows that may not be claimed here are not read, however many wait: each value that the queue `needs` is a
+ * range of the index.
  */
 export function firstReady<Row extends QueuedRow>(
   db: Reader,
   queue: Queue<Row>,
   queueName: Expression<string>,
   limit: RawBuilder<number>,
-  narrowed = (rows: Rows<Row>): Rows<Row> => rows,
+  ready: (rows: Rows<Row>) => Rows<Row> = areReady,
 ): Rows<Row> {
-  const { name, needs } = queue;
-  const ready = narrowed(allReady(db, queue)).where(name, '=', queueName);
+  const { name, needs, unless } = queue;
+  const found = ready(queue.select(db))
+    .where(name, '=', queueName)
+    .$if(unless !== undefined, (some) => some.where(unless!, 'is', null));
   const inOrderOfClaims = (rows: Rows<Row>) =>
     rows.orderBy('priority', 'desc').orderBy('background').orderBy('seq').limit(limit);
-  if (!needs) return inOrderOfClaims(ready);
+  if (!needs) return inOrderOfClaims(found);
   // Sorting by a column that has one value changes nothing, but without it Postgres does not see that rows in which the
   // column is null have the order of the index.
   const { column, had } = needs;
-  const parts = [ready.where(column, 'is', null), ...had.map((value) => ready.where(column, '=', value as never))].map(
+  const parts = [found.where(column, 'is', null), ...had.map((value) => found.where(column, '=', value as never))].map(
     (part) => inOrderOfClaims(part.orderBy(column)),
   );
   return parts.length === 1 ? parts[0]! : inOrderOfClaims(allOf(db, parts));

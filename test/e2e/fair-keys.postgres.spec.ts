@@ -116,20 +116,28 @@ describe('transactions that use the same keys at the same time', () => {
 it('a claim is short although many executions of a key wait while many keys have no more', async () => {
   const board = await Board.start(CONFIG);
   const { url, rows } = board.app.database;
+  const outside = new Outside(board.http);
+  const claimOne = async (): Promise<void> =>
+    expect(await outside.claim({ agents: ['person'], max: 1 })).toHaveLength(1);
   await board.publish('Question', { tenant: 'many' });
+  // Postgres keeps plans for prepared statements that were made while the queue was small.
+  for (let n = 0; n < 50; n += 1) {
+    await board.publish('Question', { tenant: 'many' });
+    await claimOne();
+  }
   await changeStored(
     url,
     // The key has its row already, and the triggers would take seconds.
     'set session_replication_role = replica',
     `insert into executions select other.* from executions one, generate_series(1, 20000) n,
-       json_populate_record(one, json_build_object('id', 'copy ' || n, 'seq', 1000 + n)) other`,
+       json_populate_record(one, json_build_object('id', 'copy ' || n, 'seq', 1000 + n)) other where one.state = 'pending'`,
     `insert into fair_keys (agent, fair_key, turn, weight) select 'person', 'idle ' || n, 0, 1 from generate_series(1, 1000) n`,
   );
   const started = performance.now();
-  expect(await new Outside(board.http).claim({ agents: ['person'], max: 1 })).toHaveLength(1);
+  await claimOne();
   const claimMs = performance.now() - started;
   expect(await rows(`select * from fair_keys where fair_key like 'idle %'`)).toEqual([]);
   await board.close();
-  // It took three seconds when Postgres joined the keys with the executions.
+  // It takes seconds if Postgres reads all ready executions of the agent for each key.
   expect(claimMs).toBeLessThan(1_000);
 });

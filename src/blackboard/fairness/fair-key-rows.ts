@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
@@ -6,6 +6,9 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { Queue, QueuedRow } from '../../queue/queue.js';
 import { firstReady } from '../../queue/ready-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
+
+/** Whether an execution is ready and has a key: the condition of the index `executions_fair`, which no other index fits. */
+export const isReadyWithKey = sql<boolean>`case when state = 'pending' and available_at is null then fair_key end is not null`;
 
 export interface FairKeyRow {
   fair_key: string;
@@ -23,9 +26,7 @@ export const findingKeys = <Row extends QueuedRow>(queue: Queue<Row>) =>
     FairKeyRow & { ready: number | null; virtual_time: number }
   >((db, place) => {
     const first = firstReady(db, queue, place('agent'), sql.lit(1), (rows) =>
-      rows
-        .where('fair_key' as never, '=', sql.ref('fair_keys.fair_key') as never)
-        .where('fair_key' as never, 'is not', null),
+      rows.where(isReadyWithKey).where(sql<boolean>`executions.fair_key = fair_keys.fair_key`),
     );
     return db
       .selectFrom('fair_keys')
@@ -60,7 +61,7 @@ export const findingAt = <Row extends QueuedRow>(queue: Queue<Row>) =>
 export const findingOfKey = <Row extends QueuedRow>(queue: Queue<Row>) =>
   prepared<{ agent: string; key: string; limit: number }, Row>((db, place) =>
     firstReady(db, queue, place('agent'), place('limit'), (rows) =>
-      rows.where('fair_key' as never, '=', place('key') as never).where('fair_key' as never, 'is not', null),
+      rows.where(isReadyWithKey).where(sql<boolean>`fair_key = ${place('key')}`),
     ),
   );
 
@@ -85,17 +86,13 @@ export const setVirtualTime = preparedInsert('fair_agents', ['agent', 'virtual_t
 /** Keys in one statement. */
 const KEYS_TOGETHER = 1_000;
 
-/**
- * Whether no execution of the key is ready. It looks for the first key from this one on, because without statistics Postgres
- * reads all ready executions of the agent for each key if it looks for this key alone. This order only one index has.
- */
-const isUnused = sql<boolean>`coalesce((
-  select executions.fair_key from executions
-  where executions.agent = fair_keys.agent and executions.fair_key >= fair_keys.fair_key
-    and executions.fair_key is not null and state = 'pending' and available_at is null
-  order by executions.fair_key
+/** Whether no execution of the key is ready. Postgres makes a join of `not exists`, and reads all ready executions for it. */
+const isUnused = sql<boolean>`(
+  select seq from executions
+  where executions.agent = fair_keys.agent and executions.fair_key = fair_keys.fair_key and ${isReadyWithKey}
+  order by configuration
   limit 1
-) <> fair_keys.fair_key, true)`;
+) is null`;
 
 const lockUnused = preparedWithList<{ agent: string }, string, { seq: number }>((db, place, keys) =>
   locking(
@@ -134,7 +131,9 @@ export async function deleteKeysWithoutWork(
   }
 }
 
-const counting = (isReady: boolean) =>
+const isDelayedWithKey = sql<boolean>`state = 'pending' and available_at is not null and fair_key is not null`;
+
+const counting = (which: RawBuilder<boolean>) =>
   prepared<{ agent: string; key: string; most: number }, { count: number }>((db, place) =>
     db
       .selectFrom(
@@ -143,17 +142,15 @@ const counting = (isReady: boolean) =>
           .select('id')
           .where('agent', '=', place('agent'))
           .where('fair_key', '=', place('key'))
-          .where('fair_key', 'is not', null)
-          .where('state', '=', sql.lit('pending' as const))
-          .where('available_at', isReady ? 'is' : 'is not', null)
+          .where(which)
           .limit(place('most'))
           .as('waiting'),
       )
       .select(({ fn }) => fn.countAll<number>().as('count')),
   );
 
-const countReady = counting(true);
-const countDelayed = counting(false);
+const countReady = counting(isReadyWithKey);
+const countDelayed = counting(isDelayedWithKey);
 
 /** Counts the waiting executions of a key, also those that wait for a limit or a retry, up to `most` of each kind. */
 export async function countOfKey(db: Reader, key: { agent: string; key: string; most: number }): Promise<number> {

@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { KnownWork } from '../processes/known-work.js';
+import { isReadyWithKey } from './fair-key-rows.js';
 
 interface Waiting {
   id: string;
@@ -75,9 +76,7 @@ async function countsWith(
     .select(['priority', 'background', 'seq'])
     .where('agent', '=', agent)
     .where('fair_key', '=', fair_key)
-    .where('fair_key', 'is not', null)
-    .where('state', '=', sql.lit('pending' as const))
-    .where('available_at', 'is', null)
+    .where(isReadyWithKey)
     .where('configuration', configuration === null ? 'is' : '=', configuration)
     // Without it, Postgres does not use the order of the index if the configuration is null.
     .orderBy('configuration')

@@ -38,6 +38,7 @@ import { burstsOfRates } from './0029-bursts-of-rates.js';
 import { claimsByConfiguration } from './0030-claims-by-configuration.js';
 import { executionsByConfiguration } from './0031-executions-by-configuration.js';
 import { virtualTime } from './0032-virtual-time.js';
+import { fairIndex } from './0033-fair-index.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -76,6 +77,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   claimsByConfiguration,
   executionsByConfiguration,
   virtualTime,
+  fairIndex,
 ];
 
 /**
