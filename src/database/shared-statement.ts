@@ -94,7 +94,12 @@ interface GivenUpdate {
 
 /** Continues an update: it sets these columns in the rows that are in `given`. */
 export function updateGiven(update: object, { table, columns, given, key = ['id'] }: GivenUpdate) {
-  const isSame = key.map((column) => sql`${sql.ref(`${table}.${column}`)} = ${sql.ref(`given.${column}`)}`);
+  const isSame = key.flatMap((column) => {
+    const [own, other] = [sql.ref(`${table}.${column}`), sql.ref(`given.${column}`)];
+    // For the first condition alone, Postgres reads the whole table if it makes the plan while the table is small, and it
+    // keeps the plan.
+    return [sql`${own} = ${other}`, sql`${own} = any(array(select ${other} from ${given}))`];
+  });
   return (update as UpdateQueryBuilder<Schema, 'executions', 'executions', UpdateResult>)
     .from(given as never)
     .set(Object.fromEntries(columns.map((column) => [column, sql.ref(`given.${column}`)])))
