@@ -9,7 +9,7 @@ import { findOutputs } from '../queries/execution-artifact-rows.js';
 import type { Item } from '../queries/stored-pieces.js';
 import { StoredTexts } from '../queries/stored-texts.js';
 import { Admission } from './admission.js';
-import { Invocations } from './invocations.js';
+import { Invocations, transactionOf } from './invocations.js';
 import { findExecutionState } from './publishing-rows.js';
 
 /** A stored execution of one agent whose outputs trigger no agent. */
@@ -44,7 +44,7 @@ export class DirectRuns {
     await this.admission.refuseWhenBusy();
     const invocation = this.invocations.prepareDirect(agent, inputs, correlationId);
     const begun = await this.memory.during(invocation.grownBytes, () =>
-      this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation)),
+      this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation), transactionOf(invocation)),
     );
     return { agent, correlationId, ...begun };
   }

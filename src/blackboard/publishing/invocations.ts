@@ -7,7 +7,7 @@ import { unknownAgent } from '../../catalog/unknown-names.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Transaction, TransactionOptions } from '../../database/unit-of-work.js';
 import { NO_SPAN, type Span, Tracing } from '../../observability/tracing/tracing.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
 import { type ExecutionInput, inputOf } from '../artifacts/execution-input.js';
@@ -18,6 +18,7 @@ import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { Drafts } from './drafts.js';
 import { fittingSubscription, type NamedInput, namedInputs } from './input-fit.js';
+import { isShort } from './matched-artifacts.js';
 
 /** An execution of an agent that the caller named. Its inputs are checked and ready to be stored. */
 export interface Invocation {
@@ -37,6 +38,13 @@ export interface Invocation {
   /** Memory that the defaults in its inputs take (bytes), besides that of the request. */
   grownBytes: number;
 }
+
+/**
+ * How a transaction runs that begins the invocation and otherwise adds only rows that nobody else knows: together with
+ * others that come at the same time, if it is small.
+ */
+export const transactionOf = ({ drafts, deadlineMs, correlationId }: Invocation): TransactionOptions =>
+  deadlineMs === null && drafts.every(isShort) ? { group: { kind: 'invoked', key: correlationId } } : {};
 
 interface Manner {
   background?: boolean;

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Admission } from '../../blackboard/publishing/admission.js';
-import { type Invocation, Invocations } from '../../blackboard/publishing/invocations.js';
+import { type Invocation, Invocations, transactionOf } from '../../blackboard/publishing/invocations.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
@@ -45,7 +45,7 @@ export class RunStarts {
     const { agent_name: agent, inputs = {} } = request;
     const invocation = this.invocations.prepareRun(agent, inputs, ids.correlationId, how);
     return this.memory.during(invocation.grownBytes, () =>
-      this.unitOfWork.run((tx) => this.storeOnce(tx, invocation, ids)),
+      this.unitOfWork.run((tx) => this.storeOnce(tx, invocation, ids), transactionOf(invocation)),
     );
   }
 
