@@ -62,8 +62,11 @@ export class SharedLimits {
    * starts an execution with one of them, or gives one a turn, meanwhile.
    */
   async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    await tx.lock([...new Set(keys.map(lockOf))].sort());
-    const { usage, shortened } = await this.read(tx.db, keys, now);
+    // Sent together and answered in this order, so that the queries see what was committed before the lock.
+    const [, { usage, shortened }] = await Promise.all([
+      tx.lock([...new Set(keys.map(lockOf))].sort()),
+      this.read(tx.db, keys, now),
+    ]);
     for (const breaker of shortened.breakers) await shortenBreaker(tx.db, breaker);
     await setRates(tx.db, shortened.rates);
     return usage;
