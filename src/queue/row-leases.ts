@@ -72,15 +72,15 @@ export class RowLeases<Row extends QueuedRow> {
   }
 
   /**
-   * Takes over all running rows whose lease is no longer renewed. A row with a lost lease repeats the same attempt.
-   * Returns their number. `unowned`: only rows that external workers held. After the clock has jumped, this process can still
+   * Takes over all running rows whose lease had expired at `now` (epoch ms). A row with a lost lease repeats the same
+   * attempt. Returns their number. `unowned`: only rows that external workers held. After the clock has jumped, this process can still
    * renew those that it runs.
    */
-  async takeOverLost({ unowned = false } = {}): Promise<number> {
+  async takeOverLost({ unowned = false, now = this.clock.now() } = {}): Promise<number> {
     let taken = 0;
     const leftToOthers = (await this.holder.leftToOthers?.()) ?? [];
     for (;;) {
-      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers, unowned));
+      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers, unowned, now));
       await this.unitOfWork.inOrder(givenUp, (lost) => this.unitOfWork.run((tx) => this.holder.giveUp(tx, lost)));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
@@ -106,10 +106,11 @@ export class RowLeases<Row extends QueuedRow> {
     tx: Transaction,
     leftToOthers: readonly string[],
     unowned: boolean,
+    now: number,
   ): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
     const lost = await findLostLeases(this.unitOfWork, tx, this.queue, {
       own: this.holder.owner,
-      now: this.clock.now(),
+      now,
       leftToOthers,
       unowned,
       limit: TAKEN_AT_ONCE,
