@@ -113,6 +113,11 @@ export interface LostLeases {
   own: string;
   /** Epoch ms. */
   now: number;
+  /**
+   * When a lease of the process itself must have ended (epoch ms). It is earlier than `now`, because a claim that was
+   * committed late has a lease that has expired, and the process renews it when it runs the row.
+   */
+  ownBefore: number;
   /** Leases without an owner in these queues are left out. */
   leftToOthers: readonly string[];
   /** Only leases without an owner. */
@@ -125,13 +130,16 @@ export function findLostLeases<Row extends QueuedRow>(
   unitOfWork: UnitOfWork,
   { db }: Transaction,
   queue: Queue<Row>,
-  { own, now, leftToOthers, unowned, limit }: LostLeases,
+  { own, now, ownBefore, leftToOthers, unowned, limit }: LostLeases,
 ): Promise<(Row & LostLease)[]> {
   const lost = queue
     .select(db)
     .select(['lease_token', 'lease_owner', 'lost_leases'])
     .where('state', '=', sql.lit('running' as const))
     .where(isLostIn(['lease_owner', 'lease_until'], own, now, unitOfWork))
+    .where(({ eb, or }) =>
+      or([eb('lease_owner', 'is', null), eb('lease_owner', '<>', own), eb('lease_until', '<', ownBefore)]),
+    )
     .$if(unowned, (some) => some.where('lease_owner', 'is', null))
     .$if(leftToOthers.length > 0, (some) =>
       some.where(({ eb, or }) => or([eb('lease_owner', 'is not', null), eb(queue.name, 'not in', leftToOthers)])),

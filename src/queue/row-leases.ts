@@ -73,8 +73,8 @@ export class RowLeases<Row extends QueuedRow> {
 
   /**
    * Takes over all running rows whose lease had expired at `now` (epoch ms). A row with a lost lease repeats the same
-   * attempt. Returns their number. `unowned`: only rows that external workers held. After the clock has jumped, this process can still
-   * renew those that it runs.
+   * attempt. Returns their number. `unowned`: only rows that external workers held. After the clock has jumped, this
+   * process can still renew those that it runs.
    */
   async takeOverLost({ unowned = false, now = this.clock.now() } = {}): Promise<number> {
     let taken = 0;
@@ -111,6 +111,7 @@ export class RowLeases<Row extends QueuedRow> {
     const lost = await findLostLeases(this.unitOfWork, tx, this.queue, {
       own: this.holder.owner,
       now,
+      ownBefore: now - this.holder.leaseMs,
       leftToOthers,
       unowned,
       limit: TAKEN_AT_ONCE,
