@@ -6,7 +6,7 @@ import { Signals } from '../../pubsub/signals.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { hasBreaker } from '../limits/breakers.js';
-import { isShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
+import { areFewAndShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
 import { EndedExecutions } from './ended-executions.js';
 import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
@@ -15,9 +15,6 @@ import { deferToLease, finishUnderLease } from './lease-rows.js';
 
 /** The lease of the attempt has expired or was revoked, so its outcome is rolled back. */
 class LeaseLost extends Error {}
-
-/** Outputs of an execution. */
-const MOST_IN_GROUP = 4;
 
 /**
  * Commits the outcome of an attempt in one transaction: the execution's state, consumptions, outputs and what they
@@ -146,5 +143,5 @@ const isSmall = (execution: EndingExecution, outputs: readonly MatchedArtifact[]
   !execution.cache &&
   !hasBreaker(execution.limitKeys) &&
   (execution.variant ?? BASE) === BASE &&
-  outputs.length <= MOST_IN_GROUP &&
-  outputs.every(({ draft, releaseAt }) => releaseAt === null && isShort(draft));
+  outputs.every(({ releaseAt }) => releaseAt === null) &&
+  areFewAndShort(outputs.map(({ draft }) => draft));

@@ -18,7 +18,7 @@ import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
 import { Drafts } from './drafts.js';
 import { fittingSubscription, type NamedInput, namedInputs } from './input-fit.js';
-import { isShort } from './matched-artifacts.js';
+import { areFewAndShort } from './matched-artifacts.js';
 
 /** An execution of an agent that the caller named. Its inputs are checked and ready to be stored. */
 export interface Invocation {
@@ -40,11 +40,11 @@ export interface Invocation {
 }
 
 /**
- * How a transaction runs that begins the invocation and otherwise adds only rows that nobody else knows: together with
- * others that come at the same time, if it is small.
+ * Returns the options of the transaction that begins the invocation. A small one runs together with others that come at the
+ * same time, so it may not change rows that others know.
  */
 export const transactionOf = ({ drafts, deadlineMs, correlationId }: Invocation): TransactionOptions =>
-  deadlineMs === null && drafts.every(isShort) ? { group: { kind: 'invoked', key: correlationId } } : {};
+  deadlineMs === null && areFewAndShort(drafts) ? { group: { kind: 'invoked', key: correlationId } } : {};
 
 interface Manner {
   background?: boolean;

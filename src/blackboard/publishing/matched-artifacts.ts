@@ -25,6 +25,13 @@ const SHORT = 4 * 1_024;
 /** Whether the artifact is so small that transactions that store such artifacts may run together. */
 export const isShort = ({ payloadText }: ArtifactDraft): boolean => payloadText.length <= SHORT;
 
+/** Artifacts of a transaction that runs together with others. The others wait for each of them. */
+const MOST_TOGETHER = 4;
+
+/** Whether transactions that store these artifacts may run together. */
+export const areFewAndShort = (drafts: readonly ArtifactDraft[]): boolean =>
+  drafts.length <= MOST_TOGETHER && drafts.every(isShort);
+
 /**
  * Matches new artifacts against the subscriptions, and stores them with everything that they trigger. Matching comes
  * before the transaction, because it may evaluate expressions.
