@@ -96,8 +96,8 @@ interface GivenUpdate {
 export function updateGiven(update: object, { table, columns, given, key = ['id'] }: GivenUpdate) {
   const isSame = key.flatMap((column) => {
     const [own, other] = [sql.ref(`${table}.${column}`), sql.ref(`given.${column}`)];
-    // For the first condition alone, Postgres reads the whole table if it makes the plan while the table is small, and it
-    // keeps the plan.
+    // For the first condition alone, Postgres may read the whole table: it makes the plan while the table is small, and
+    // keeps it. For the second one, it looks up each key.
     return [sql`${own} = ${other}`, sql`${own} = any(array(select ${other} from ${given}))`];
   });
   return (update as UpdateQueryBuilder<Schema, 'executions', 'executions', UpdateResult>)
@@ -126,7 +126,10 @@ function preparedMany<Row>(
   return (db, rows) => run(db, { rows });
 }
 
-/** Rows are locked in the order of their keys, so that two groups never wait for each other. */
+/**
+ * Rows are written in the order of their keys. Updates may lock them in another order, so their callers have locked the
+ * correlations of the rows before.
+ */
 const sorted = (rows: readonly Fields[], key: string): Fields[] =>
   [...rows].sort((one, other) => (String(one[key]) < String(other[key]) ? -1 : 1));
 

@@ -205,8 +205,8 @@ const areReady = <Row>(rows: Rows<Row>): Rows<Row> =>
     .where('available_at', 'is', null);
 
 /**
- * Selects the first rows of a queue that may be claimed, in the order of claims. `ready`: the condition of another index of
- * ready rows. Rows that may not be claimed here are not read, however many wait: each value that the queue `needs` is a
+ * Selects the first rows of a queue that may be claimed, in the order of claims. `ready` adds the condition of
+ * another index of ready rows. Rows that may not be claimed here are not read, however many wait: each value that the queue `needs` is a
  * range of the index.
  */
 export function firstReady<Row extends QueuedRow>(

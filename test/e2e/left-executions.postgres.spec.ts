@@ -24,7 +24,9 @@ describe('the executions of a process that has ended', () => {
 
   afterEach(() => replicas.close());
 
-  const start = (): Promise<Board> => replicas.start(CONFIG, { files: { 'gate.js': GATE } });
+  // No heartbeat takes over the execution before the test wants it.
+  const start = (): Promise<Board> =>
+    replicas.start(CONFIG, { files: { 'gate.js': GATE }, settings: { leaseMs: 600_000 } });
 
   const stateOf = async (board: Board, correlation: string): Promise<string> => {
     const sql = `select state from executions where correlation_id = '${correlation}'`;

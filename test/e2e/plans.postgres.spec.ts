@@ -10,7 +10,7 @@ agents:
     engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
 `;
 const CROWD = 64;
-const COPIES = 20_000;
+const COPIES = 50_000;
 
 describe('plans that Postgres has made while few executions were stored', () => {
   let replicas: Replicas;

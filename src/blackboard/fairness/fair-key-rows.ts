@@ -7,7 +7,7 @@ import type { Queue, QueuedRow } from '../../queue/queue.js';
 import { firstReady } from '../../queue/ready-rows.js';
 import { isInState } from '../../queue/state-predicate.js';
 
-/** Whether an execution is ready and has a key: the condition of the index `executions_fair`, which no other index fits. */
+/** Whether an execution is ready and has a key. The index `executions_fair` has this condition, and no other index fits it. */
 export const isReadyWithKey = sql<boolean>`case when state = 'pending' and available_at is null then fair_key end is not null`;
 
 export interface FairKeyRow {
@@ -86,7 +86,9 @@ export const setVirtualTime = preparedInsert('fair_agents', ['agent', 'virtual_t
 /** Keys in one statement. */
 const KEYS_TOGETHER = 1_000;
 
-/** Whether no execution of the key is ready. Postgres makes a join of `not exists`, and reads all ready executions for it. */
+/**
+ * Whether no execution of the key is ready. For `not exists` Postgres would make a join and read all ready executions.
+ */
 const isUnused = sql<boolean>`(
   select seq from executions
   where executions.agent = fair_keys.agent and executions.fair_key = fair_keys.fair_key and ${isReadyWithKey}

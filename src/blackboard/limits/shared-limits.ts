@@ -62,7 +62,7 @@ export class SharedLimits {
    * starts an execution with one of them, or gives one a turn, meanwhile.
    */
   async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
-    // Sent together and answered in this order, so that the queries see what was committed before the lock.
+    // Postgres gets both together and answers them in this order, so the queries see what was committed before the lock.
     const [, { usage, shortened }] = await Promise.all([
       tx.lock([...new Set(keys.map(lockOf))].sort()),
       this.read(tx.db, keys, now),

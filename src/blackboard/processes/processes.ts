@@ -144,7 +144,7 @@ export class Processes {
     const { changes } = this;
     const others = await findOthers(db, this.own, this.clock.now());
     const known = new KnownWork(own, others.map(configuredOf));
-    // What ended processes have left counts for the concurrency of its agent until it is taken over.
+    // Executions of processes that have ended count for the concurrency of their agents until they are taken over.
     const othersMayRun = !known.isAlone || (this.othersMayRun && (await doOthersRun(db, this.own)));
     if (changes === this.changes) {
       Object.assign(this, { lastKnown: known, othersMayRun });

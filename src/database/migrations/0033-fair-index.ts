@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
 /**
- * Gives the index of executions that take turns a condition that the queries of no other index contain. With the condition
- * of `executions_ready`, Postgres took that index for plans that it made while few executions waited, and kept them: then a
+ * Gives the index of executions that take turns a condition that no other index fits. With the condition of
+ * `executions_ready`, Postgres took that index for plans that it made while few executions waited, and kept them: then a
  * claim read all ready executions of the agent for each key.
  */
 export const fairIndex: NumberedMigration = {
