@@ -37,10 +37,8 @@ export class Heartbeat {
   }
 
   private async beat(): Promise<void> {
-    // The leases that are renewed here may expire before the end of a slow heartbeat.
-    const now = this.clock.now();
     await this.leases.rows.renew(this.executor.runningIds());
     await this.presence.stay();
-    if (this.role.worker) await this.leases.rows.takeOverLost({ now });
+    if (this.role.worker) await this.leases.rows.takeOverLost();
   }
 }

@@ -113,10 +113,7 @@ export interface LostLeases {
   own: string;
   /** Epoch ms. */
   now: number;
-  /**
-   * When a lease of the process itself must have ended (epoch ms). It is earlier than `now`, because a claim that was
-   * committed late has a lease that has expired, and the process renews it when it runs the row.
-   */
+  /** A lease of the process itself is lost if it ended before this time (epoch ms), which is earlier than `now`. */
   ownBefore: number;
   /** Leases without an owner in these queues are left out. */
   leftToOthers: readonly string[];

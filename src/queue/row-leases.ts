@@ -47,6 +47,9 @@ export interface Holder<Row extends QueuedRow> {
 
 /** Renews the leases of this process and takes over those that other processes lost. */
 export class RowLeases<Row extends QueuedRow> {
+  /** When the last renewal began (epoch ms). */
+  private renewedAt = 0;
+
   constructor(
     private readonly queue: Queue<Row>,
     private readonly holder: Holder<Row>,
@@ -61,6 +64,7 @@ export class RowLeases<Row extends QueuedRow> {
 
   /** Renews the leases of these rows. Leases of other rows expire and are taken over, as if this process had ended. */
   async renew(ids: readonly string[]): Promise<void> {
+    this.renewedAt = this.clock.now();
     if (ids.length === 0) return;
     const renewed = new Set(await this.renewSome(ids, { wait: false }));
     const others = ids.filter((id) => !renewed.has(id));
@@ -72,15 +76,15 @@ export class RowLeases<Row extends QueuedRow> {
   }
 
   /**
-   * Takes over all running rows whose lease had expired at `now` (epoch ms). A row with a lost lease repeats the same
-   * attempt. Returns their number. `unowned`: only rows that external workers held. After the clock has jumped, this
-   * process can still renew those that it runs.
+   * Takes over all running rows that have lost their leases. Each of them repeats the same attempt. Returns their number.
+   * `unowned`: only rows that external workers held. After the clock has jumped, this process can still renew those that
+   * it runs.
    */
-  async takeOverLost({ unowned = false, now = this.clock.now() } = {}): Promise<number> {
+  async takeOverLost({ unowned = false } = {}): Promise<number> {
     let taken = 0;
     const leftToOthers = (await this.holder.leftToOthers?.()) ?? [];
     for (;;) {
-      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers, unowned, now));
+      const { count, givenUp } = await this.unitOfWork.run((tx) => this.takeOverSome(tx, leftToOthers, unowned));
       await this.unitOfWork.inOrder(givenUp, (lost) => this.unitOfWork.run((tx) => this.holder.giveUp(tx, lost)));
       taken += count;
       if (count < TAKEN_AT_ONCE) return taken;
@@ -106,12 +110,13 @@ export class RowLeases<Row extends QueuedRow> {
     tx: Transaction,
     leftToOthers: readonly string[],
     unowned: boolean,
-    now: number,
   ): Promise<{ count: number; givenUp: LostRow<Row>[] }> {
     const lost = await findLostLeases(this.unitOfWork, tx, this.queue, {
       own: this.holder.owner,
-      now,
-      ownBefore: now - this.holder.leaseMs,
+      now: this.clock.now(),
+      // The rows that this process runs were renewed since, even if the heartbeat has taken longer than a lease. A claim
+      // that was committed late may have a lease that has expired, and the next renewal extends it.
+      ownBefore: this.renewedAt - this.holder.leaseMs,
       leftToOthers,
       unowned,
       limit: TAKEN_AT_ONCE,

@@ -40,10 +40,8 @@ export class DeliveryLeases {
   /** Renews the leases of the running deliveries and takes over those that other processes lost, until it is stopped. */
   keep(runningIds: () => string[]): BackgroundLoop {
     const beat = async (): Promise<void> => {
-      // The leases that are renewed here may expire before the end of a slow heartbeat.
-      const now = this.clock.now();
       await this.rows.renew(runningIds());
-      await this.rows.takeOverLost({ now });
+      await this.rows.takeOverLost();
     };
     const { clock, logger } = this;
     return leaseHeartbeat(this.settings.leaseMs, beat, {
