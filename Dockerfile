@@ -6,7 +6,7 @@ WORKDIR /app
 COPY .npmrc package.json package-lock.json ./
 COPY stubs ./stubs
 RUN npm ci
-COPY tsconfig.json tsconfig.build.json nest-cli.json ./
+COPY tsconfig.json tsconfig.build.json nest-cli.json vite.config.ts ./
 COPY src ./src
 COPY dashboard ./dashboard
 RUN npm run build

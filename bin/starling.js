@@ -12,7 +12,7 @@ function refuse(message) {
 
 requireNode('starling', 'starling');
 
-const program = new URL('../dist/cli/program.js', import.meta.url);
+const program = new URL('../dist/bundle/program.js', import.meta.url);
 if (!existsSync(program)) refuse('starling is not built yet: run npm run build');
 // Half of libuv's threads look up names, and a name for which no server answers keeps a thread busy for many seconds. With the usual four
 // threads, two such names would block all other lookups. src/http-client/lookups.ts leaves some threads free. The threads start at their

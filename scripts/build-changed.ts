@@ -25,7 +25,7 @@ export const DASHBOARD: Target = {
 export const PROGRAM: Target = {
   script: 'build',
   stamp: join(ROOT, 'dist/.built'),
-  sources: ['src', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
+  sources: ['src', 'vite.config.ts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
   alsoBuilds: [DASHBOARD],
 };
 

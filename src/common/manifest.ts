@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 
+import { packageFile } from './package-files.js';
+
 interface Manifest {
   name: string;
   version: string;
@@ -9,5 +11,5 @@ interface Manifest {
   peerDependencies: Record<string, string>;
 }
 
-/** The package.json of this program. The relative path is the same from `src` and from `dist`. */
-export const MANIFEST = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Manifest;
+/** The package.json of this program. */
+export const MANIFEST = JSON.parse(readFileSync(packageFile('package.json'), 'utf8')) as Manifest;

@@ -1,9 +1,11 @@
 import { realpathSync } from 'node:fs';
-import { relative, resolve, sep } from 'node:path';
+import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
+import { packageFile } from '../common/package-files.js';
+
 /** The folders with Starling's own code, in a checkout too. In an installation they are below `node_modules`. */
-const OWN = [resolve(import.meta.dirname, '..'), resolve(import.meta.dirname, '../../bin')];
+const OWN = ['bin', 'dist', 'src'].map(packageFile);
 
 /** Matches a line of a stack: `at name (file:///folder/a:1:2)`, `at async /folder/a:1:2`. */
 const FRAME =

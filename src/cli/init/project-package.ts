@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 
 import { MANIFEST } from '../../common/manifest.js';
-import { PACKAGE, type Template } from './templates.js';
+import { PACKAGE } from '../../common/package-files.js';
+import type { Template } from './templates.js';
 
 interface ProjectManifest {
   type?: string;

@@ -1,15 +1,12 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 import { listed, nearestName } from '../../common/names-in-messages.js';
+import { packageFile } from '../../common/package-files.js';
 import { shown } from '../../common/short-text.js';
 import { StartError } from '../../database/start-error.js';
 
-/** The folder of this package. The relative path is the same from `src` and from `dist`. */
-export const PACKAGE = fileURLToPath(new URL('../../../', import.meta.url));
-
-const TEMPLATES = join(PACKAGE, 'templates');
+const TEMPLATES = packageFile('templates');
 /** The file that describes a template. It is not copied. */
 const DESCRIPTION = 'template.json';
 /** The files of every template that has no file of that name. */
@@ -48,7 +45,7 @@ export function readTemplate(name: string): Template {
 export function filesOf(name: string, { from = {} }: Template): TemplateFile[] {
   const files = [
     ...filesIn(COMMON, ''),
-    ...Object.entries(from).flatMap(([path, source]) => filesIn(join(PACKAGE, source), path)),
+    ...Object.entries(from).flatMap(([path, source]) => filesIn(packageFile(source), path)),
     ...filesIn(join(TEMPLATES, name), '').filter(({ path }) => path !== DESCRIPTION),
   ];
   const byPath = new Map(files.map((file) => [file.path, file]));

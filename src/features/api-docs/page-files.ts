@@ -1,16 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+
+import { packageFile } from '../../common/package-files.js';
 
 export interface PageFile {
   contentType: string;
   content: string | Buffer;
 }
 
-/**
- * The build copies the files of other packages here, because those packages bring much more than what the pages load.
- * The relative path is the same from `src` and from `dist`.
- */
-const FOLDER = resolve(import.meta.dirname, '../../../dist/page-files');
+/** The build copies the files of other packages here, because those packages bring much more than what the pages load. */
+const FOLDER = packageFile('dist/page-files');
 
 const script = (content: string | Buffer): PageFile => ({ contentType: 'text/javascript; charset=utf-8', content });
 const swaggerFile = (name: string): Buffer => readFileSync(join(FOLDER, 'swagger-ui-files', name));

@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { extname, join, resolve } from 'node:path';
+import { extname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
+import { packageFile } from '../../common/package-files.js';
 import { StartError } from '../../database/start-error.js';
 
 /** A file in the encodings that the build made of it. `immutable`: its name changes with its content. */
@@ -14,7 +15,7 @@ export interface DashboardFile {
   identity: () => Buffer;
 }
 
-const FOLDER = resolve(import.meta.dirname, '../../../dist/dashboard');
+const FOLDER = packageFile('dist/dashboard');
 
 const PAGE = 'index.html';
 
