@@ -18,7 +18,7 @@ public class RoundTrip {
     SyncPublishBody run = artifacts.artifactsPublishAndWait(request, null, null);
     ArtifactBody routing = run.getArtifacts().stream().filter(one -> one.getType().equals("Routing")).findFirst().get();
     var listed = artifacts.artifactsList(
-        List.of("CustomerMessage"), null, run.getCorrelationId(), null, null, null, null, null, null, null, null, null);
+        List.of("CustomerMessage"), null, run.getCorrelationId(), null, null, null, null, null, null, null, null, null, null);
     ArtifactBody message = artifacts.artifactsGet(listed.getItems().get(0).getId());
     System.out.printf(
         "{\"text\":\"%s\",\"queue\":\"%s\",\"produced_by\":\"%s\"}%n",
