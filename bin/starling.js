@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=16 --v8-pool-size=1 --no-maglev --heap-growing-percent=50
+#!/usr/bin/env -S node --max-semi-space-size=16 --v8-pool-size=1 --heap-growing-percent=50
 // The flags keep the process small (docs/performance.md). They are in the first line because V8 reads them only at its start.
 // `node bin/starling.js` works too, but takes more memory.
 import { existsSync } from 'node:fs';
