@@ -153,7 +153,7 @@ describe('schedules over HTTP', () => {
     const backfill = (from: string) =>
       board.http.post(`${SCHEDULES}/secondly/backfill`).send({ from, to: '2026-11-20T09:59:59Z', dry_run: true });
     await backfill('2026-11-20T09:43:19Z').expect(400, {
-      detail: 'There are more than 1000 ticks from from to to; choose less time',
+      detail: 'to: more than 1,000 ticks are between from and to; choose less time',
     });
     const { body } = await backfill('2026-11-20T09:43:20Z').expect(200);
     expect((body as { ticks: Tick[] }).ticks).toHaveLength(1_000);
@@ -161,9 +161,23 @@ describe('schedules over HTTP', () => {
 
   it('a trigger publishes a tick of this moment, also of a paused schedule', async () => {
     await board.http.post(`${SCHEDULES}/ours/pause`).expect(200);
+    clock.advance(60_000);
     const tick = (await board.http.post(`${SCHEDULES}/ours/trigger`).expect(200)).body as Tick;
-    expect(tick).toMatchObject({ scheduled_for: '2026-11-20T10:00:00.000Z', cause: 'trigger', state: 'published' });
+    expect(tick).toMatchObject({ scheduled_for: '2026-11-20T10:01:00.000Z', cause: 'trigger', state: 'published' });
     const { body } = await board.http.get(`/api/v1/artifacts/${tick.artifact_id}`).expect(200);
     expect(body as WireArtifact).toMatchObject({ produced_by: 'schedule', tags: ['schedule:ours'] });
+  });
+
+  it('triggers of the same moment publish a tick each, and leave the time of the schedule to its own tick', async () => {
+    const trigger = async (): Promise<Tick> =>
+      (await board.http.post(`${SCHEDULES}/ours/trigger`).expect(200)).body as Tick;
+    clock.advance(HOUR);
+    await eventually('its own tick', async () => (await ticksOf('ours')).length === 1);
+    const triggered = await Promise.all([trigger(), trigger(), trigger()]);
+    expect(triggered.map(({ scheduled_for }) => scheduled_for).sort()).toEqual(
+      ['001', '002', '003'].map((ms) => `2026-11-20T11:00:00.${ms}Z`),
+    );
+    for (const { artifact_id } of triggered) await board.http.get(`/api/v1/artifacts/${artifact_id}`).expect(200);
+    expect(await ticksOf('ours')).toHaveLength(4);
   });
 });

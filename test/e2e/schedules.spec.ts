@@ -194,6 +194,22 @@ describe('a schedule of the configuration file', () => {
     await started('queue', 2);
   });
 
+  it('skips the queued ticks of a schedule that is removed, so that a later one of its name does not publish them', async () => {
+    const options = 'every: 1h, overlap: queue, publishes: { type: Gated, payload: { n: 1, batch: again } }';
+    await start(`  again: { ${options} }`);
+    clock.advance(HOUR);
+    await started('again', 1);
+    clock.advance(HOUR);
+    await ticked('again', 2);
+    expect((await decided('again'))[1]).toMatchObject({ state: 'queued' });
+    await restart(`  other: { every: 1h, publishes: { type: Due } }`);
+    await restart(`  again: { ${options} }`);
+    expect(await decided('again')).toMatchObject([
+      { state: 'published' },
+      { state: 'skipped', reason: 'the schedule was deleted' },
+    ]);
+  });
+
   it('records a tick whose payload cannot be made, and continues', async () => {
     await start(
       `  odd: { every: 1h, publishes: { type: Report, payload: "scheduled_for.contains('T12') ? { 'n': 1 } : { 'day': scheduled_for }" } }`,

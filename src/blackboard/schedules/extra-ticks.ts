@@ -13,6 +13,7 @@ import { findTaken, type NewTick } from './tick-rows.js';
 
 /** Ticks of one backfill. */
 const MOST_TICKS = 1_000;
+const shownMost = MOST_TICKS.toLocaleString('en');
 
 /** A tick that a backfill publishes, or would publish. */
 export interface BackfilledTick {
@@ -31,16 +32,24 @@ export class ExtraTicks {
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
-  /** Publishes a tick of now. DomainError `not_found`, `invalid` (the payload cannot be made). */
+  /**
+   * Publishes a tick of now, or of one of the next milliseconds: the id of a tick comes from its time, so that a trigger
+   * leaves the times of the schedule and of other triggers to their ticks. DomainError `not_found`, `invalid` (the payload
+   * cannot be made).
+   */
   async trigger(name: string): Promise<NewTick> {
     const { options, version } = await this.schedules.get(name);
-    const scheduledFor = this.clock.now();
-    return this.publish({ schedule: scheduleOf(name, options), version, scheduledFor, cause: 'trigger' });
+    const schedule = scheduleOf(name, options);
+    for (let scheduledFor = this.clock.now(); ; scheduledFor += 1) {
+      if (ticksBetween(schedule, scheduledFor - 1, scheduledFor, 1).length > 0) continue;
+      const tick = await this.publish({ schedule, version, scheduledFor, cause: 'trigger' }, []);
+      if (tick) return tick;
+    }
   }
 
   /**
-   * Publishes the ticks from `from` to `to` (epoch ms) that are not published or queued, each by the version of its time;
-   * with `isDryRun` it only returns them. DomainError `not_found`, `invalid`.
+   * Publishes the ticks from `from` to `to` (epoch ms) that are not published or queued, each by the version of its time,
+   * and returns them; with `isDryRun` it only returns them. DomainError `not_found`, `invalid`.
    */
   async backfill(name: string, from: number, to: number, isDryRun: boolean): Promise<BackfilledTick[]> {
     await this.schedules.get(name);
@@ -48,15 +57,19 @@ export class ExtraTicks {
     if (to > this.clock.now()) throw new DomainError('invalid', 'to: must not be in the future');
     const ticks = await this.ticksIn(name, from, to);
     if (ticks.length > MOST_TICKS)
-      throw new DomainError('invalid', `There are more than ${MOST_TICKS} ticks from from to to; choose less time`);
+      throw new DomainError('invalid', `to: more than ${shownMost} ticks are between from and to; choose less time`);
     const taken = await findTaken(
       this.unitOfWork.reader,
       name,
       ticks.map(({ scheduledFor }) => scheduledFor),
     );
     const open = ticks.filter(({ scheduledFor }) => !taken.has(scheduledFor));
-    if (!isDryRun) for (const tick of open) await this.publish(tick);
-    return open.map(({ scheduledFor, version }) => ({ scheduledFor, version }));
+    const backfilled: BackfilledTick[] = [];
+    for (const tick of open)
+      // Another backfill may have published it meanwhile.
+      if (isDryRun || (await this.publish(tick, ['skipped', 'failed'])))
+        backfilled.push({ scheduledFor: tick.scheduledFor, version: tick.version });
+    return backfilled;
   }
 
   private async ticksIn(name: string, from: number, to: number): Promise<TickToPublish[]> {
@@ -75,14 +88,16 @@ export class ExtraTicks {
     return ticks;
   }
 
-  private async publish(tick: TickToPublish): Promise<NewTick> {
+  /** Returns null if the tick is decided already, in another state than one of `over`. */
+  private async publish(tick: TickToPublish, over: readonly ('skipped' | 'failed')[]): Promise<NewTick | null> {
     const prepared = await this.publisher.prepare(tick);
     if (!prepared.matched) throw new DomainError('invalid', `The tick cannot be published: ${prepared.tick.reason}`);
-    await this.unitOfWork.run(async (tx) => {
+    return this.unitOfWork.run(async (tx) => {
       await tx.lock([scheduleLock(tick.schedule.name), ...prepared.lockKeys]);
       const changes = this.tracker.begin(tx);
-      if (await this.publisher.store(tx, changes, prepared, ['skipped', 'failed'])) await changes.save();
+      if (!(await this.publisher.store(tx, changes, prepared, over))) return null;
+      await changes.save();
+      return prepared.tick;
     });
-    return prepared.tick;
   }
 }

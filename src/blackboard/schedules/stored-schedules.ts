@@ -13,6 +13,7 @@ import {
   type ScheduleRow,
   updateSchedule,
 } from './schedule-rows.js';
+import { skipQueued } from './tick-rows.js';
 
 /** The name that a transaction locks while it changes a schedule or decides its ticks. */
 export const scheduleLock = (name: string): string => `schedule ${name}`;
@@ -49,8 +50,10 @@ export class StoredSchedules {
     if (stored?.paused_at == null) await this.look(tx, name);
   }
 
+  /** Skips its queued ticks: a later schedule of this name would publish them. */
   async remove(tx: Transaction, name: string): Promise<void> {
     await this.timers.cancel(tx, 'tick', name);
+    await skipQueued(tx, name, { reason: 'the schedule was deleted', decided_at: this.clock.now() });
     await deleteSchedule(tx, name);
   }
 

@@ -57,6 +57,19 @@ export const findQueued = (db: Reader, schedule: string): Promise<Tick | undefin
     .limit(1)
     .executeTakeFirst();
 
+export async function skipQueued(
+  { db }: Transaction,
+  schedule: string,
+  decision: Pick<NewTick, 'reason' | 'decided_at'>,
+): Promise<void> {
+  await db
+    .updateTable('schedule_ticks')
+    .set({ ...decision, state: 'skipped' })
+    .where('schedule', '=', schedule)
+    .where('state', '=', 'queued')
+    .execute();
+}
+
 export async function countTicks(db: Reader, schedule: string, state: TickState): Promise<number> {
   const { count } = await db
     .selectFrom('schedule_ticks')

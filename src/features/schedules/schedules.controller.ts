@@ -148,8 +148,8 @@ export class SchedulesController {
   @ApiOperation({
     summary: 'Publish ticks of the past',
     description:
-      'Publishes the ticks of a time that are not published, at most 1,000, each by the version of the schedule at its ' +
-      'time. Repeating the request publishes what is left.',
+      'Publishes the ticks from `from` to `to` that are not published or queued, each by the version of the schedule at ' +
+      'its time. More than 1,000 ticks in this time are refused. A repeated request publishes what an interrupted one left.',
   })
   @ApiScheduleName()
   @ApiBody({
