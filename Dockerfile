@@ -24,7 +24,9 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
-COPY --from=build /app/dist ./dist
+COPY --from=build /app/dist/bundle ./dist/bundle
+COPY --from=build /app/dist/dashboard ./dist/dashboard
+COPY --from=build /app/dist/page-files ./dist/page-files
 COPY bin ./bin
 COPY clients ./clients
 COPY examples ./examples

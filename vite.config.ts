@@ -24,8 +24,9 @@ export default defineConfig({
         program: built('cli/program.js'),
         testing: built('testing/testing.js'),
       },
-      // Injection, the OpenAPI document and messages use the names of classes.
-      output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js', keepNames: true },
+      // Injection, the OpenAPI document and messages use the names of classes. Names of files stay the same after a build,
+      // because a running process loads some of them later.
+      output: { entryFileNames: '[name].js', chunkFileNames: '[name].js', keepNames: true },
     },
   },
 });

@@ -4,8 +4,11 @@ import { fileURLToPath } from 'node:url';
 
 import { packageFile } from '../common/package-files.js';
 
-/** The folders with Starling's own code, in a checkout too. In an installation they are below `node_modules`. */
-const OWN = ['bin', 'dist', 'src'].map(packageFile);
+/**
+ * The folders with Starling's own code that runs, in a checkout too. In an installation they are below `node_modules`. `src`
+ * beside the built program may be a user's, in a container that has it in the same folder.
+ */
+const OWN = ['bin', import.meta.filename.endsWith('.ts') ? 'src' : 'dist'].map(packageFile);
 
 /** Matches a line of a stack: `at name (file:///folder/a:1:2)`, `at async /folder/a:1:2`. */
 const FRAME =

@@ -52,7 +52,13 @@ describe('the package', () => {
     expect(paths.filter((path) => /node_modules\/(swagger-ui|@scarf)/.test(path))).toEqual([
       'node_modules/swagger-ui-dist/package.json',
     ]);
-    expect(paths.filter((path) => /^dist\/.*\.js\.map$/.test(path))).toEqual([]);
+    const built = paths.filter((path) => /^dist\/(?!dashboard|page-files).*\.(js|map)$/.test(path));
+    expect(built).toEqual(
+      expect.arrayContaining(
+        ['evaluation-entry', 'index', 'ordered-process', 'program', 'testing'].map((name) => `dist/bundle/${name}.js`),
+      ),
+    );
+    expect(built.filter((path) => !/^dist\/bundle\/[\w-]+\.js$/.test(path))).toEqual([]);
   });
 
   it('has the licenses of the files that it serves to browsers', () => {
