@@ -72,7 +72,7 @@ export class ChangedLimits {
       if (setAt !== null)
         this.logger.warn(
           { limit: limit.name, set: valuesOf(limit), file },
-          'a client has set other values for a limit than the configuration file, and they hold until DELETE /api/v1/limits',
+          'a client has set other values for a limit than the configuration file, and they hold until DELETE /api/v1/limits/{limit_name}',
         );
   }
 

@@ -18,7 +18,7 @@ import { SharedLimits, type UsedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
-/** While nothing waits for a limit, executions that end within this time are looked at together. */
+/** While this process knows of none that waits for a limit, it looks once for all executions that end within this time. */
 const LOOK_TOGETHER_MS = 10;
 /** For a process without limits. */
 const LOOK_FOR_OTHERS_MS = 5_000;
@@ -86,7 +86,7 @@ export class LimitReleases {
     this.loop.wake(this.nextLook());
   }
 
-  /** An execution waits for these keys (`keyText`) since now. Some may have room by now. */
+  /** An execution has begun to wait for these keys (`keyText`). Room may have become free meanwhile. */
   waits(keys: readonly string[]): void {
     this.scan.areSome = true;
     this.freed(keys);
@@ -158,13 +158,16 @@ export class LimitReleases {
     return next === Infinity ? null : next;
   }
 
+  /** When the keys are looked at that were freed (epoch ms). */
   private nextLook(): number {
     const now = this.clock.now();
-    return this.scan.areSome ? now : Math.max(now, this.lookedAt + LOOK_TOGETHER_MS);
+    // At most one pause from now, also if the clock was set back.
+    return this.scan.areSome ? now : Math.max(now, Math.min(now, this.lookedAt) + LOOK_TOGETHER_MS);
   }
 
   private async lookAtAsked(now: number): Promise<void> {
     const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
+    if (asked.length === 0) return;
     asked.forEach((key) => this.keys.delete(key));
     this.lookedAt = now;
     const blocked = await findBlockedAmong(this.unitOfWork.reader, asked);

@@ -27,8 +27,8 @@ export class LimitWaits {
   ) {}
 
   /**
-   * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17, next in 0.8 s`, or
-   * `singleton of packer: 1 of 1 used, 1st of 2 for 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
+   * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17`, with `next in 0.8 s` if it waits
+   * for the rate, `singleton of packer: 1 of 1 used, 1st of 2 for 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
    */
   async texts(rows: readonly Blocked[]): Promise<ReadonlyMap<string, string>> {
     const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
