@@ -350,13 +350,50 @@ test.each([
   ['singleton.key', '[{ types: [Order] }], singleton: { key: ▸payload.totl, on_conflict: skip }'],
   ['consumes[0].debounce.key', '[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: ▸payload.totl } }]'],
   ['consumes[0].batch.key', '[{ types: [Order], batch: { size: 2, key: ▸payload.totl } }]'],
+  ['consumes[0].priority', '[{ types: [Order], priority: ▸payload.totl }]'],
+  ['fair_by', '[{ types: [Order] }], fair_by: ▸payload.totl'],
+  ['weight', '[{ types: [Order] }], fair_by: payload.total, weight: ▸payload.totl'],
+  ['limits[0].key', '[{ types: [Order] }], limits: [{ name: calls, key: ▸payload.totl }]'],
 ])('%s is checked', async (path, consumes) => {
   const engine = `{ kind: expression, expression: "{'a': 1}" }`;
   expect(
     await findingsIn(
-      `${TYPES}\nagents:\n  a: { consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }\n`,
+      `${TYPES}\nlimits: { calls: { concurrency: 2 } }\nagents:\n  a: { consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }\n`,
     ),
   ).toEqual([`error at ▸ agents.a.${path}: names the unknown field payload.totl; did you mean payload.total?`]);
+});
+
+test.each([
+  ['key', 'concurrency: 2, key: payload.totl'],
+  ['units', 'rate: 60/m, burst: 10, units: payload.totl'],
+])('%s of a limit is checked for each agent that takes part in it', async (name, limit) => {
+  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
+  const agent = `{ consumes: [{ types: [Order] }], limits: [▸calls], publishes: [{ type: Other }], engine: ${engine} }`;
+  expect(await findingsIn(`${TYPES}\nlimits: { calls: { ${limit} } }\nagents:\n  a: ${agent}\n`)).toEqual([
+    `error at ▸ agents.a.limits[0]: limits.calls.${name} names the unknown field payload.totl; did you mean payload.total?`,
+  ]);
+});
+
+test.each([
+  ['fair_by', '[{ types: [Order] }], fair_by: "▸null"', 'gives null, but a key is a text, a number, true or false'],
+  [
+    'singleton.key',
+    '[{ types: [Order] }], singleton: { key: ▸payload.items, on_conflict: skip }',
+    'gives a list, but a key is a text, a number, true or false',
+  ],
+  [
+    'limits[0].key',
+    '[{ types: [Order] }], limits: [{ name: calls, key: ▸payload }]',
+    'gives an object, but a key is a text, a number, true or false',
+  ],
+  ['consumes[0].priority', `[{ types: [Order], priority: "▸'high'" }]`, 'never gives a whole number'],
+  ['consumes[0].priority', '[{ types: [Order], priority: "▸1.5" }]', 'never gives a whole number'],
+])('%s with which no execution could start is refused: %s', async (path, consumes, message) => {
+  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
+  const agent = `{ consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }`;
+  expect(await findingsIn(`${TYPES}\nlimits: { calls: { concurrency: 2 } }\nagents:\n  a: ${agent}\n`)).toEqual([
+    `error at ▸ agents.a.${path}: ${message}`,
+  ]);
 });
 
 describe('an expression that may work', () => {

@@ -1,5 +1,12 @@
-import { predicateProblem, type Scope, typed, type TypeFinding } from '../../cel/types/type-check.js';
-import { listOf, mapOf, oneOf, union, type ValueType } from '../../cel/types/value-type.js';
+import {
+  mayGiveNumber,
+  predicateProblem,
+  type Scope,
+  typed,
+  type TypedExpression,
+  type TypeFinding,
+} from '../../cel/types/type-check.js';
+import { inWords, isOnly, listOf, mapOf, oneOf, union, type ValueType } from '../../cel/types/value-type.js';
 import { listed, nearestName } from '../../common/names-in-messages.js';
 import type { Catalog } from '../catalog.js';
 import type { AgentDefinition, Subscription } from '../definitions.js';
@@ -13,16 +20,17 @@ interface SubscriptionFindings {
 }
 
 /**
- * Returns the findings of the declared types in `where`, `join.by`, `batch.key` and `debounce.key` of a subscription. Expressions for which
- * `isWrong` is true do not compile, and are left out.
+ * Returns the findings of the declared types in `where`, `priority`, `join.by`, `batch.key` and `debounce.key` of a
+ * subscription. Expressions for which `isWrong` is true do not compile, and are left out.
  */
 export function subscriptionFindings(
   subscription: Subscription,
   catalog: Catalog,
   isWrong: (below: string[]) => boolean,
 ): SubscriptionFindings[] {
-  const { where, join, batch, debounce } = subscription;
+  const { where, priorityBy, join, batch, debounce } = subscription;
   const wherePath = ['where'];
+  const priorityPath = ['priority'];
   const keys: [below: string[], source: string | null | undefined][] = [
     [['join', 'by'], join?.by],
     [['batch', 'key'], batch?.key],
@@ -32,6 +40,9 @@ export function subscriptionFindings(
     ...(where === null || isWrong(wherePath)
       ? []
       : [{ below: wherePath, findings: predicateFindings(where, subscription, catalog) }]),
+    ...(priorityBy === null || isWrong(priorityPath)
+      ? []
+      : [{ below: priorityPath, findings: priorityFindings(priorityBy, subscription, catalog) }]),
     ...keys.flatMap(([below, source]) =>
       source == null || isWrong(below) ? [] : [{ below, findings: keyFindings(source, subscription, catalog) }],
     ),
@@ -40,11 +51,17 @@ export function subscriptionFindings(
 
 function predicateFindings(where: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
   const checked = typed(where, scopeOf(viewOf(subscription, catalog), subscription.types, catalog));
-  const problem = predicateProblem(checked);
-  return problem === null
-    ? [...checked.findings]
-    : [...checked.findings, { message: problem, offset: 0, warning: false }];
+  return withProblem(checked, predicateProblem(checked));
 }
+
+/** The priority is computed for an execution, with all its inputs. */
+function priorityFindings(source: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
+  const checked = typed(source, scopeOf(inputsOf(subscription, catalog), subscription.types, catalog));
+  return withProblem(checked, mayGiveNumber(checked, Number.isInteger) ? null : 'never gives a whole number');
+}
+
+const withProblem = ({ findings }: TypedExpression, message: string | null): TypeFinding[] =>
+  message === null ? [...findings] : [...findings, { message, offset: 0, warning: false }];
 
 /** The key of a join or a window is computed for each artifact alone. */
 const keyFindings = (by: string, subscription: Subscription, catalog: Catalog): readonly TypeFinding[] =>
@@ -69,17 +86,20 @@ export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catal
   return [...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values()];
 }
 
-/** Returns the findings of the declared types in the key of `cache`. */
-export const cacheKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
-  agent.cache?.key ? typed(agent.cache.key, scopeOfInputs(agent, catalog)).findings : [];
-
-/** Returns the findings of the declared types in the key of `singleton`. */
-export const singletonKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
-  agent.singleton ? typed(agent.singleton.key, scopeOfInputs(agent, catalog)).findings : [];
-
-/** Returns the findings of the declared types in the key of `breaker`. */
-export const breakerKeyFindings = (agent: AgentDefinition, catalog: Catalog): readonly TypeFinding[] =>
-  agent.breaker?.key ? typed(agent.breaker.key, scopeOfInputs(agent, catalog)).findings : [];
+/**
+ * Returns the findings of the declared types in an expression over the inputs of the agent's executions. `isKey`: the
+ * execution fails if it gives no text, number, true or false.
+ */
+export function inputFindings(
+  { source, isKey }: { source: string; isKey: boolean },
+  agent: AgentDefinition,
+  catalog: Catalog,
+): TypeFinding[] {
+  const checked = typed(source, scopeOfInputs(agent, catalog));
+  const { kinds } = checked.type;
+  const isNone = isKey && kinds !== null && kinds.size > 0 && isOnly(checked.type, 'null', 'list', 'map');
+  return withProblem(checked, isNone ? `gives ${inWords(kinds)}, but a key is a text, a number, true or false` : null);
+}
 
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
@@ -103,9 +123,11 @@ const scopeOfInputs = (agent: AgentDefinition, catalog: Catalog): Scope =>
 
 /** The types of `payload` that the agent may get. */
 const viewsOf = ({ subscriptions }: Pick<AgentDefinition, 'subscriptions'>, catalog: Catalog): ValueType[] =>
-  subscriptions.map((subscription) =>
-    subscription.batch ? listOf(eitherPayload(subscription, catalog)) : viewOf(subscription, catalog),
-  );
+  subscriptions.map((subscription) => inputsOf(subscription, catalog));
+
+/** The type of `payload` for an execution of this subscription. */
+const inputsOf = (subscription: Subscription, catalog: Catalog): ValueType =>
+  subscription.batch ? listOf(eitherPayload(subscription, catalog)) : viewOf(subscription, catalog);
 
 /** A join is seen as an object keyed by type name, every other input as its payload. */
 function viewOf(subscription: Subscription, catalog: Catalog): ValueType {

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import type { JsonObject } from '../../common/json.js';
 import type { Environment } from '../../config/environment.js';
 import type { Settings } from '../../config/settings.js';
-import type { ConfigurationOptions } from '../agent-options.js';
+import type { ConfigurationOptions, LimitOptions, Remaining } from '../agent-options.js';
 import { Catalog } from '../catalog.js';
 import { defineBudget, defineModels } from '../costs.js';
 import { CatalogError, type ConfigurationSource, type Diagnostic, type Diagnostics, Report } from '../diagnostics.js';
@@ -14,17 +14,12 @@ import { configurationDigest } from './configuration-digest.js';
 import { configurationSchema } from './configuration-schema.js';
 import { artifactTypes } from './declared-types.js';
 import type { EngineChecks, EngineKind } from './engine-kind.js';
-import {
-  breakerKeyFindings,
-  cacheKeyFindings,
-  cancelKeyFindings,
-  singletonKeyFindings,
-  subscriptionFindings,
-} from './expression-types.js';
+import { cancelKeyFindings, inputFindings, subscriptionFindings } from './expression-types.js';
 import { limitsInFile, warnOfUnusedLimits } from './limit-checks.js';
 import { misspeltTypes } from './misspelt-types.js';
 import { agentsInClasses, agentsInFile, type ClassAgent, defineAgents, type ParsedAgent } from './parse-agents.js';
 import { checkSchedules, schedulesInFile } from './parse-schedules.js';
+import { ruleExpressions } from './rule-expressions.js';
 import { validateSchema } from './schema-validation.js';
 import { cycleWarnings, triggerWarnings } from './trigger-warnings.js';
 import { checkVariants } from './variant-checks.js';
@@ -89,10 +84,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const checked = new Catalog(types, agents, baseDirectory, further);
   const checks = { baseDirectory, environment: sources.environment, catalog: checked };
   checkSubscriptionTypes(checked, parsed, report);
-  checkKeys('cancel_on', cancelKeyFindings, checked, parsed, report);
-  checkKeys('cache', cacheKeyFindings, checked, parsed, report);
-  checkKeys('singleton', singletonKeyFindings, checked, parsed, report);
-  checkKeys('breaker', breakerKeyFindings, checked, parsed, report);
+  checkRuleTypes(checked, parsed, configuration.limits ?? {}, report);
   checkCaches(checked, parsed, errors);
   await checkSchedules(checked, settings?.bodyLimitBytes ?? null, errors);
   await checkEngines(sources.engines, checks, parsed, report);
@@ -169,19 +161,33 @@ function checkSubscriptionTypes(catalog: Catalog, parsed: readonly ParsedAgent[]
   }
 }
 
-/** Checks the keys of a rule that compile against the declared types. */
-function checkKeys(
-  rule: 'cancel_on' | 'cache' | 'singleton' | 'breaker',
-  findings: typeof cancelKeyFindings,
+/** Checks the expressions of the agents' rules that compile against the declared types. */
+function checkRuleTypes(
   catalog: Catalog,
   parsed: readonly ParsedAgent[],
+  limits: Remaining<Record<string, LimitOptions>>,
   { errors, warnings }: Report,
 ): void {
   for (const [position, agent] of catalog.agents.entries()) {
-    const { path } = parsed[position]!;
-    if (errors.touches([...path, rule]) || errors.touches([...path, 'consumes'])) continue;
-    for (const { message, warning, offset } of findings(agent, catalog))
-      (warning ? warnings : errors).add([...path, rule, 'key'], message, { offset });
+    const { path, options } = parsed[position]!;
+    if (errors.touches([...path, 'consumes'])) continue;
+    const rules = [
+      { below: ['cancel_on', 'key'], limit: undefined, find: () => cancelKeyFindings(agent, catalog) },
+      ...ruleExpressions(options, limits).map((expression) => ({
+        ...expression,
+        find: () => inputFindings(expression, agent, catalog),
+      })),
+    ];
+    for (const { below, limit, find } of rules) {
+      if (errors.touches([...path, below[0]!]) || (limit !== undefined && errors.touches(['limits']))) continue;
+      for (const { message, warning, offset } of find())
+        (warning ? warnings : errors).add(
+          [...path, ...below],
+          limit === undefined ? message : `${limit} ${message}`,
+          // The text with this offset is elsewhere.
+          limit === undefined ? { offset } : undefined,
+        );
+    }
   }
 }
 

@@ -1,0 +1,41 @@
+import type { AgentOptions, LimitOptions, Remaining } from '../agent-options.js';
+import type { Path } from '../diagnostics.js';
+import { limitFor } from '../limits.js';
+
+/** An expression of an agent's rule over the inputs of an execution. */
+export interface RuleExpression {
+  /** The path in the agent. */
+  below: Path;
+  source: string;
+  /** Whether it gives a key of one value. */
+  isKey: boolean;
+  /** Where a limit of the file has the expression. Absent if the agent has it. */
+  limit?: string;
+}
+
+/** The keys and numbers that are computed for each execution of an agent, except those of its subscriptions. */
+export function ruleExpressions(
+  { cache, singleton, breaker, fair_by, weight, limits: uses }: Remaining<AgentOptions>,
+  limits: Remaining<Record<string, LimitOptions>>,
+): RuleExpression[] {
+  const own = [
+    { below: ['cache', 'key'], source: cache?.key, isKey: false },
+    { below: ['singleton', 'key'], source: singleton?.key, isKey: true },
+    { below: ['breaker', 'key'], source: breaker?.key, isKey: true },
+    { below: ['fair_by'], source: fair_by, isKey: true },
+    { below: ['weight'], source: weight, isKey: false },
+  ];
+  const ofLimits = (uses ?? []).flatMap((use, index) => {
+    const { name, key } = typeof use === 'string' ? { name: use, key: undefined } : (use ?? {});
+    const limit = name === undefined ? undefined : limitFor(name, Object.keys(limits));
+    const below = ['limits', index];
+    const inFile = limit === undefined ? {} : (limits[limit] ?? {});
+    return [
+      key === undefined
+        ? { below, source: inFile.key, isKey: true, limit: `limits.${limit}.key` }
+        : { below: [...below, 'key'], source: key, isKey: true },
+      { below, source: inFile.units, isKey: false, limit: `limits.${limit}.units` },
+    ];
+  });
+  return [...own, ...ofLimits].flatMap(({ source, ...place }) => (source === undefined ? [] : [{ ...place, source }]));
+}
