@@ -334,9 +334,16 @@ describe('limits', () => {
     await waitsFor('h2', 'limit pool: 1 of 1 used, 1st of 1');
     expect(await limit()).toMatchObject({ concurrency: 1, running: 1, waiting: 1 });
 
+    // Another limit has the values of the file, set by a client.
+    const { body } = await board.http.get('/api/v1/limits/desk').expect(200);
+    const same = Object.entries((body as { file: object }).file).filter(([, value]) => value !== null);
+    await board.http.put('/api/v1/limits/desk').send(Object.fromEntries(same)).expect(200);
+
     await board.close();
     await start();
     expect(board.app.logLines).toContainEqual(expect.objectContaining({ limit: 'pool', set: { concurrency: 1 } }));
+    expect(board.app.logLines).not.toContainEqual(expect.objectContaining({ limit: 'desk' }));
+    await board.http.delete('/api/v1/limits/desk').expect(200);
     await started('h1', 2);
     await waitsFor('h2', 'limit pool: 1 of 1 used, 1st of 1');
     expect((await board.http.delete('/api/v1/limits/pool').expect(200)).body).toMatchObject({ ...file, set_at: null });

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
@@ -69,7 +71,7 @@ export class ChangedLimits {
   /** Logs which limits have other values than the configuration file. */
   async report(): Promise<void> {
     for (const { limit, file, setAt } of this.catalog.limits.size === 0 ? [] : await this.all())
-      if (setAt !== null)
+      if (setAt !== null && !isDeepStrictEqual(valuesOf(limit), file))
         this.logger.warn(
           { limit: limit.name, set: valuesOf(limit), file },
           'a client has set other values for a limit than the configuration file, and they hold until DELETE /api/v1/limits/{limit_name}',
