@@ -9,7 +9,7 @@ export interface RuleExpression {
   source: string;
   /** Whether it gives a key of one value. */
   isKey: boolean;
-  /** Where a limit of the file has the expression. Absent if the agent has it. */
+  /** The path of the expression of a limit in the file. Absent if the agent has the expression. */
   limit?: string;
 }
 
