@@ -3,7 +3,8 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 const ROOT = resolve(import.meta.dirname, '..');
-const MOST = 2 ** 30;
+/** Seeds that are drawn have 31 bits. */
+const MOST = 2 ** 31;
 
 function refuse(message: string): never {
   console.error(message);
