@@ -216,6 +216,8 @@ export class Clients {
     this.requests.begin({
       send: () => this.service().get(AgentsService).pause(agent),
       answered: () => scheduler.after(ms, () => this.resume(agent)),
+      // A full disk refuses it.
+      refused: () => this.paused.delete(agent),
       isRepeated: false,
     });
   }

@@ -8,6 +8,8 @@ const TRY_AGAIN_MS = 1_000;
 interface Open {
   send: () => Promise<unknown>;
   answered: () => void;
+  /** Called if the answer is an error that is not followed by another try. */
+  refused?: () => void;
   isRepeated: boolean;
 }
 
@@ -60,6 +62,7 @@ export class Requests {
     if (code === 'unavailable' && request.isRepeated) scheduler.after(TRY_AGAIN_MS, () => this.send(request));
     else {
       this.waiting.delete(request);
+      request.refused?.();
       if (code !== 'unavailable' && code !== 'conflict' && code !== 'not_found') this.onUnexpected(error);
     }
   }
