@@ -2,12 +2,14 @@ import { sql } from 'kysely';
 import pg from 'pg';
 
 import { Catalog } from '../../src/catalog/catalog.js';
+import type { Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
 import type { Settings } from '../../src/config/settings.js';
 import { places, prepared, preparedInsert } from '../../src/database/prepared.js';
 import { sharedInsert } from '../../src/database/shared-statement.js';
 import type { Transaction } from '../../src/database/unit-of-work.js';
 import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { agent, anyObject, type Core, startCore } from './core.js';
 
 const AGENTS = 3;
@@ -51,7 +53,7 @@ const insertLockOf = prepared<{ name: string }, unknown>((db, place) =>
 // Uses the core on a Postgres server, and counts what the driver is asked to send.
 describe('the statements of a transaction', () => {
   let core: Core;
-  let start: (overrides: Partial<Settings>) => Promise<Core>;
+  let start: (overrides: Partial<Settings>, clock?: Clock) => Promise<Core>;
   const sent: string[] = [];
   const { query } = pg.Client.prototype;
   /** How many queries of each connection have no answer yet. The first one begins a round trip. */
@@ -77,9 +79,11 @@ describe('the statements of a transaction', () => {
     const limited = agent('limited', [{ types: ['Limited'] }], [], { limits: [{ name: limit.name, key: null }] });
     const agents = [...chain, limited];
     const types = ['One', 'Two', 'Three', 'Four', 'Limited', 'WorkflowError'].map(anyObject);
-    const engines = Object.fromEntries(agents.map(({ name }) => [name, { run: async () => ({}) }]));
+    const engines = Object.fromEntries(
+      agents.map(({ name, outputs }) => [name, { run: async () => (outputs.length === 0 ? null : {}) }]),
+    );
     const catalog = new Catalog(types, agents, '.', { limits: new Map([[limit.name, limit]]) });
-    start = (overrides) => startCore(catalog, engines, overrides);
+    start = (overrides, clock) => startCore(catalog, engines, overrides, clock);
     core = await start({ leaseMs: 1_000 });
   });
 
@@ -196,8 +200,8 @@ describe('the statements of a transaction', () => {
     expect(names).toEqual(['test a\ufffd', 'test b\ufffd', 'test c"\\']);
   });
 
-  async function runChain(type = 'One'): Promise<void> {
-    const { correlationId, generation } = await core.publisher.publish({
+  async function runChain(type = 'One', { publisher, waiters } = core): Promise<void> {
+    const { correlationId, generation } = await publisher.publish({
       artifactId: newId(),
       correlationId: newId(),
       type,
@@ -206,7 +210,7 @@ describe('the statements of a transaction', () => {
       partitionKey: null,
       visibility: { kind: 'Public' },
     });
-    expect(await core.waiters.wait(correlationId, generation, 90_000)).toBe(true);
+    expect(await waiters.wait(correlationId, generation, 90_000)).toBe(true);
   }
 
   it(`are at most ${MOST_IN_CHAIN} in ${MOST_ROUND_TRIPS} round trips for three agents in a chain`, async () => {
@@ -244,6 +248,29 @@ describe('the statements of a transaction', () => {
     });
     expect(median(rounds.map((looks) => looks.length))).toBeLessThan(executions / 4);
     expect(rounds.flat()).not.toHaveLength(0);
+  });
+
+  it('look once for all executions that end within some milliseconds, while none waits for a limit', async () => {
+    const clock = new ManualClock();
+    const still = await start({}, clock);
+    const looks = (): number =>
+      sent.filter((text) => text.startsWith('select "asked"."column1" as "blocked_on"')).length;
+    try {
+      await eventually('five ends need at most one look', async () => {
+        sent.splice(0);
+        await inTurn(5, () => runChain('Limited', still));
+        return looks() <= 1;
+      });
+      await eventually('the look comes', async () => {
+        await runChain('Limited', still);
+        sent.splice(0);
+        clock.advance(10);
+        await runChain('Limited', still);
+        return looks() === 1;
+      });
+    } finally {
+      await still.close();
+    }
   });
 
   it('are the same few for each round of claims of several agents, while two processes share them', async () => {

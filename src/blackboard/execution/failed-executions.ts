@@ -151,7 +151,7 @@ export class FailedExecutions {
     if (lacksKeys) await this.timers.set(tx, 'limits', changes.now, id);
     if (dueAt !== null) await this.timers.set(tx, 'due', dueAt, id);
     this.backlog.changed(tx, 1);
-    if (blockedOn !== null) tx.afterCommit(() => this.releases.freed([blockedOn]));
+    if (blockedOn !== null) tx.afterCommit(() => this.releases.waits([blockedOn]));
     tx.whenVisible(() => this.signals.executionReturned.publishEverywhere(failed.agent));
   }
 }

@@ -92,7 +92,7 @@ export class ClaimLimits {
       const looked = times.length > 0 ? keys.filter((key) => key !== blockedOn) : keys;
       tx.afterCommit(() => {
         if (times.length > 0) this.releases.at(blockedOn, Math.min(...times));
-        this.releases.freed(looked);
+        this.releases.waits(looked);
       });
     }
     return blocked;

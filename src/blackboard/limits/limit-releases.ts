@@ -18,6 +18,8 @@ import { SharedLimits, type UsedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
+/** While this process knows of none that waits for a limit, it looks once for all executions that end within this time. */
+const LOOK_TOGETHER_MS = 10;
 /** For a process without limits. */
 const LOOK_FOR_OTHERS_MS = 5_000;
 /** Keys of the signals in one transaction. */
@@ -39,6 +41,8 @@ export class LimitReleases {
     keys: (after, limit) => findBlockedKeys(this.unitOfWork.reader, { ...ALL_KEYS, after }, limit),
     used: () => this.limits.used(this.unitOfWork.reader),
   });
+  /** When it last asked whether executions wait for keys (epoch ms). */
+  private lookedAt = -Infinity;
   private deletedAt = -Infinity;
 
   constructor(
@@ -74,12 +78,18 @@ export class LimitReleases {
     await this.loop.stop();
   }
 
-  /** An execution with these keys (`keyText`) has ended, does not start although it was let go, or has begun to wait. */
+  /** An execution with these keys (`keyText`) has ended, or does not start although it was let go. */
   freed(keys: readonly string[]): void {
     if (keys.length === 0) return;
     if (!this.isWorking) return keys.forEach((key) => this.signals.limitFreed.publishElsewhere(key));
     for (const key of keys) this.keys.add(key);
-    this.loop.wake();
+    this.loop.wake(this.nextLook());
+  }
+
+  /** An execution has begun to wait for these keys (`keyText`). Room may have become free meanwhile. */
+  waits(keys: readonly string[]): void {
+    this.scan.areSome = true;
+    this.freed(keys);
   }
 
   /** These executions have ended. Others may have their turns, and the shares that they held while they waited. */
@@ -143,14 +153,23 @@ export class LimitReleases {
     }
     await this.lookAtAsked(now);
     await this.lookAtNextPart(now);
-    if (this.keys.size > 0 || this.scan.isRunning) return now;
-    const next = Math.min(...this.times.values());
+    if (this.scan.isRunning) return now;
+    const next = Math.min(...this.times.values(), this.keys.size > 0 ? this.nextLook() : Infinity);
     return next === Infinity ? null : next;
+  }
+
+  /** When the keys are looked at that were freed (epoch ms). */
+  private nextLook(): number {
+    const now = this.clock.now();
+    // At most one pause from now, also if the clock was set back.
+    return this.scan.areSome ? now : Math.max(now, Math.min(now, this.lookedAt) + LOOK_TOGETHER_MS);
   }
 
   private async lookAtAsked(now: number): Promise<void> {
     const asked = [...this.keys].slice(0, KEYS_AT_ONCE);
+    if (asked.length === 0) return;
     asked.forEach((key) => this.keys.delete(key));
+    this.lookedAt = now;
     const blocked = await findBlockedAmong(this.unitOfWork.reader, asked);
     if (blocked.length === 0) return;
     // A process without limits looks again at those that others have, and that nothing may tell it of.

@@ -70,7 +70,7 @@ export class Singletons {
     }
     const blockedOn = turnText(agent, key);
     // The other one may end before the commit: the loop that passes turns on does not see this one then.
-    tx.afterCommit(() => this.releases.freed([blockedOn]));
+    tx.afterCommit(() => this.releases.waits([blockedOn]));
     return { kind: 'waits', blockedOn };
   }
 }
