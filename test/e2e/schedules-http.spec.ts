@@ -93,6 +93,33 @@ describe('schedules over HTTP', () => {
     await board.http.get(`${SCHEDULES}/our`).expect(404, { detail: 'Schedule not found: our; did you mean ours?' });
   });
 
+  it('are refused without a further tick, so that nothing is stored, and tick from now on otherwise', async () => {
+    const publishes = { type: 'Due' };
+    const refused = (detail: string): object => ({ detail: `options${detail}` });
+    const past = 'is in the past, so the schedule has no further tick; choose a later time';
+    // 10:00 of the clock. What `missed` makes up for begins with the schedule too.
+    const now = '2026-11-20T10:00Z';
+    await create('once', { at: now, missed: 'run_all', catch_up: '2d', publishes }).expect(400, refused(`.at: ${past}`));
+    await create('once', { at: ['2026-11-20T09:00Z', '2026-11-19'], publishes }).expect(400, refused(`.at: ${past}`));
+    await create('once', { every: '1h', until: '2026-11-19', publishes }).expect(400, refused(`.until: ${past}`));
+    await create('once', { cron: '0 12 * * *', until: '2026-11-20T11:00Z', publishes }).expect(
+      400,
+      refused(': has no further tick; change its times, until or except'),
+    );
+    await board.http.get(`${SCHEDULES}/once`).expect(404);
+
+    const options = { at: ['2026-11-20T09:00Z', '2026-11-20T11:00Z'], until: '2026-11-20', publishes };
+    await create('once', options).expect(200);
+    await board.http
+      .put(`${SCHEDULES}/once`)
+      .send({ options: { ...options, at: now } })
+      .expect(400, refused(`.at: ${past}`));
+    expect((await board.http.get(`${SCHEDULES}/once`).expect(200)).body).toMatchObject({ version: 1, options });
+    clock.advance(HOUR);
+    await eventually('its tick', async () => (await ticksOf('once')).length === 1);
+    expect(await ticksOf('once')).toMatchObject([{ scheduled_for: '2026-11-20T11:00:00.000Z' }]);
+  });
+
   it('pause and resume, and a backfill publishes what the pause left out, once', async () => {
     await board.http.post(`${SCHEDULES}/ours/pause`).expect(200);
     clock.advance(3 * HOUR + 1_000);

@@ -5,6 +5,7 @@ import { isName, NAME_RULE } from '../../catalog/configuration-file/name-schema.
 import { scheduleOfClient } from '../../catalog/configuration-file/parse-schedules.js';
 import type { ConfiguredSchedule } from '../../catalog/schedules/schedule.js';
 import { ExpressionEvaluator } from '../../cel/evaluator.js';
+import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import type { JsonObject } from '../../common/json.js';
 import { nearestName } from '../../common/names-in-messages.js';
@@ -25,6 +26,7 @@ export class Schedules {
     private readonly catalog: Catalog,
     private readonly evaluator: ExpressionEvaluator,
     private readonly stored: StoredSchedules,
+    private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -93,7 +95,7 @@ export class Schedules {
 
   private async check(name: string, options: JsonObject): Promise<ConfiguredSchedule> {
     if (!isName(name)) throw new DomainError('invalid', `name: ${NAME_RULE}`);
-    const made = await scheduleOfClient(name, options, {
+    const made = await scheduleOfClient(name, options, this.clock.now(), {
       catalog: this.catalog,
       bodyLimitBytes: this.settings.bodyLimitBytes,
       evaluate: (source, variables) => this.evaluator.evaluate(source, variables),

@@ -78,7 +78,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
     budget: defineBudget(configuration.budget),
     limits: limits.limits,
     digest,
-    schedules: schedulesInFile(configuration, errors),
+    schedules: schedulesInFile(configuration, report),
   };
   const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, report);
   const checked = new Catalog(types, agents, baseDirectory, further);

@@ -1,21 +1,27 @@
 import { compiled } from '../../cel/language/expression-program.js';
 import type { JsonObject } from '../../common/json.js';
+import { scheduler } from '../../common/scheduler.js';
 import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import type { Catalog } from '../catalog.js';
-import { describeDiagnostic, Diagnostics } from '../diagnostics.js';
+import { describeDiagnostic, Diagnostics, type Report } from '../diagnostics.js';
 import type { ConfiguredSchedule, Schedule, ScheduleOptions } from '../schedules/schedule.js';
-import { checkPublishes, type PublishesCheck } from './schedule-checks.js';
+import { checkPublishes, checkTimesAhead, type PublishesCheck } from './schedule-checks.js';
 import { defineSchedule } from './schedule-definition.js';
 import { scheduleSchema } from './schedule-schema.js';
 import { validateSchema } from './schema-validation.js';
 
-/** Returns the valid schedules of the file. The others are errors. */
+/**
+ * Returns the valid schedules of the file. The others are errors. One without a further tick is only a warning, because
+ * files outlive their times.
+ */
 export function schedulesInFile(
   configuration: Remaining<ConfigurationOptions>,
-  errors: Diagnostics,
+  { errors, warnings }: Report,
 ): ConfiguredSchedule[] {
   return Object.entries(configuration.schedules ?? {}).flatMap(([name, options = {}]) => {
-    const schedule = defineSchedule(name, options, ['schedules', name], errors);
+    const path = ['schedules', name];
+    const schedule = defineSchedule(name, options, path, errors);
+    if (schedule) checkTimesAhead(schedule, scheduler.time(), path, warnings);
     return schedule ? [{ schedule, options: options as ScheduleOptions }] : [];
   });
 }
@@ -43,16 +49,23 @@ export function storedSchedule(name: string, options: ScheduleOptions): Schedule
   return schedule;
 }
 
-/** Checks a schedule of a client. Returns the problems, each with its path, as one text if there are any. */
+/**
+ * Checks a schedule of a client, which ticks from `now` (epoch ms) on. Returns the problems, each with its path, as one
+ * text if there are any.
+ */
 export async function scheduleOfClient(
   name: string,
   given: JsonObject,
+  now: number,
   check: PublishesCheck,
 ): Promise<ConfiguredSchedule | { problem: string }> {
   const errors = new Diagnostics();
   const options = validateSchema<ScheduleOptions>(given, scheduleSchema, ['options'], errors);
   const schedule = defineSchedule(name, options, ['options'], errors);
-  if (schedule) await checkPublishes(schedule, check, ['options', 'publishes'], errors);
+  if (schedule) {
+    checkTimesAhead(schedule, now, ['options'], errors);
+    await checkPublishes(schedule, check, ['options', 'publishes'], errors);
+  }
   return schedule && errors.empty
     ? { schedule, options: options as ScheduleOptions }
     : { problem: describeAll(errors) };

@@ -10,6 +10,16 @@ import { meant } from '../unknown-names.js';
 
 const VARIABLES = ['scheduled_for'];
 
+/** Finds times that lie before `now` (epoch ms), so that the schedule has no further tick. */
+export function checkTimesAhead(schedule: Schedule, now: number, path: Path, found: Diagnostics): void {
+  if (nextTick(schedule, now) !== null) return;
+  const { times, until } = schedule;
+  const past = 'is in the past, so the schedule has no further tick; choose a later time';
+  if (until !== null && until <= now) found.add([...path, 'until'], past);
+  else if ('at' in times && times.at.every((time) => time <= now)) found.add([...path, 'at'], past);
+  else found.add(path, 'has no further tick; change its times, until or except');
+}
+
 /** The things that a type and a payload are checked with. */
 export interface PublishesCheck {
   catalog: Catalog;

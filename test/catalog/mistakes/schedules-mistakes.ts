@@ -30,6 +30,21 @@ export const SCHEDULES_MISTAKES: Mistake[] = [
     'error line 4, column 3: schedules.daily: would never tick; change its times, from, until or except',
   ],
   [
+    'a schedule whose last time has passed',
+    withSchedule(`{ at: [2020-06-30T18:00, 2019-06-30], ${publishes} }`),
+    'warning line 4, column 12: schedules.daily.at: is in the past, so the schedule has no further tick; choose a later time',
+  ],
+  [
+    'a schedule that has ended',
+    withSchedule(`{ every: 1h, until: 2020-06-30, ${publishes} }`),
+    'warning line 4, column 23: schedules.daily.until: is in the past, so the schedule has no further tick; choose a later time',
+  ],
+  [
+    'a schedule that has no time left before its end',
+    withSchedule(`{ at: [2020-06-30, 2999-06-30], until: 2999-01-30, ${publishes} }`),
+    'warning line 4, column 3: schedules.daily: has no further tick; change its times, until or except',
+  ],
+  [
     'an unknown time zone',
     withSchedule(`{ cron: 0 0 1 * *, time_zone: Europe/Berlyn, ${publishes} }`),
     'error line 4, column 29: schedules.daily.time_zone: is not a time zone of the IANA database: Europe/Berlyn; write one such as Europe/Berlin',
