@@ -186,6 +186,34 @@ describe('schedules over HTTP', () => {
     expect((body as { ticks: Tick[] }).ticks).toHaveLength(1_000);
   });
 
+  it('list their ticks in pages, the latest first', async () => {
+    clock.advance(5 * HOUR);
+    await eventually('five ticks', async () => (await ticksOf('ours')).length === 5);
+    const page = async (query: object) =>
+      (await board.http.get(`${SCHEDULES}/ours/ticks`).query(query).expect(200)).body as {
+        ticks: Tick[];
+        pagination: { next: string | null };
+      };
+    const hours: string[][] = [];
+    let after: string | undefined;
+    do {
+      const { ticks, pagination } = await page({ limit: 2, state: 'published', after });
+      expect(pagination).toMatchObject({ limit: 2, after: after ?? null, has_more: pagination.next !== null });
+      hours.push(ticks.map(({ scheduled_for }) => scheduled_for.slice(11, 13)));
+      // A tick that comes meanwhile is not on a later page.
+      clock.advance(HOUR);
+      const count = 5 + hours.length;
+      await eventually('another tick', async () => (await ticksOf('ours')).length === count);
+      after = pagination.next ?? undefined;
+    } while (after !== undefined);
+    expect(hours).toEqual([['15', '14'], ['13', '12'], ['11']]);
+    expect((await page({ limit: 8 })).pagination).toEqual({ limit: 8, after: null, next: null, has_more: false });
+    await board.http
+      .get(`${SCHEDULES}/ours/ticks`)
+      .query({ after: '2' })
+      .expect(400, { detail: 'after: must be next of an earlier page with the same filters (got "2")' });
+  });
+
   it('a trigger publishes a tick of this moment, also of a paused schedule', async () => {
     await board.http.post(`${SCHEDULES}/ours/pause`).expect(200);
     clock.advance(60_000);

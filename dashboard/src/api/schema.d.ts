@@ -2520,6 +2520,7 @@ export interface components {
         };
         TicksBody: {
             ticks: components["schemas"]["TickBody"][];
+            pagination: components["schemas"]["NextPageBody"];
         };
         WaitingExecutionBody: {
             /** @enum {string} */
@@ -4478,6 +4479,7 @@ export interface operations {
             query?: {
                 state?: "published" | "queued" | "skipped" | "failed";
                 limit?: number;
+                after?: string;
             };
             header?: never;
             path: {

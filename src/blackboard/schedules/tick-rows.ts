@@ -104,7 +104,7 @@ export async function findActive(db: Reader, schedule: string): Promise<string[]
 export const findTicks = (
   db: Reader,
   schedule: string,
-  { before, state, limit }: { before?: number; state?: TickState; limit: number },
+  { before, state, limit }: { before?: number | undefined; state?: TickState | undefined; limit: number },
 ): Promise<Tick[]> =>
   db
     .selectFrom('schedule_ticks')

@@ -1,5 +1,6 @@
 import { Body, Controller, Delete, Get, HttpCode, Param, Post, Put, Query } from '@nestjs/common';
 
+import { WRONG_CURSOR } from '../../http/dto/page.js';
 import { ApiErrors } from '../../http/openapi/api-errors.js';
 import { ApiBody, ApiOkResponse, ApiOperation, ApiTags } from '../../http/openapi/documentation.js';
 import { TakesNoFields } from '../../http/validation/takes-no-fields.js';
@@ -178,8 +179,8 @@ export class SchedulesController {
   @Get(':schedule_name/ticks')
   @ApiOperation({ summary: 'List ticks', description: 'Lists the decided ticks of a schedule, the latest first.' })
   @ApiScheduleName()
-  @ApiOkResponse({ type: TicksBody, description: 'The latest ticks', example: TICKS_EXAMPLE })
-  @ApiErrors([400, 'limit: must be a whole number from 1 to 500'], [404, NOT_FOUND])
+  @ApiOkResponse({ type: TicksBody, description: 'One page', example: TICKS_EXAMPLE })
+  @ApiErrors([400, WRONG_CURSOR], [404, NOT_FOUND])
   ticks(@Param('schedule_name') name: string, @Query() query: TicksQuery): Promise<TicksBody> {
     return this.schedules.ticks(name, query);
   }

@@ -9,8 +9,10 @@ import { nextTick, ticksBetween } from '../../catalog/schedules/next-tick.js';
 import { localText } from '../../catalog/schedules/wall-times.js';
 import { Clock } from '../../common/clock.js';
 import type { JsonObject } from '../../common/json.js';
+import { partsOf } from '../../common/page-cursor.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { nextPage } from '../../http/dto/page.js';
 import { parseTimestamp } from '../../http/validation/query.js';
 import type {
   BackfillBody,
@@ -92,10 +94,13 @@ export class SchedulesService {
     return { ticks: ticks.map((tick) => timeBody(tick, schedule.timeZone)) };
   }
 
-  async ticks(name: string, { state, limit }: TicksQuery): Promise<TicksBody> {
+  async ticks(name: string, { state, limit, after }: TicksQuery): Promise<TicksBody> {
     const zone = await this.zoneOf(name);
-    const rows = await findTicks(this.unitOfWork.reader, name, { limit, ...(state && { state }) });
-    return { ticks: rows.map((row) => tickBody(row, zone)) };
+    const before = after === undefined ? undefined : partsOf(after, ['number'])[0];
+    const rows = await findTicks(this.unitOfWork.reader, name, { before, state, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    const next = rows.length > limit ? [page.at(-1)!.scheduled_for] : null;
+    return { ticks: page.map((row) => tickBody(row, zone)), pagination: nextPage(limit, after, next) };
   }
 
   private async zoneOf(name: string): Promise<string> {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../../common/json.js';
-import { PageBody } from '../../../http/dto/page.js';
+import { NextPageBody, PageBody } from '../../../http/dto/page.js';
 import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
 import { QueryInteger } from '../../../http/validation/query.js';
 import { OPTIONS_EXAMPLE, TICK_STATES } from './schedule-requests.js';
@@ -90,6 +90,9 @@ export class PreviewBody {
 export class TicksBody {
   @ApiProperty({ type: [TickBody] })
   ticks!: TickBody[];
+
+  @ApiProperty()
+  pagination!: NextPageBody;
 }
 
 /** A tick of a backfill. */
@@ -139,7 +142,10 @@ export const SCHEDULE_LIST_EXAMPLE: ScheduleListBody = {
   pagination: { limit: 50, offset: 0, has_more: false },
 };
 export const PREVIEW_EXAMPLE: PreviewBody = { ticks: [SCHEDULE_EXAMPLE.next!] };
-export const TICKS_EXAMPLE: TicksBody = { ticks: [TICK_EXAMPLE] };
+export const TICKS_EXAMPLE: TicksBody = {
+  ticks: [TICK_EXAMPLE],
+  pagination: { limit: 50, after: null, next: null, has_more: false },
+};
 export const BACKFILL_EXAMPLE: BackfillBody = { ticks: [{ ...TIME_EXAMPLE, version: 1 }], dry_run: true };
 
 export const ApiScheduleName = (): MethodDecorator =>

@@ -1,9 +1,10 @@
 import { isJsonObject, type JsonObject } from '../../../common/json.js';
+import { toCursor } from '../../../common/page-cursor.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { BodyTimestamp } from '../../../http/validation/body-timestamp.js';
 import { IsBoolean, ValidateBy } from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
-import { QueryChoice, QueryInteger } from '../../../http/validation/query.js';
+import { QueryChoice, QueryInteger, QueryText } from '../../../http/validation/query.js';
 import { IsShortText, SHORT_TEXT_SCHEMA } from '../../../http/validation/text-rules.js';
 
 export const OPTIONS_EXAMPLE: JsonObject = {
@@ -73,6 +74,12 @@ export class TicksQuery {
   @QueryChoice({ description: 'Only ticks in this state', choices: TICK_STATES, example: 'skipped' })
   state?: (typeof TICK_STATES)[number];
 
-  @QueryInteger({ description: 'Maximum number of ticks', min: 1, max: 500, default: 50, example: 50 })
+  @QueryInteger({ description: 'Maximum number of ticks on the page', min: 1, max: 500, default: 50, example: 50 })
   limit!: number;
+
+  @QueryText({
+    description: 'The page begins after this tick; send `next` of the previous page',
+    example: toCursor([Date.UTC(2026, 10, 20, 6)]),
+  })
+  after?: string;
 }
