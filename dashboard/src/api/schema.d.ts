@@ -2416,7 +2416,7 @@ export interface components {
             hold: boolean;
             /** Format: date-time */
             set_at: string | null;
-            file: components["schemas"]["LimitValuesBody"];
+            file: components["schemas"]["LimitValuesBody"] | null;
             agents: components["schemas"]["LimitedAgentBody"][];
             running: number;
             waiting: number;

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { type Limit, type LimitValues, valuesOf, withValues } from '../../catalog/limits.js';
+import { defineLimit, type Limit, type LimitValues, valuesOf, withValues } from '../../catalog/limits.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { mayGiveNumber, typed } from '../../cel/types/type-check.js';
 import { Clock } from '../../common/clock.js';
@@ -12,7 +12,12 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { shown } from '../../common/short-text.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { effectiveLimits } from '../matching/effective-limits.js';
-import { deleteLimitValues, findLimitValues, saveLimitValues } from '../matching/limit-value-rows.js';
+import {
+  deleteLimitValues,
+  findAllLimitValues,
+  findLimitValues,
+  saveLimitValues,
+} from '../matching/limit-value-rows.js';
 import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
 import { limitLock, SharedLimits } from './shared-limits.js';
@@ -20,8 +25,8 @@ import { limitLock, SharedLimits } from './shared-limits.js';
 /** A limit with its values, and what is used of it. */
 export interface LimitState {
   limit: Limit;
-  /** The values of the configuration file. */
-  file: LimitValues;
+  /** The values of the configuration file. Null if it no longer has the limit, which then limits nothing. */
+  file: LimitValues | null;
   /** When a client set other values (epoch ms); null if those of the file hold. */
   setAt: number | null;
   /** The agents that take part in it, in the order of the configuration. */
@@ -44,50 +49,68 @@ export class ChangedLimits {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** The limits of the configuration, in its order. */
-  all(): Promise<LimitState[]> {
-    return this.states([...this.catalog.limits.values()]);
+  /** The limits of the configuration, in its order, and then those of which only the values of a client are left. */
+  async all(): Promise<LimitState[]> {
+    const { limits } = this.catalog;
+    const stored = await findAllLimitValues(this.unitOfWork.reader);
+    const gone = stored.filter(({ name }) => !limits.has(name));
+    return this.states([...limits.keys(), ...gone.map(({ name }) => name)]);
   }
 
   /** DomainError `not_found`. */
   async get(name: string): Promise<LimitState> {
-    this.refuseUnknown(name);
-    return (await this.states([this.catalog.limits.get(name)!]))[0]!;
+    await this.refuseUnknown(name);
+    return (await this.states([name]))[0]!;
   }
 
-  /** Every claim after the commit, in any process, sees the values. DomainError `not_found`, `invalid`. */
+  /**
+   * Every claim after the commit, in any process, sees the values. DomainError `not_found`, `invalid`, `conflict` (the
+   * configuration no longer has the limit).
+   */
   async set(name: string, values: LimitValues): Promise<void> {
-    this.refuseUnknown(name);
-    refuseTooSmall(withValues(this.catalog.limits.get(name)!, values));
+    await this.refuseUnknown(name);
+    const limit = this.catalog.limits.get(name);
+    if (!limit)
+      throw new DomainError(
+        'conflict',
+        `The configuration file has no limit ${shown(name)}; add it, or delete its values`,
+      );
+    refuseTooSmall(withValues(limit, values));
     const set_at = this.clock.now();
     await this.change(name, (tx) => saveLimitValues(tx, { name, options: JSON.stringify(values), set_at }));
   }
 
-  /** The values of the configuration file hold again. DomainError `not_found`. */
-  async reset(name: string): Promise<void> {
+  /** The values of the configuration file hold again. Returns the limit with them. DomainError `not_found`. */
+  async reset(name: string): Promise<LimitState> {
+    await this.refuseUnknown(name);
     await this.change(name, (tx) => deleteLimitValues(tx, name));
+    return (await this.states([name]))[0]!;
   }
 
   /** Logs which limits have other values than the configuration file. */
   async report(): Promise<void> {
-    for (const { limit, file, setAt } of this.catalog.limits.size === 0 ? [] : await this.all())
-      if (setAt !== null && !isDeepStrictEqual(valuesOf(limit), file))
+    const stored = await findAllLimitValues(this.unitOfWork.reader);
+    for (const { limit, file } of await this.states(stored.map(({ name }) => name)))
+      if (!isDeepStrictEqual(valuesOf(limit), file))
         this.logger.warn(
           { limit: limit.name, set: valuesOf(limit), file },
-          'a client has set other values for a limit than the configuration file, and they hold until DELETE /api/v1/limits/{limit_name}',
+          file === null
+            ? 'a client has set values for a limit that the configuration file no longer has, and they stay until DELETE /api/v1/limits/{limit_name}'
+            : 'a client has set other values for a limit than the configuration file, and they hold until DELETE /api/v1/limits/{limit_name}',
         );
   }
 
-  /** DomainError `not_found`. */
-  refuseUnknown(name: string): void {
-    if (this.catalog.limits.has(name)) return;
-    const known = [...this.catalog.limits.keys()].map((name) => ({ name }));
+  /** A limit that the configuration no longer has is known while it has values of a client. DomainError `not_found`. */
+  async refuseUnknown(name: string): Promise<void> {
+    const { limits } = this.catalog;
+    if (limits.has(name) || (await findLimitValues(this.unitOfWork.reader, {}, [name])).length > 0) return;
+    const known = [...limits.keys()].map((name) => ({ name }));
     throw new DomainError('not_found', `Limit not found: ${shown(name)}${meant(name, known) ?? ''}`);
   }
 
-  private async states(limits: readonly Limit[]): Promise<LimitState[]> {
+  private async states(names: readonly string[]): Promise<LimitState[]> {
+    if (names.length === 0) return [];
     const { reader } = this.unitOfWork;
-    const names = limits.map(({ name }) => name);
     const [effective, stored, running, queues] = await Promise.all([
       effectiveLimits(reader, this.catalog, names),
       findLimitValues(reader, {}, names),
@@ -95,20 +118,24 @@ export class ChangedLimits {
       this.queues.of(names),
     ]);
     const used = running.flatMap((keys) => keys.map(([name]) => name));
-    return limits.map((limit) => ({
-      limit: effective.get(limit.name)!,
-      file: valuesOf(limit),
-      setAt: stored.find(({ name }) => name === limit.name)?.set_at ?? null,
-      agents: this.catalog.agents.flatMap(({ name: agent, limits: uses }) =>
-        uses.flatMap(({ name, key }) => (name === limit.name ? { agent, key } : [])),
-      ),
-      running: used.filter((name) => name === limit.name).length,
-      queue: queues.get(limit.name)!,
-    }));
+    const values = new Map(stored.map((row) => [row.name, row]));
+    return names.map((limitName) => {
+      const inFile = this.catalog.limits.get(limitName);
+      const set = values.get(limitName);
+      return {
+        limit: effective.get(limitName) ?? defineLimit(limitName, set ? (JSON.parse(set.options) as LimitValues) : {}),
+        file: inFile ? valuesOf(inFile) : null,
+        setAt: set?.set_at ?? null,
+        agents: this.catalog.agents.flatMap(({ name: agent, limits: uses }) =>
+          uses.flatMap(({ name, key }) => (name === limitName ? { agent, key } : [])),
+        ),
+        running: used.filter((name) => name === limitName).length,
+        queue: queues.get(limitName)!,
+      };
+    });
   }
 
   private async change(name: string, work: (tx: Transaction) => Promise<void>): Promise<void> {
-    this.refuseUnknown(name);
     await this.unitOfWork.run(async (tx) => {
       await tx.lock([limitLock(name)]);
       await work(tx);

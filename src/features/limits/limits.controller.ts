@@ -10,6 +10,7 @@ import { LIMIT_KEYS_EXAMPLE, LimitKeysBody, LimitKeysQuery } from './dto/waiting
 import { LimitsService } from './limits.service.js';
 
 const NOT_FOUND = 'Limit not found: opnai; did you mean openai?';
+const GONE = 'The configuration file has no limit openai; add it, or delete its values';
 
 @ApiTags('Limits')
 @Controller('api/v1/limits')
@@ -17,7 +18,11 @@ export class LimitsController {
   constructor(private readonly limits: LimitsService) {}
 
   @Get()
-  @ApiOperation({ summary: 'List limits', description: 'Lists the limits of the configuration file, in its order.' })
+  @ApiOperation({
+    summary: 'List limits',
+    description:
+      'Lists the limits of the configuration file, in its order, and then those that it no longer has, if they have values of a client.',
+  })
   @ApiOkResponse({ type: LimitListBody, description: 'All limits', example: { items: [LIMIT_EXAMPLE] } })
   list(): Promise<LimitListBody> {
     return this.limits.list();
@@ -55,7 +60,7 @@ export class LimitsController {
   @ApiLimitName()
   @ApiBody({ type: LimitRequest, examples: { fewer: { value: { concurrency: 20, rate: '60/m', burst: 10 } } } })
   @ApiOkResponse({ type: LimitBody, description: 'The limit', example: LIMIT_EXAMPLE })
-  @ApiErrors([400, 'burst: counts for a rate only; add rate, or remove burst'], [404, NOT_FOUND], 503)
+  @ApiErrors([400, 'burst: counts for a rate only; add rate, or remove burst'], [404, NOT_FOUND], [409, GONE], 503)
   set(@Param('limit_name') name: string, @Body() request: LimitRequest): Promise<LimitBody> {
     return this.limits.set(name, request);
   }
@@ -64,7 +69,8 @@ export class LimitsController {
   @TakesNoFields()
   @ApiOperation({
     summary: 'Undo the change of a limit',
-    description: 'The values of the configuration file hold again. Does nothing if they do already.',
+    description:
+      'The values of the configuration file hold again. Does nothing if they do already. A limit that the file no longer has is deleted.',
   })
   @ApiLimitName()
   @ApiOkResponse({ type: LimitBody, description: 'The limit', example: { ...LIMIT_EXAMPLE, set_at: null } })

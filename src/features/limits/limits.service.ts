@@ -35,12 +35,11 @@ export class LimitsService {
   }
 
   async reset(name: string): Promise<LimitBody> {
-    await this.limits.reset(name);
-    return this.get(name);
+    return limitBody(await this.limits.reset(name));
   }
 
   async keys(name: string, { after, limit }: LimitKeysQuery): Promise<LimitKeysBody> {
-    this.limits.refuseUnknown(name);
+    await this.limits.refuseUnknown(name);
     const position = after === undefined ? null : partsOf(after, ['string'])[0];
     const found = await this.queues.keys(name, position, limit + 1);
     const page = found.slice(0, limit);
@@ -61,7 +60,7 @@ const limitBody = ({ limit, file, setAt, agents, running, queue }: LimitState): 
   units: limit.units,
   hold: limit.hold,
   set_at: setAt === null ? null : toTimestamp(setAt),
-  file: valuesBody(file),
+  file: file && valuesBody(file),
   agents,
   running,
   ...queueBody(queue),

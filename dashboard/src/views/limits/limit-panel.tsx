@@ -39,7 +39,7 @@ export function LimitPanel({ name, close, changed }: LimitPanelProps): ReactNode
       <>
         <Facts facts={factsOf(limit)} />
         <div className="flex flex-wrap gap-2">
-          <Change limit={limit} changed={changed} />
+          {limit.file !== null && <Change limit={limit} changed={changed} />}
           {limit.set_at !== null && <Undo limit={limit} changed={changed} />}
           <CurlButton request={{ path: PATH, params }} />
         </div>
@@ -61,7 +61,7 @@ function factsOf(limit: Limit): Fact[] {
     ['Allows', valuesText(limit)],
     ['Held', hold ? 'until an execution ends, also while it waits' : null],
     ['One costs', units === null ? null : <code className="font-mono text-label">{units}</code>],
-    ['In the file', set_at === null ? null : valuesText(file)],
+    ['In the file', set_at === null ? null : file === null ? 'no longer, so it limits nothing' : valuesText(file)],
     ['Changed', set_at === null ? null : <Ago at={set_at} />],
     ['Used', usedText(limit)],
     ['Waiting', countedText(waiting, MOST_WAITING)],
@@ -130,7 +130,7 @@ function Undo({ limit: { name, file }, changed }: ChangeProps): ReactNode {
   const client = useQueryClient();
   const question = useQuestion({
     run: () => answered(api.DELETE('/api/v1/limits/{limit_name}', { params: { path: { limit_name: name } } })),
-    done: `${name} has the values of the file`,
+    done: file === null ? `The values of ${name} are deleted` : `${name} has the values of the file`,
     onDone: () => {
       changed();
       return client.invalidateQueries({ queryKey: [PATH] });
@@ -141,9 +141,15 @@ function Undo({ limit: { name, file }, changed }: ChangeProps): ReactNode {
       <button type="button" className="button" onClick={question.ask}>
         Undo the change
       </button>
-      <Confirm title={`Undo the change of ${name}?`} action="Use the values of the file" {...question.confirm}>
-        Its values are then those of the configuration file, in all processes: {valuesText(file)}.
-      </Confirm>
+      {file === null ? (
+        <Confirm title={`Delete the values of ${name}?`} action="Delete them" {...question.confirm}>
+          The configuration file no longer has this limit, so it limits nothing.
+        </Confirm>
+      ) : (
+        <Confirm title={`Undo the change of ${name}?`} action="Use the values of the file" {...question.confirm}>
+          Its values are then those of the configuration file, in all processes: {valuesText(file)}.
+        </Confirm>
+      )}
     </>
   );
 }

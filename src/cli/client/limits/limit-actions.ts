@@ -62,7 +62,7 @@ const print = (output: Output, limit: LimitBody): Promise<void> =>
     ['concurrency', limit.concurrency ?? NONE],
     ['rate', limit.rate ?? NONE],
     ['burst', limit.burst],
-    ['in the file', limit.set_at === null ? null : valuesText(limit.file)],
+    ['in the file', limit.set_at === null ? null : limit.file === null ? NONE : valuesText(limit.file)],
     ['running', limit.running],
     ['waiting', limit.waiting],
   ]);

@@ -4,7 +4,7 @@ import { ApiParam, ApiProperty } from '../../../http/openapi/documentation.js';
 export const ApiLimitName = (): MethodDecorator =>
   ApiParam({
     name: 'limit_name',
-    description: 'The name of a limit in the configuration file',
+    description: 'The name of a limit in the configuration file, or of one with values of a client',
     schema: { type: 'string', minLength: 1, example: 'openai' },
   });
 
@@ -68,8 +68,13 @@ export class LimitBody extends LimitValuesBody {
   })
   set_at!: string | null;
 
-  @ApiProperty({ description: 'The values of the configuration file of this process' })
-  file!: LimitValuesBody;
+  @ApiProperty({
+    type: LimitValuesBody,
+    nullable: true,
+    description:
+      'The values of the configuration file of this process. Null if it no longer has the limit, which then limits nothing',
+  })
+  file!: LimitValuesBody | null;
 
   @ApiProperty({ type: [LimitedAgentBody], description: 'The agents of this process that take part in it' })
   agents!: LimitedAgentBody[];

@@ -1,0 +1,84 @@
+import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { Board } from './board.js';
+
+interface Limit {
+  name: string;
+  concurrency: number | null;
+  file: object | null;
+}
+
+const withLimits = (limits: string): string => `
+limits: ${limits}
+agents:
+  caller: { consumes: [{ types: [Call] }], limits: [calls], publishes: [{ type: Called }], engine: { kind: expression, expression: '{"n": 1}' } }
+`;
+
+/** Uses the whole app over HTTP, stopped and started again on one database with another configuration. */
+describe('the values that a client has set for a limit', () => {
+  let folder: ConfigurationFolder;
+  let board: Board;
+
+  const start = async (limits: string): Promise<void> => {
+    board = await Board.start(withLimits(limits), { folder: folder.path, settings: { shutdownGraceMs: 0 } });
+  };
+  const restart = async (limits: string): Promise<void> => {
+    await board.close();
+    await start(limits);
+  };
+  const put = (name: string, body: object) => board.http.put(`/api/v1/limits/${name}`).send(body);
+  const logOf = (limit: string): Record<string, unknown>[] =>
+    board.app.logLines.filter((line) => line['limit'] === limit);
+
+  beforeEach(() => {
+    folder = new ConfigurationFolder();
+  });
+  afterEach(async () => {
+    await board.close();
+    await board.app.database.drop();
+    folder.remove();
+  });
+
+  it('stay visible when the file no longer has the limit, until they are deleted', async () => {
+    const listed = async (): Promise<string[]> =>
+      ((await board.http.get('/api/v1/limits').expect(200)).body as { items: Limit[] }).items.map(({ name }) => name);
+    const LIMITS = '{ calls: { concurrency: 1 }, gone: { concurrency: 5 }, also: { rate: 1/s } }';
+    await start(LIMITS);
+    await put('gone', { concurrency: 3 }).expect(200);
+    await put('also', { rate: '5/s', burst: 2 }).expect(200);
+    await restart('{ calls: { concurrency: 1 } }');
+    expect(await listed()).toEqual(['calls', 'also', 'gone']);
+    expect((await board.http.get('/api/v1/limits/gone').expect(200)).body).toEqual({
+      ...{ name: 'gone', concurrency: 3, rate: null, burst: null, units: null, hold: false },
+      set_at: expect.any(String) as string,
+      ...{ file: null, agents: [], running: 0, waiting: 0, longest: null },
+    });
+    expect((await board.http.get('/api/v1/limits/also').expect(200)).body).toMatchObject({ rate: '5/s', burst: 2 });
+    expect((await board.http.get('/api/v1/limits/gone/keys').expect(200)).body).toMatchObject({ items: [] });
+    await put('gone', { concurrency: 4 }).expect(409, {
+      detail: 'The configuration file has no limit gone; add it, or delete its values',
+    });
+    expect(logOf('gone')).toMatchObject([
+      {
+        level: 40,
+        set: { concurrency: 3 },
+        file: null,
+        msg: 'a client has set values for a limit that the configuration file no longer has, and they stay until DELETE /api/v1/limits/{limit_name}',
+      },
+    ]);
+
+    expect((await board.http.delete('/api/v1/limits/gone').expect(200)).body).toMatchObject({
+      concurrency: null,
+      set_at: null,
+      file: null,
+    });
+    await board.http.get('/api/v1/limits/gone').expect(404, { detail: 'Limit not found: gone' });
+    await board.http.delete('/api/v1/limits/gone').expect(404);
+    expect(await listed()).toEqual(['calls', 'also']);
+
+    // Values that are not deleted hold again when the limit comes back.
+    await restart(LIMITS);
+    expect(await listed()).toEqual(['calls', 'gone', 'also']);
+    expect((await board.http.get('/api/v1/limits/gone').expect(200)).body).toMatchObject({ concurrency: 5 });
+    expect((await board.http.get('/api/v1/limits/also').expect(200)).body).toMatchObject({ rate: '5/s', burst: 2 });
+  });
+});
