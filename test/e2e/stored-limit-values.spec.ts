@@ -81,4 +81,35 @@ describe('the values that a client has set for a limit', () => {
     expect((await board.http.get('/api/v1/limits/gone').expect(200)).body).toMatchObject({ concurrency: 5 });
     expect((await board.http.get('/api/v1/limits/also').expect(200)).body).toMatchObject({ rate: '5/s', burst: 2 });
   });
+
+  it('are an error in the log of a start if the units of the file cost more than their burst, so that nothing can start', async () => {
+    const error = async (): Promise<unknown> => {
+      const correlation = await board.publish('Call', {});
+      const { state } = await board.ended(correlation);
+      return state === 'failed'
+        ? (await board.artifacts(correlation)).find(({ type }) => type === 'WorkflowError')!.payload.error_message
+        : null;
+    };
+    await start('{ calls: { rate: 100/s, units: "4" } }');
+    await put('calls', { rate: '100/s', burst: 4 }).expect(200);
+    expect(await error()).toBeNull();
+    await restart('{ calls: { rate: 100/s, units: "5" } }');
+    expect(logOf('calls')).toMatchObject([
+      {
+        level: 50,
+        set: { rate: '100/s', burst: 4 },
+        file: { rate: '100/s', burst: 100 },
+        units: '5',
+        msg: 'a client has set a burst for a limit with which no attempt can start, because each costs more units, so all its executions fail until a larger burst or DELETE /api/v1/limits/{limit_name}',
+      },
+    ]);
+    expect(await error()).toContain('limit calls: it costs 5 units, and its burst is 4');
+    await put('calls', { rate: '100/s', burst: 4 }).expect(400, {
+      detail: 'burst: each attempt costs more than 4 units, so that none could start; send a larger burst',
+    });
+    // A PUT without a burst has the count of the rate as its burst.
+    await put('calls', { rate: '4/s' }).expect(400);
+    await put('calls', { rate: '100/s', burst: 5 }).expect(200);
+    expect(await error()).toBeNull();
+  });
 });

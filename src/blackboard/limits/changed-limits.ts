@@ -22,6 +22,11 @@ import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
 import { limitLock, SharedLimits } from './shared-limits.js';
 
+const UNDO = 'DELETE /api/v1/limits/{limit_name}';
+const OTHER = `a client has set other values for a limit than the configuration file, and they hold until ${UNDO}`;
+const GONE = `a client has set values for a limit that the configuration file no longer has, and they stay until ${UNDO}`;
+const TOO_SMALL = `a client has set a burst for a limit with which no attempt can start, because each costs more units, so all its executions fail until a larger burst or ${UNDO}`;
+
 /** A limit with its values, and what is used of it. */
 export interface LimitState {
   limit: Limit;
@@ -90,14 +95,12 @@ export class ChangedLimits {
   /** Logs which limits have other values than the configuration file. */
   async report(): Promise<void> {
     const stored = await findAllLimitValues(this.unitOfWork.reader);
-    for (const { limit, file } of await this.states(stored.map(({ name }) => name)))
-      if (!isDeepStrictEqual(valuesOf(limit), file))
-        this.logger.warn(
-          { limit: limit.name, set: valuesOf(limit), file },
-          file === null
-            ? 'a client has set values for a limit that the configuration file no longer has, and they stay until DELETE /api/v1/limits/{limit_name}'
-            : 'a client has set other values for a limit than the configuration file, and they hold until DELETE /api/v1/limits/{limit_name}',
-        );
+    for (const { limit, file } of await this.states(stored.map(({ name }) => name))) {
+      const about = { limit: limit.name, set: valuesOf(limit), file };
+      if (file === null) this.logger.warn(about, GONE);
+      else if (!letsSomethingStart(limit)) this.logger.error({ ...about, units: limit.units }, TOO_SMALL);
+      else if (!isDeepStrictEqual(valuesOf(limit), file)) this.logger.warn(about, OTHER);
+    }
   }
 
   /** A limit that the configuration no longer has is known while it has values of a client. DomainError `not_found`. */
@@ -144,10 +147,12 @@ export class ChangedLimits {
   }
 }
 
-/** Refuses a burst with which nothing could start, as the check of the file does. */
-function refuseTooSmall({ rate, units }: Limit): void {
-  if (rate === null || units === null) return;
-  if (mayGiveNumber(typed(units, new Map()), (cost) => cost >= 0 && cost <= rate.burst)) return;
-  const message = `burst: each attempt costs more than ${rate.burst} units, so that none could start; send a larger burst`;
+/** Whether the burst is enough for some attempt, as the check of the file asks too. */
+const letsSomethingStart = ({ rate, units }: Limit): boolean =>
+  rate === null || units === null || mayGiveNumber(typed(units, new Map()), (cost) => cost >= 0 && cost <= rate.burst);
+
+function refuseTooSmall(limit: Limit): void {
+  if (letsSomethingStart(limit)) return;
+  const message = `burst: each attempt costs more than ${limit.rate!.burst} units, so that none could start; send a larger burst`;
   throw new DomainError('invalid', message);
 }
