@@ -194,6 +194,30 @@ describe('a schedule of the configuration file', () => {
     await started('queue', 2);
   });
 
+  it('skips while an earlier tick is active, however many were skipped or triggered since', async () => {
+    const SINCE = 110;
+    const skip = (publishes: string): string => `  long: { every: 1m, overlap: skip, publishes: ${publishes} }`;
+    await start(skip('{ type: Gated, payload: { n: 1, batch: long } }'));
+    clock.advance(MINUTE);
+    await started('long', 1);
+    clock.advance(SINCE * MINUTE);
+    await ticked('long', 1 + SINCE);
+    expect(await timesOf('long')).toEqual(['10:01']);
+    // Triggers publish whatever `overlap` says.
+    await restart(skip('{ type: Brief }'));
+    await started('long', 2);
+    for (let n = 0; n < SINCE; n += 1) await board.http.post('/api/v1/schedules/long/trigger').expect(200);
+    clock.advance(MINUTE);
+    await ticked('long', 2 + 2 * SINCE);
+    expect((await decided('long')).at(-1)).toMatchObject({ state: 'skipped' });
+
+    gatesOf('long').at(-1)!.open();
+    await board.ended((await published('long')).at(-1)!.correlation_id);
+    clock.advance(MINUTE);
+    await ticked('long', 3 + 2 * SINCE);
+    expect((await decided('long')).at(-1)).toMatchObject({ state: 'published' });
+  });
+
   it('skips the queued ticks of a schedule that is removed, so that a later one of its name does not publish them', async () => {
     const options = 'every: 1h, overlap: queue, publishes: { type: Gated, payload: { n: 1, batch: again } }';
     await start(`  again: { ${options} }`);

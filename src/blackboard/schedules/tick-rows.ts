@@ -6,15 +6,19 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 export type Tick = Selectable<ScheduleTicksTable>;
 export type NewTick = Insertable<ScheduleTicksTable>;
 
-/** Ticks whose work may still be active. */
-const RECENT = 100;
+/**
+ * Ticks whose work may still be active. Skipped ones do not count, so that only triggers, backfills and a change of
+ * `overlap` can push an active tick out of them. A backfill has as many ticks.
+ */
+const RECENT = 1_000;
+const MOST_INSERTED = 100;
 
 /** Stores ticks, except those that are decided already. */
 export async function insertTicks({ db }: Transaction, ticks: readonly NewTick[]): Promise<void> {
-  for (let start = 0; start < ticks.length; start += RECENT)
+  for (let start = 0; start < ticks.length; start += MOST_INSERTED)
     await db
       .insertInto('schedule_ticks')
-      .values(ticks.slice(start, start + RECENT))
+      .values(ticks.slice(start, start + MOST_INSERTED))
       .onConflict((conflict) => conflict.columns(['schedule', 'scheduled_for']).doNothing())
       .execute();
 }
@@ -80,7 +84,7 @@ export async function countTicks(db: Reader, schedule: string, state: TickState)
   return count;
 }
 
-/** The active correlations of the latest ticks. */
+/** The active correlations of the latest published ticks. */
 export async function findActive(db: Reader, schedule: string): Promise<string[]> {
   const rows = await db
     .selectFrom((latest) =>
