@@ -18,12 +18,18 @@ function pattern(source: string): Cron {
 
 /** Returns what is wrong with a cron expression, or null. */
 export function cronProblem(source: string): string | null {
+  const reason = problemOf(source);
+  return reason === null ? null : `is not a cron expression of five fields, or six with seconds: ${reason}`;
+}
+
+function problemOf(source: string): string | null {
+  // The library would take it as a single time of the machine's zone.
+  if (source.includes(':')) return 'it is a time, which belongs into at';
   try {
     pattern(source);
     return null;
   } catch (error) {
-    const reason = error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
-    return `is not a cron expression of five fields, or six with seconds: ${reason}`;
+    return error instanceof Error ? error.message.replace(/^CronPattern: /, '') : String(error);
   }
 }
 

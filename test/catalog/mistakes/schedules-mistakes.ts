@@ -15,6 +15,11 @@ export const SCHEDULES_MISTAKES: Mistake[] = [
     'error line 4, column 12: schedules.daily.cron: is not a cron expression of five fields, or six with seconds: Invalid value for minute: 61',
   ],
   [
+    'a time as a cron expression',
+    withSchedule(`{ cron: 2999-12-24T18:00, ${publishes} }`),
+    'error line 4, column 12: schedules.daily.cron: is not a cron expression of five fields, or six with seconds: it is a time, which belongs into at',
+  ],
+  [
     'a schedule with two kinds of times',
     withSchedule(`{ cron: '0 * * * *', every: 1h, ${publishes} }`),
     'error line 4, column 3: schedules.daily: needs exactly one of cron, every and at',
@@ -68,5 +73,70 @@ export const SCHEDULES_MISTAKES: Mistake[] = [
     'a misspelt policy of a schedule',
     withSchedule(`{ every: 1h, missed: run_al, ${publishes} }`),
     'error line 4, column 23: schedules.daily.missed: must be one of "run_all", "run_last", "skip"; did you mean "run_all"?',
+  ],
+  [
+    'a misspelt `overlap` of a schedule',
+    withSchedule(`{ every: 1h, overlap: skp, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.overlap: must be one of "allow", "skip", "queue", "cancel_running"; did you mean "skip"?',
+  ],
+  [
+    'a misspelt key of `dst`',
+    withSchedule(`{ every: 1h, dst: { mising: skip }, ${publishes} }`),
+    'error line 4, column 30: schedules.daily.dst.mising: is not a known key; did you mean missing?',
+  ],
+  [
+    'a wrong value of `dst`',
+    withSchedule(`{ every: 1h, dst: { duplicate: lst }, ${publishes} }`),
+    'error line 4, column 30: schedules.daily.dst.duplicate: must be one of "first", "last", "both"; did you mean "last"?',
+  ],
+  [
+    'a `catch_up` without a unit',
+    withSchedule(`{ every: 1h, catch_up: 90, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.catch_up: must be a duration such as 500ms, 30s, 5m, 2h or 30d',
+  ],
+  [
+    'a `catch_up` of zero',
+    withSchedule(`{ every: 1h, catch_up: 0s, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.catch_up: must be longer than zero',
+  ],
+  [
+    'a `jitter` that is no duration',
+    withSchedule(`{ every: 1h, jitter: some, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.jitter: must be a duration such as 500ms, 30s, 5m, 2h or 30d',
+  ],
+  [
+    'a `jitter` that is too long',
+    withSchedule(`{ every: 1h, jitter: 9000d, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.jitter: must not be longer than 3650d',
+  ],
+  [
+    'an `except` that is no list',
+    withSchedule(`{ every: 1h, except: 2026-12-24, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.except: must be a list of one or more texts, such as [one, two]',
+  ],
+  [
+    'an exception that is neither a date nor a cron expression',
+    withSchedule(`{ every: 1h, except: [2026-12-24, Christmas], ${publishes} }`),
+    'error line 4, column 44: schedules.daily.except[1]: is neither a date such as 2026-12-24 nor a cron expression such as "* 12 * * *"',
+  ],
+  [
+    'an exception with a time',
+    withSchedule(`{ every: 1h, except: [2026-12-24T18:00], ${publishes} }`),
+    'error line 4, column 32: schedules.daily.except[0]: is neither a date such as 2026-12-24 nor a cron expression such as "* 12 * * *"',
+  ],
+  [
+    'exceptions of all times',
+    withSchedule(`{ cron: '0 7 * * *', except: ['* 7 * * *'], ${publishes} }`),
+    'error line 4, column 3: schedules.daily: would never tick; change its times, from, until or except',
+  ],
+  [
+    'an `until` before `from`',
+    withSchedule(`{ every: 1h, from: 2999-12-24, until: 2999-12-23, ${publishes} }`),
+    'error line 4, column 41: schedules.daily.until: must not be before from',
+  ],
+  [
+    'an `every` below a second',
+    withSchedule(`{ every: 500ms, ${publishes} }`),
+    'error line 4, column 12: schedules.daily.every: must not be shorter than 1s',
   ],
 ];
