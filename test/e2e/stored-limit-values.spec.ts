@@ -1,4 +1,6 @@
 import { ConfigurationFolder } from '../support/configuration-folder.js';
+import { eventually } from '../support/eventually.js';
+import { ManualClock } from '../support/manual-clock.js';
 import { Board } from './board.js';
 
 interface Limit {
@@ -18,8 +20,12 @@ describe('the values that a client has set for a limit', () => {
   let folder: ConfigurationFolder;
   let board: Board;
 
-  const start = async (limits: string): Promise<void> => {
-    board = await Board.start(withLimits(limits), { folder: folder.path, settings: { shutdownGraceMs: 0 } });
+  const start = async (limits: string, clock?: ManualClock): Promise<void> => {
+    board = await Board.start(withLimits(limits), {
+      folder: folder.path,
+      settings: { shutdownGraceMs: 0 },
+      ...(clock && { clock }),
+    });
   };
   const restart = async (limits: string): Promise<void> => {
     await board.close();
@@ -111,5 +117,43 @@ describe('the values that a client has set for a limit', () => {
     await put('calls', { rate: '4/s' }).expect(400);
     await put('calls', { rate: '100/s', burst: 5 }).expect(200);
     expect(await error()).toBeNull();
+  });
+
+  it('count what has started before with another rate, and are shut for at most their burst', async () => {
+    const clock = new ManualClock();
+    const waitsFor = (correlation: string, text: string): Promise<void> =>
+      eventually(`${correlation} waits for ${text}`, async () => {
+        const { body } = await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200);
+        return (body as { items: { limit: string | null }[] }).items[0]?.limit === `limit calls: 1st of 1, ${text}`;
+      });
+    const starts = async (...correlations: string[]): Promise<void> => {
+      for (const correlation of correlations) await board.publish('Call', {}, { correlation });
+      for (const correlation of correlations)
+        expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+    };
+    await start('{ calls: { rate: 1/h, burst: 2 } }', clock);
+    await starts('one', 'two');
+    await board.publish('Call', {}, { correlation: 'three' });
+    await waitsFor('three', 'next in 3600.0 s');
+    await put('calls', { rate: '1/m', burst: 2 }).expect(200);
+    await waitsFor('three', 'next in 60.0 s');
+    await board.http.delete('/api/v1/limits/calls').expect(200);
+    await waitsFor('three', 'next in 3600.0 s');
+    await put('calls', { rate: '1/s', burst: 1 }).expect(200);
+    await waitsFor('three', 'next in 1.0 s');
+    clock.advance(1_000);
+    expect(await board.ended('three')).toMatchObject({ state: 'completed' });
+
+    // A thousand units of a millisecond do not shut it for a thousand hours.
+    await put('calls', { rate: '1000/s', burst: 1_000 }).expect(200);
+    await starts(...Array.from({ length: 5 }, (_, n) => `fast${n}`));
+    await put('calls', { rate: '1/h' }).expect(200);
+    await board.publish('Call', {}, { correlation: 'slow' });
+    await waitsFor('slow', 'next in 3600.0 s');
+    // Without a rate, nothing of it is left.
+    await put('calls', {}).expect(200);
+    expect(await board.ended('slow')).toMatchObject({ state: 'completed' });
+    await put('calls', { rate: '1/h' }).expect(200);
+    await starts('again');
   });
 });

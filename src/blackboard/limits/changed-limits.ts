@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { defineLimit, type Limit, type LimitValues, valuesOf, withValues } from '../../catalog/limits.js';
+import { defineLimit, type Limit, type LimitValues, type Rate, valuesOf, withValues } from '../../catalog/limits.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { mayGiveNumber, typed } from '../../cel/types/type-check.js';
 import { Clock } from '../../common/clock.js';
@@ -18,8 +18,10 @@ import {
   findLimitValues,
   saveLimitValues,
 } from '../matching/limit-value-rows.js';
+import { burstLength, unitLength } from './gcra.js';
 import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
+import { deleteRates, stretchRates } from './limit-rows.js';
 import { limitLock, SharedLimits } from './shared-limits.js';
 
 const UNDO = 'DELETE /api/v1/limits/{limit_name}';
@@ -141,9 +143,25 @@ export class ChangedLimits {
   private async change(name: string, work: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
       await tx.lock([limitLock(name)]);
+      const before = await this.rateOf(tx, name);
       await work(tx);
+      await this.continueRate(tx, name, before);
       tx.afterCommit(() => this.releases.changed());
     });
+  }
+
+  private async rateOf({ db }: Transaction, name: string): Promise<Rate | null> {
+    return (await effectiveLimits(db, this.catalog, [name])).get(name)?.rate ?? null;
+  }
+
+  /** Without this, what an hour's rate has let start would shut a faster one for an hour. */
+  private async continueRate(tx: Transaction, name: string, before: Rate | null): Promise<void> {
+    const rate = await this.rateOf(tx, name);
+    if (rate === null) await deleteRates(tx, name);
+    else if (before !== null && unitLength(before) !== unitLength(rate)) {
+      const ratio = unitLength(rate) / unitLength(before);
+      await stretchRates(tx, name, { ratio, burstMs: burstLength(rate), now: this.clock.now() });
+    }
   }
 }
 

@@ -20,6 +20,9 @@ export const afterStart = (rate: Rate, usedUntil: number, units: number, now: nu
 /** How far `usedUntil` can be ahead of the last start, in ms. */
 export const burstLength = (rate: Rate): number => lengthOf(rate, rate.burst);
 
+/** How long one unit lasts, in ms. */
+export const unitLength = (rate: Rate): number => lengthOf(rate, 1);
+
 /** How many whole units may start at `now`. */
 export function unitsLeft(rate: Rate, usedUntil: number, now: number): number {
   const rounded = Math.floor(rate.burst - (Math.max(usedUntil - now, 0) - TOLERANCE_MS) / lengthOf(rate, 1));

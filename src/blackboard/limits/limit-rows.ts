@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql, type SqlBool } from 'kysely';
 
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -79,6 +79,38 @@ export const findRates = preparedWithList<object, string, RateRow>((db, _place, 
 export const setRates = preparedInsert('limit_rates', ['limit_key', 'used_until', 'burst_ms'], {
   replaceBy: 'limit_key',
 });
+
+/**
+ * Gives the units that have started another length, so that a limit with another rate forgets none of them, and is shut for
+ * at most its burst. `ratio`: how many times as long they last. `burstMs`: the length of the burst.
+ */
+export async function stretchRates(
+  { db }: Transaction,
+  limit: string,
+  { ratio, burstMs, now }: { ratio: number; burstMs: number; now: number },
+): Promise<void> {
+  const ahead = sql<number>`(used_until - ${now}) * ${ratio}`;
+  await db
+    .updateTable('limit_rates')
+    .set({
+      used_until: sql<number>`${now} + case when ${ahead} > ${burstMs} then ${burstMs} else ${ahead} end`,
+      burst_ms: burstMs,
+    })
+    .where(isOf(limit))
+    .where('used_until', '>', now)
+    .execute();
+}
+
+/** Forgets what a limit has used of its rate. */
+export async function deleteRates({ db }: Transaction, limit: string): Promise<void> {
+  await db.deleteFrom('limit_rates').where(isOf(limit)).execute();
+}
+
+/** Compares each row, because the order of texts depends on the database. Only a change of a limit asks this. */
+function isOf(limit: string): RawBuilder<SqlBool> {
+  const start = `${JSON.stringify([limit]).slice(0, -1)},`;
+  return sql<SqlBool>`substr(limit_key, 1, ${[...start].length}) = ${start}`;
+}
 
 /** Deletes what rates have used so long ago that it no longer counts. */
 export async function deleteUnusedRates({ db }: Transaction, now: number): Promise<void> {
