@@ -2,6 +2,7 @@ import { CleanedBoard } from '../retention/cleaned-board.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { SteppedClock } from '../support/stepped-clock.js';
 import { GATE, gatesOf, started } from './batch-board.js';
 import { Board, type WireArtifact } from './board.js';
 
@@ -141,6 +142,45 @@ describe('a schedule of the configuration file', () => {
     await ticked('hourly', 4);
     expect(await timesOf('hourly')).toEqual(['11:00', '12:00', '13:00', '14:00']);
     expect(await published('hourly')).toHaveLength(4);
+  });
+
+  it('loses and doubles no tick of a cron expression when the clock of a process is set forth and back by two hours', async () => {
+    const stepped = new SteppedClock();
+    clock = stepped;
+    const rules = "cron: '0 0 * * * *', time_zone: Asia/Tokyo, publishes: { type: Due }";
+    await start(`  all: { ${rules} }\n  last: { ${rules}, missed: run_last }\n  none: { ${rules}, missed: skip }`);
+    const names = ['all', 'last', 'none'];
+    const allTicked = async (count: number): Promise<void> => {
+      for (const name of names) await ticked(name, count);
+    };
+    clock.advance(HOUR);
+    await allTicked(1);
+    stepped.step(2 * HOUR);
+    await allTicked(3);
+    stepped.step(-2 * HOUR);
+    // Its ticks show that the hours which come again have passed.
+    await board.http
+      .post('/api/v1/schedules')
+      .send({ name: 'again', options: { cron: '30 * * * *', publishes: { type: 'Due' } } })
+      .expect(200);
+    for (let hours = 1; hours <= 2; hours += 1) {
+      clock.advance(HOUR);
+      await ticked('again', hours);
+    }
+    clock.advance(HOUR);
+    await allTicked(4);
+    stepped.step(-2 * HOUR);
+    stepped.step(2 * HOUR);
+    clock.advance(HOUR);
+    await allTicked(5);
+
+    expect(await timesOf('all')).toEqual(['11:00', '12:00', '13:00', '14:00', '15:00']);
+    for (const name of ['last', 'none']) {
+      expect(await timesOf(name)).toEqual(['11:00', '13:00', '14:00', '15:00']);
+      expect(await timesOf(name, 'skipped')).toEqual(['12:00']);
+    }
+    for (const name of names) expect(await published(name)).toHaveLength((await timesOf(name)).length);
+    expect(await timesOf('again')).toEqual(['11:30', '12:30', '13:30', '14:30']);
   });
 
   it('decides the ticks that an earlier version missed by that version', async () => {
