@@ -7,8 +7,8 @@ import { printedSeed, Random } from '../support/random.js';
 import { Fleet } from './fleet.js';
 
 /**
- * More of them by hand, from a seed on: `STARLING_ROUNDS=500 STARLING_SEED=1 npm test -- test/e2e/limits.property`. Each
- * round has its own seed, which is that of the first one and its number.
+ * `npm run test:limits` plays 500. Each round has its own seed, which is that of the first one and its number, so
+ * `STARLING_ROUNDS=1` and its seed play it again.
  */
 const ROUNDS = Number(process.env.STARLING_ROUNDS ?? 2);
 const FIRST = printedSeed();
