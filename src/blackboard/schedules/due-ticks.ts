@@ -116,8 +116,10 @@ export class DueTicks {
   /** Returns how a tick ends that the work of an earlier one prevents; null if it is published. */
   private async insteadOf(
     { db }: Transaction,
-    { schedule: { name, overlap }, active, prepared }: Plan,
+    { schedule: { name, overlap }, active: found, prepared }: Plan,
   ): Promise<Pick<NewTick, 'state' | 'reason'> | null> {
+    // Transactions of many due ticks run one after the other, so the work may have ended since.
+    const active = found.length > 0 ? await findActive(db, name) : found;
     const waits = overlap === 'queue' && (active.length > 0 || (await findQueued(db, name)) !== undefined);
     if (prepared!.matched === null || (!waits && (active.length === 0 || overlap !== 'skip'))) return null;
     if (waits && (await countTicks(db, name, 'queued')) < MOST_QUEUED) return { state: 'queued', reason: null };
