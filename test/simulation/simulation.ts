@@ -6,6 +6,7 @@ import { replaceRandom } from '../../src/common/random.js';
 import { replaceScheduler } from '../../src/common/scheduler.js';
 import { breaches, duringWork } from '../faults/invariants.js';
 import { retentionBreaches } from '../faults/retention/retention-invariants.js';
+import { tickBreaches } from '../schedules/tick-invariants.js';
 import { databaseOf, type Rows } from '../support/database.js';
 import { Random } from '../support/random.js';
 import { simulatedEngines } from './agents.js';
@@ -26,7 +27,6 @@ import { SeededRandom } from './seeded-random.js';
 import { type MachineTime, SeededScheduler, Trace } from './seeded-scheduler.js';
 import { SimulatedService } from './simulated-service.js';
 import type { Template } from './template.js';
-import { tickBreaches } from './tick-invariants.js';
 import { TurnInvariants } from './turn-invariants.js';
 
 const LOOK_EVERY_TURNS = 100;
