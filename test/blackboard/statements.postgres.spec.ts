@@ -5,6 +5,7 @@ import { Catalog } from '../../src/catalog/catalog.js';
 import type { Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
 import type { Settings } from '../../src/config/settings.js';
+import { Batch, type Query } from '../../src/database/dialects/postgres-batch.js';
 import { places, prepared, preparedInsert } from '../../src/database/prepared.js';
 import { sharedInsert } from '../../src/database/shared-statement.js';
 import type { Transaction } from '../../src/database/unit-of-work.js';
@@ -55,22 +56,31 @@ describe('the statements of a transaction', () => {
   let core: Core;
   let start: (overrides: Partial<Settings>, clock?: Clock) => Promise<Core>;
   const sent: string[] = [];
+  const { add, submitAll } = Batch.prototype;
   const { query } = pg.Client.prototype;
-  /** How many queries of each connection have no answer yet. The first one begins a round trip. */
-  const unanswered = new Map<pg.Client, number>();
+  const answers = new WeakMap<Batch, Promise<unknown>[]>();
+  /** How many batches of each connection have no answer yet. The first one begins a round trip. */
+  const unanswered = new Map<pg.ClientBase, number>();
   let roundTrips = 0;
 
   beforeAll(async () => {
-    pg.Client.prototype.query = function (this: pg.Client, ...args: [string | { text: string }]) {
-      sent.push(typeof args[0] === 'string' ? args[0] : args[0].text);
-      const before = unanswered.get(this) ?? 0;
+    Batch.prototype.add = function (this: Batch, query: Query) {
+      sent.push(query.text);
+      const answer = add.call(this, query);
+      answers.set(this, [...(answers.get(this) ?? []), answer]);
+      return answer;
+    };
+    Batch.prototype.submitAll = function (this: Batch) {
+      const { client } = this;
+      const before = unanswered.get(client) ?? 0;
       if (before === 0) roundTrips += 1;
-      unanswered.set(this, before + 1);
-      const answered = (): unknown => unanswered.set(this, unanswered.get(this)! - 1);
-      const result = Reflect.apply(query, this, args) as unknown;
-      if (result instanceof Promise) result.then(answered, answered);
-      else answered();
-      return result as never;
+      unanswered.set(client, before + 1);
+      void Promise.allSettled(answers.get(this)!).then(() => unanswered.set(client, unanswered.get(client)! - 1));
+      submitAll.call(this);
+    };
+    pg.Client.prototype.query = function (this: pg.Client, ...args: [string | { text: string }]) {
+      if (!(args[0] instanceof Batch)) sent.push(typeof args[0] === 'string' ? args[0] : args[0].text);
+      return Reflect.apply(query, this, args) as never;
     } as typeof query;
     const chain = ['One', 'Two', 'Three'].map((type, index) =>
       agent(`agent-${index}`, [{ types: [type] }], [['Two', 'Three', 'Four'][index]!]),
@@ -88,6 +98,7 @@ describe('the statements of a transaction', () => {
   });
 
   afterAll(async () => {
+    Object.assign(Batch.prototype, { add, submitAll });
     pg.Client.prototype.query = query;
     await core.close();
   });

@@ -1,25 +1,23 @@
 // Uses the application, its database, the AI SDK and HTTP. The model server is a stand-in. The test drops the answer to
 // one commit.
-import pg from 'pg';
+import type { ClientBase } from 'pg';
 
+import { Batch, type Query } from '../../src/database/dialects/postgres-batch.js';
 import { responder, startWithModels } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
 import { USED } from '../support/model-server.js';
 
-type Query = (this: pg.Client, sent: { text?: string }, ...more: unknown[]) => Promise<unknown>;
-
-const prototype = pg.Client.prototype as unknown as { query: Query };
-const { query } = prototype;
-const loseNoAnswer = (): void => void (prototype.query = query);
+const { add } = Batch.prototype;
+const loseNoAnswer = (): void => void (Batch.prototype.add = add);
 
 /** Commits the first write of usage, and then reports a lost connection to the caller. */
 function loseOneAnswer(): void {
-  const writing = new WeakSet<pg.Client>();
+  const writing = new WeakSet<ClientBase>();
   let isLost = false;
-  prototype.query = function (sent, ...more) {
-    if (sent.text?.includes('insert into "usage"')) writing.add(this);
-    const answer = query.call(this, sent, ...more);
-    if (isLost || sent.text !== 'commit' || !writing.delete(this)) return answer;
+  Batch.prototype.add = function (this: Batch, query: Query) {
+    if (query.text.includes('insert into "usage"')) writing.add(this.client);
+    const answer = add.call(this, query);
+    if (isLost || query.text !== 'commit' || !writing.delete(this.client)) return answer;
     isLost = true;
     return answer.then(() => {
       throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' });

@@ -1,9 +1,11 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-// The length differs, because settings of the transaction may follow.
-const BEGIN = 'begin';
-const COMMIT = Buffer.from('Q\0\0\0\x0bcommit\0');
+const BEGIN = 'begin\0';
+/** In the messages with which the prepared statement `commit` runs. The connection's first one forgets it before. */
+const COMMITS = ['Scommit\0', '\0commit\0'];
+/** The kind of a message, and its length. */
+const HEAD_BYTES = 5;
 
 interface Watched {
   /** Occurs in a statement of the transaction. */
@@ -64,12 +66,12 @@ export class CommitProxy {
     client.on('data', (data) => {
       isOpen ||= data.includes(BEGIN);
       if (isOpen && this.watched && data.includes(this.watched.text)) [stopped, this.watched] = [this.watched, null];
-      if (data.includes(COMMIT)) isOpen = false;
-      const commit = stopped?.fate === 'held' ? data.indexOf(COMMIT) : -1;
-      if (commit < 0) return void database.write(data);
+      const commit = commitIn(data);
+      if (commit !== null) isOpen = false;
+      if (commit === null || stopped?.fate !== 'held') return void database.write(data);
       database.write(data.subarray(0, commit));
       this.heldBack = () => void database.write(data.subarray(commit));
-      stopped!.reached();
+      stopped.reached();
       stopped = null;
     });
     database.on('data', (data) => {
@@ -80,4 +82,10 @@ export class CommitProxy {
       if (!this.isLost) client.write(data);
     });
   }
+}
+
+/** Returns where the message begins with which a commit begins. */
+function commitIn(data: Buffer): number | null {
+  const found = COMMITS.map((text) => data.indexOf(text)).filter((index) => index >= 0);
+  return found.length > 0 ? Math.min(...found) - HEAD_BYTES : null;
 }

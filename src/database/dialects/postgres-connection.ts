@@ -1,5 +1,3 @@
-import type { Writable } from 'node:stream';
-
 import {
   type CompiledQuery,
   type DatabaseConnection,
@@ -9,21 +7,17 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
-import type { ClientBase, QueryResult } from 'pg';
+import type { ClientBase } from 'pg';
 
 import type { DirectAdapter, SharedStatement } from '../prepared.js';
 import type { Schema } from '../schema.js';
 import { type DialectAdapter, POSTGRES } from './dialect.js';
+import { type Answer, Batch, type Query } from './postgres-batch.js';
 import { isOutdated } from './postgres-errors.js';
 import { type MemberQueries, Members } from './postgres-members.js';
 import { canJoin, type Combinations, type Statement, statementOf } from './postgres-statements.js';
 
-/** Sends one query. With `name` it is a prepared statement of the connection. */
-type Send = (query: {
-  text: string;
-  name?: string;
-  values: unknown[];
-}) => Promise<QueryResult<Record<string, unknown>>>;
+type Send = (query: Query) => Promise<Answer>;
 
 /** All connections share the compiled queries, because their text is the same on each. */
 const COMPILED = {};
@@ -43,6 +37,11 @@ const storable = (parameters: readonly unknown[]): unknown[] =>
   parameters.map((value) =>
     typeof value === 'string' && value.includes('\0') ? value.replaceAll('\0', '\ufffd') : value,
   );
+
+const CHANGED_ROWS = /^(?:INSERT \d+|UPDATE|DELETE|MERGE) (\d+)$/;
+
+const BEGIN: Query = { name: 'begin', text: 'begin', values: [] };
+const COMMIT: Query = { name: 'commit', text: 'commit', values: [] };
 
 interface Change {
   statement: Statement;
@@ -77,9 +76,9 @@ class Connection implements DatabaseConnection {
   constructor(private readonly send: Send) {}
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<{ rows: Row[]; numAffectedRows?: bigint }> {
-    const { rows, rowCount, command } = await this.send({ text: sql, values: storable(parameters) });
-    const changed = ['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(command);
-    return { rows: rows as Row[], ...(changed && { numAffectedRows: BigInt(rowCount ?? 0) }) };
+    const { rows, tag } = await this.send({ text: sql, values: storable(parameters) });
+    const changed = CHANGED_ROWS.exec(tag);
+    return { rows: rows as Row[], ...(changed && { numAffectedRows: BigInt(changed[1]!) }) };
   }
 
   streamQuery(): AsyncIterableIterator<never> {
@@ -128,7 +127,8 @@ export class TransactionConnection {
   readonly members: Members;
   /** The first error of the transaction. Postgres refuses everything after it with a message that does not say why. */
   private failure: unknown = null;
-  private gathering = false;
+  /** The queries of this turn. */
+  private batch: Batch | null = null;
   /** Changes that are not sent yet. They can be combined. */
   private changes: Change[] = [];
 
@@ -143,11 +143,11 @@ export class TransactionConnection {
     this.members = new Members(this.db, (queries) => this.dbOfMember(queries));
   }
 
-  /** `settings`: of this transaction, as SQL. */
-  begin(settings: string): void {
+  /** `settings`: statements that hold for this transaction. */
+  begin(settings: readonly Query[]): void {
     this.failure = null;
     this.changes = [];
-    void this.send({ text: `begin${settings}`, values: [] }).catch(() => undefined);
+    for (const query of [BEGIN, ...settings]) void this.send(query).catch(() => undefined);
   }
 
   /**
@@ -156,9 +156,9 @@ export class TransactionConnection {
    */
   async commit(): Promise<void> {
     this.sendChanges();
-    const { command } = await this.send({ text: 'commit', values: [] });
+    const { tag } = await this.send(COMMIT);
     // Postgres answers the commit of a failed transaction with a rollback.
-    if (command !== 'COMMIT') throw this.failure ?? new Error('the transaction failed');
+    if (tag !== 'COMMIT') throw this.failure ?? new Error('the transaction failed');
   }
 
   /**
@@ -167,12 +167,13 @@ export class TransactionConnection {
    */
   async rollback(error: unknown): Promise<unknown> {
     this.changes = [];
+    this.submit();
     await this.client.query('rollback');
     return this.failure ?? error;
   }
 
   private dbOfMember({ alone, share }: MemberQueries): Kysely<Schema> {
-    const sent = async (query: Parameters<Send>[0]): Promise<[QueryResult]> => [await this.sendNext(query)];
+    const sent = async (query: Query): Promise<[Answer]> => [await this.sendNext(query)];
     return kyselyOver(
       async (query) => (await (alone(() => sent(query), true) as ReturnType<typeof sent>))[0],
       (statement, values) => alone(async () => this.run(statement, values), statement.answers),
@@ -180,7 +181,7 @@ export class TransactionConnection {
     );
   }
 
-  private sendNext(query: Parameters<Send>[0]): ReturnType<Send> {
+  private sendNext(query: Query): ReturnType<Send> {
     this.sendChanges();
     return this.send(query);
   }
@@ -207,10 +208,9 @@ export class TransactionConnection {
     return results.at(-1)!;
   }
 
-  private async send(query: Parameters<Send>[0]): ReturnType<Send> {
-    this.gather();
+  private async send(query: Query): Promise<Answer> {
     try {
-      return await this.client.query<Record<string, unknown>>(query);
+      return await this.nextBatch().add(query);
     } catch (error) {
       if (isOutdated(error)) prepareAnew();
       this.failure ??= error;
@@ -218,19 +218,18 @@ export class TransactionConnection {
     }
   }
 
-  /**
-   * Sends all queries of one turn of the event loop together: each separate write would wake the server, which costs
-   * more than most queries.
-   */
-  private gather(): void {
-    if (this.gathering) return;
-    this.gathering = true;
-    const { stream } = (this.client as unknown as { connection: { stream: Writable } }).connection;
-    stream.cork();
-    // Runs after the promises of this turn.
-    process.nextTick(() => {
-      this.gathering = false;
-      stream.uncork();
-    });
+  private nextBatch(): Batch {
+    if (!this.batch) {
+      this.batch = new Batch(this.client);
+      // Runs after the promises of this turn.
+      process.nextTick(() => this.submit());
+    }
+    return this.batch;
+  }
+
+  private submit(): void {
+    const { batch } = this;
+    this.batch = null;
+    batch?.submitAll();
   }
 }

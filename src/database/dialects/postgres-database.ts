@@ -6,8 +6,10 @@ import { migrate } from '../migrations/migrate.js';
 import type { Schema } from '../schema.js';
 import { StartError } from '../start-error.js';
 import { POSTGRES } from './dialect.js';
+import { type Answer, Batch, type Query } from './postgres-batch.js';
 import { kyselyOver, prepareAnew } from './postgres-connection.js';
 import { asDomainError, isOutdated, reasonOf } from './postgres-errors.js';
+import { TYPES } from './postgres-types.js';
 
 const OLDEST_VERSION = 15;
 
@@ -38,14 +40,6 @@ const LIMITS = {
 // of the queries.
 const SESSION = '-c enable_seqscan=off -c enable_mergejoin=off -c enable_hashjoin=off -c jit=off';
 
-// Counts, positions and their sums are far below 2^53.
-const NUMBERS = new Set<number>([pg.types.builtins.INT8, pg.types.builtins.NUMERIC]);
-
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
-    NUMBERS.has(oid) ? Number : pg.types.getTypeParser(oid, format as 'text')) as pg.CustomTypesConfig['getTypeParser'],
-};
-
 /** A Postgres database that several processes share. It has separate connections for transactions and for reads. */
 export class PostgresDatabase extends Database {
   readonly reader: Kysely<Schema>;
@@ -61,10 +55,10 @@ export class PostgresDatabase extends Database {
     this.pools = [transactions, reads];
     this.reader = kyselyOver(async (query) => {
       try {
-        return await reads.query<Record<string, unknown>>(query).catch((error: unknown) => {
+        return await askOne(reads, query).catch((error: unknown) => {
           if (!isOutdated(error)) throw error;
           prepareAnew();
-          return reads.query<Record<string, unknown>>({ ...query, name: undefined });
+          return askOne(reads, { ...query, name: undefined });
         });
       } catch (error) {
         throw asDomainError(error);
@@ -88,7 +82,7 @@ export class PostgresDatabase extends Database {
    */
   async migrate(): Promise<void> {
     // A separate pool without timeouts, because an index on a large table may take a long time.
-    const pool = new pg.Pool({ connectionString: this.url, application_name: 'starling', types, max: 2 });
+    const pool = new pg.Pool({ connectionString: this.url, application_name: 'starling', types: TYPES, max: 2 });
     pool.on('error', () => undefined);
     const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
     try {
@@ -129,7 +123,7 @@ export class PostgresDatabase extends Database {
     return new pg.Client({
       connectionString: this.url,
       application_name: 'starling',
-      types,
+      types: TYPES,
       connectionTimeoutMillis: LIMITS.connectionTimeoutMillis,
       keepAlive: true,
     });
@@ -147,7 +141,7 @@ function poolOf(url: string, max: number, pipeline: boolean): pg.Pool {
     application_name: 'starling',
     options: SESSION,
     ...LIMITS,
-    types,
+    types: TYPES,
     max,
     pipeline,
     idleTimeoutMillis: 60_000,
@@ -155,6 +149,22 @@ function poolOf(url: string, max: number, pipeline: boolean): pg.Pool {
   // The pool listens only to idle connections. A connection that breaks while it is handed out emits an error event,
   // which would end the process without a listener. Its user gets the error from the first query.
   return pool.on('connect', (client) => void client.on('error', () => undefined));
+}
+
+async function askOne(pool: pg.Pool, query: Query): Promise<Answer> {
+  const client = await pool.connect();
+  try {
+    const batch = new Batch(client);
+    const answer = batch.add(query);
+    batch.submitAll();
+    const rows = await answer;
+    client.release();
+    return rows;
+  } catch (error) {
+    // The answer may still come, for example after a timeout.
+    client.release(true);
+    throw error;
+  }
 }
 
 async function tryOut(client: pg.Client): Promise<void> {

@@ -8,6 +8,7 @@ import type { Telemetry } from '../../common/telemetry.js';
 import type { Schema } from '../schema.js';
 import { type PositionedTable, type TransactionOptions, UnitOfWork } from '../unit-of-work.js';
 import { POSTGRES } from './dialect.js';
+import type { Query } from './postgres-batch.js';
 import { TransactionConnection } from './postgres-connection.js';
 import type { PostgresDatabase } from './postgres-database.js';
 import { asDomainError, isOutdated, wasGivenUp } from './postgres-errors.js';
@@ -21,9 +22,9 @@ const MOST_TRIES = 10;
 const LONGEST_PAUSE_MS = 50;
 const LOOK_AT_WRITERS_MS = 5;
 
-const RELAXED = '; set local synchronous_commit to off';
+const RELAXED = [{ name: 'relaxed', text: 'set local synchronous_commit to off', values: [] }];
 /** Shorter than for a single transaction, because all of a group wait for a row that one of them needs. */
-const IN_GROUP = "; set local lock_timeout to '500ms'";
+const IN_GROUP = [{ name: 'in_group', text: "set local lock_timeout to '500ms'", values: [] }];
 
 type Effect = () => void;
 
@@ -95,7 +96,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
     const startedAt = scheduler.elapsed();
     for (let tries = 1; ; tries += 1) {
       try {
-        const [value] = (await this.runOnce([work], how.relaxedDurability ? RELAXED : '')) as [T];
+        const [value] = (await this.runOnce([work], how.relaxedDurability ? RELAXED : [])) as [T];
         this.telemetry.transactionEnded(scheduler.elapsed() - startedAt);
         return value;
       } catch (error) {
@@ -121,7 +122,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   }
 
   /** Runs them in one transaction. Rejects with Undone. */
-  private async runOnce<T>(works: readonly Work<T>[], settings: string): Promise<T[]> {
+  private async runOnce<T>(works: readonly Work<T>[], settings: readonly Query[]): Promise<T[]> {
     const client = await this.connect();
     const connection = this.connectionOf(client);
     const members = works.map((work) => new Member(work, connection));
