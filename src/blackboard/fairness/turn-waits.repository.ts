@@ -1,9 +1,11 @@
 import { Injectable } from '@nestjs/common';
-import { sql } from 'kysely';
+import { type SelectQueryBuilder, sql } from 'kysely';
 
+import type { Schema } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import type { Rank } from '../../queue/queue.js';
 import type { KnownWork } from '../processes/known-work.js';
-import { isReadyWithKey } from './fair-key-rows.js';
+import { isReadyWithKey, type WaitingLine, waitingOfKey } from './fair-key-rows.js';
 
 interface Waiting {
   id: string;
@@ -41,6 +43,21 @@ export class TurnWaits {
     }
     return texts;
   }
+}
+
+/** How many executions of its key start before one, how many wait, and how many keys take turns. */
+export interface PlaceInLine extends Counts {
+  keys: number;
+}
+
+/** Finds the place of an execution with a key among those of its agent that wait for a limit. Counts up to `MOST_COUNTED` and one more. */
+export async function findPlaceInLine(
+  db: Reader,
+  line: WaitingLine,
+  row: Pick<Waiting, 'fair_key' | 'priority' | 'background' | 'seq'>,
+): Promise<PlaceInLine> {
+  const first = waitingOfKey(db, { ...line, key: row.fair_key! }).limit(MOST_COUNTED + 1);
+  return { ...(await countIn(db, first, row)), keys: await countKeys(db, line.line) };
 }
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));
@@ -84,6 +101,14 @@ async function countsWith(
     .orderBy('background')
     .orderBy('seq')
     .limit(MOST_COUNTED + 1);
+  return countIn(db, first, { priority, background, seq });
+}
+
+async function countIn(
+  db: Reader,
+  first: SelectQueryBuilder<Schema, 'executions', Rank & { seq: number }>,
+  { priority, background, seq }: Rank & { seq: number },
+): Promise<Counts> {
   const isBefore = sql`priority > ${priority} or priority = ${priority} and (background < ${background} or background = ${background} and seq < ${seq})`;
   const { before, waiting } = await db
     .selectFrom(first.as('first'))
@@ -95,14 +120,14 @@ async function countsWith(
   return { before: Number(before), waiting: Number(waiting) };
 }
 
-async function countKeys(db: Reader, agent: string): Promise<number> {
+async function countKeys(db: Reader, line: string): Promise<number> {
   const { count } = await db
     .selectFrom(
       db
         .selectFrom('fair_keys')
         .select('fair_key')
         .distinct()
-        .where('agent', '=', agent)
+        .where('agent', '=', line)
         .limit(MOST_COUNTED + 1)
         .as('keys'),
     )

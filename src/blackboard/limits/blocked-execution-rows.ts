@@ -8,6 +8,7 @@ import type { Reader } from '../../database/unit-of-work.js';
 import { lockingReady } from '../../queue/leased-rows.js';
 import { NEVER, type Rank } from '../../queue/queue.js';
 import { isInState } from '../../queue/state-predicate.js';
+import { WAITING_COLUMNS, type WaitingRow } from '../fairness/fair-key-rows.js';
 
 /** Takes ready executions out of the queue until the limit has room. Returns those that were ready and not locked. */
 export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) =>
@@ -46,17 +47,11 @@ export const moveBlocked = preparedWithList<{ blockedOn: string }, string, unkno
     .where('id', 'in', lockingBlocked(db, ids)),
 );
 
-export interface BlockedRow {
-  id: string;
-  limit_keys: string | null;
-  held_keys: string | null;
-}
-
 /** The first executions that wait for the limit, in the order of claims. */
-export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, BlockedRow>((db, place) =>
+export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, WaitingRow>((db, place) =>
   db
     .selectFrom('executions')
-    .select(['id', 'limit_keys', 'held_keys'])
+    .select(WAITING_COLUMNS)
     .where('blocked_on', '=', place('blockedOn'))
     .where('blocked_on', 'is not', null)
     .where(isInState('pending'))
@@ -67,10 +62,10 @@ export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, B
 );
 
 /** Finds the executions that hold limits while they wait for this one. They are few, however many wait. */
-export const findHoldingBlocked = prepared<{ blockedOn: string }, BlockedRow>((db, place) =>
+export const findHoldingBlocked = prepared<{ blockedOn: string }, WaitingRow>((db, place) =>
   db
     .selectFrom('executions')
-    .select(['id', 'limit_keys', 'held_keys'])
+    .select(WAITING_COLUMNS)
     // The index of the plain column has all that wait.
     .where(sql<string>`coalesce(blocked_on, '')`, '=', place('blockedOn'))
     .where('held_keys', 'is not', null)
@@ -159,17 +154,17 @@ export async function findBlockedAmong(db: Reader, keys: readonly string[]): Pro
   return [...new Set(rows.map(({ blocked_on }) => blocked_on))];
 }
 
-/** Finds the keys of the limits of the execution that waits first for each of these keys. A key may come several times. */
-export const findFirstOfEach = preparedWithList<object, string, { blocked_on: string; limit_keys: string | null }>(
+/** Finds the position of the execution that waits first for each of these keys. A key may come several times. */
+export const findFirstOfEach = preparedWithList<object, string, { blocked_on: string; first: number | null }>(
   (db, _place, keys) =>
     db.selectFrom(askedFor(keys)).select([
       'asked.column1 as blocked_on',
-      sql<string | null>`(
-        select limit_keys from executions
+      sql<number | null>`(
+        select seq from executions
         where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
         order by priority desc, background, seq
         limit 1
-      )`.as('limit_keys'),
+      )`.as('first'),
     ]),
 );
 

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
+import { deleteFromLine, type WaitingLine, type WaitingRow } from '../fairness/fair-key-rows.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import {
-  type BlockedRow,
   findFirstBlocked,
   findHoldingBlocked,
   moveBlocked,
@@ -12,6 +12,7 @@ import {
 import { keyText, type LimitUsage, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { isTurn } from './singleton-turns.js';
+import { nextInTurns } from './turns-in-lines.js';
 
 /** Executions of one key that are read together. */
 const READ_OF_KEY = 200;
@@ -30,6 +31,8 @@ export class Released {
   readonly parts = new Set<string>();
   /** Key → when it has room, or when more of it may go (epoch ms). */
   readonly times = new Map<string, number>();
+  /** Lines of agents with `fair_by`, and keys of which none may wait in them any more. */
+  readonly left = new Map<WaitingLine, string[]>();
 
   later(key: string, time: number): void {
     this.times.set(key, Math.min(time, this.times.get(key) ?? Infinity));
@@ -38,7 +41,7 @@ export class Released {
 
 interface Waiting {
   key: LimitKey;
-  rows: BlockedRow[];
+  rows: WaitingRow[];
   /** Others may wait behind these. */
   areMore: boolean;
 }
@@ -62,6 +65,8 @@ export class BlockedExecutions {
     for (const key of still)
       if (released.parts.has(keyText(key))) released.later(keyText(key), now + NEXT_PART_MS);
       else released.again.add(keyText(key));
+    // At the end, because others may wait for the locks of these rows.
+    for (const [line, keys] of released.left) await deleteFromLine(tx, line, keys);
     return released;
   }
 
@@ -80,7 +85,7 @@ export class BlockedExecutions {
         released.again.add(keyText(key));
         continue;
       }
-      const waiting = await this.find(tx, usage, key, most(usage.readable(key)));
+      const waiting = await this.find(tx, usage, key, most(usage.readable(key)), released);
       read += waiting.rows.length;
       found.push(waiting);
     }
@@ -102,16 +107,23 @@ export class BlockedExecutions {
     return left;
   }
 
-  private async find(tx: Transaction, usage: LimitUsage, key: LimitKey, limit: number): Promise<Waiting> {
+  private async find(
+    tx: Transaction,
+    usage: LimitUsage,
+    key: LimitKey,
+    limit: number,
+    { left }: Released,
+  ): Promise<Waiting> {
     const blockedOn = keyText(key);
     const holding = await this.findHolding(tx, usage, key);
     const first = limit === 0 ? [] : await findFirstBlocked(tx.db, { blockedOn, limit });
-    const rows = [...holding, ...first.filter(({ id }) => !holding.some((each) => each.id === id))];
+    const next = await nextInTurns(tx.db, key, first, left);
+    const rows = [...holding, ...next.filter(({ id }) => !holding.some((each) => each.id === id))];
     return { key, rows, areMore: limit > 0 && first.length === limit };
   }
 
   /** Finds executions that hold the limit already. They wait for its rate, and need no room of its concurrency. */
-  private async findHolding(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<BlockedRow[]> {
+  private async findHolding(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<WaitingRow[]> {
     const mayWait = this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate;
     return mayWait ? findHoldingBlocked(tx.db, { blockedOn: keyText(key) }) : [];
   }
@@ -161,7 +173,7 @@ export class BlockedExecutions {
 }
 
 /** The key for which the execution waits, and its other ones. One that waits for its turn gets it first. */
-function keysOf(row: BlockedRow, key: LimitKey): { own: LimitKey | undefined; others: LimitKey[] } {
+function keysOf(row: WaitingRow, key: LimitKey): { own: LimitKey | undefined; others: LimitKey[] } {
   if (isTurn(key)) return { own: key, others: [] };
   const keys = parseKeys(row.limit_keys!);
   const text = keyText(key);

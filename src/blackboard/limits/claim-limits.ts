@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
+import { countStartsInLines, inTurnsOfLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { blockExecutions } from './blocked-execution-rows.js';
 import { LimitReleases } from './limit-releases.js';
@@ -10,6 +11,10 @@ import { SharedLimits } from './shared-limits.js';
 
 interface Limited {
   id: string;
+  /** Its agent. */
+  queue: string;
+  fair_key: string | null;
+  fair_weight: number | null;
   limit_keys: string | null;
   held_keys: string | null;
 }
@@ -37,13 +42,19 @@ export class ClaimLimits {
     if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set() };
     const usage = await this.limits.hold(tx, [...keysOf.values()].flat(), now);
     const waiting = new Map<string, NoRoom>();
-    const fitting = rows.filter(({ id, held_keys }) => {
+    const withLimits = rows.map((row) => ({ ...row, limits: (keysOf.get(row.id) ?? []).map(keyText) }));
+    for (const { id, held_keys } of await inTurnsOfLines(tx.db, withLimits)) {
       const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.limits.heldTexts(held_keys)) : null;
       if (obstacle) waiting.set(id, obstacle);
-      return obstacle === null;
-    });
+    }
+    const fitting = rows.filter(({ id }) => !waiting.has(id));
     const admitted = await this.holdUntilEnd(tx, fitting, keysOf);
     await setRates(tx.db, [...usage.changed.values()]);
+    const started = new Set(admitted.map(({ id }) => id));
+    await countStartsInLines(
+      tx,
+      withLimits.filter(({ id }) => started.has(id)),
+    );
     return { admitted, blocked: await this.block(tx, waiting, keysOf) };
   }
 

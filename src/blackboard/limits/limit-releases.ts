@@ -6,6 +6,8 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import { deleteFromLine } from '../fairness/fair-key-rows.js';
+import { findKeysInLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findBlockedAmong } from './blocked-execution-rows.js';
 import { BlockedExecutions } from './blocked-executions.js';
@@ -14,7 +16,7 @@ import { deleteForgotten } from './breaker-rows.js';
 import { KeyScan } from './key-scan.js';
 import { deleteUnusedRates } from './limit-rows.js';
 import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
-import { SharedLimits, type UsedLimits } from './shared-limits.js';
+import { limitLock, SharedLimits, type UsedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
@@ -44,6 +46,8 @@ export class LimitReleases {
   /** When it last asked whether executions wait for keys (epoch ms). */
   private lookedAt = -Infinity;
   private deletedAt = -Infinity;
+  /** Keys of lines were looked at up to this position. */
+  private keysUpTo = 0;
 
   constructor(
     private readonly limits: SharedLimits,
@@ -209,9 +213,14 @@ export class LimitReleases {
 
   private async deleteUnused(): Promise<void> {
     this.deletedAt = this.clock.now();
+    const { keys, last } = await findKeysInLines(this.unitOfWork.reader, this.keysUpTo);
+    this.keysUpTo = last ?? 0;
     await this.unitOfWork.run(async (tx) => {
+      await tx.lock([...new Set([...keys.keys()].map(({ blockedOn }) => limitLock(parseKey(blockedOn)[0])))].sort());
       await deleteUnusedRates(tx, this.clock.now());
       await deleteForgotten(tx, this.clock.now());
+      // A release deletes the others: of these, all executions were cancelled.
+      for (const [line, some] of keys) await deleteFromLine(tx, line, some);
     });
   }
 

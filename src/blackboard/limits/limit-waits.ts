@@ -2,7 +2,9 @@ import { Injectable } from '@nestjs/common';
 
 import { breakerAgent, shownLimit } from '../../catalog/limits.js';
 import { Clock } from '../../common/clock.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
+import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import { waitingLine } from '../fairness/fair-lines.js';
+import { findPlaceInLine } from '../fairness/turn-waits.repository.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { countBlocked, countBlockedBefore, MOST_COUNTED } from './blocked-execution-rows.js';
 import { keyText, type LimitUsage, parseKey } from './limit-usage.js';
@@ -11,10 +13,20 @@ import { isTurn, turnKey } from './singleton-turns.js';
 
 interface Blocked {
   id: string;
+  agent: string;
+  fair_key: string | null;
   blocked_on: string | null;
   priority: number;
   background: number;
   seq: number;
+}
+
+interface Place {
+  place: number;
+  all: number;
+  /** With `fair_by`, the place is that within the key. */
+  ofKey: string;
+  turns: string[];
 }
 
 /** Says what executions wait for that a limit keeps from starting. */
@@ -28,7 +40,7 @@ export class LimitWaits {
 
   /**
    * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17`, with `next in 0.8 s` if it waits
-   * for the rate, `singleton of packer: 1 of 1 used, 1st of 2 for 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
+   * for the rate, `3rd of 5 with the key "acme", 12 keys take turns` if its agent has `fair_by`, `singleton of packer: 1 of 1 used, 1st of 2 for 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
    */
   async texts(rows: readonly Blocked[]): Promise<ReadonlyMap<string, string>> {
     const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
@@ -40,23 +52,34 @@ export class LimitWaits {
     const found = new Map<string, string>();
     for (const [blockedOn, some] of Map.groupBy(blocked, ({ blocked_on }) => blocked_on)) {
       const key = keys.get(blockedOn)!;
-      const [all] = await countBlocked(reader, { blockedOn });
-      for (const { id, priority, background, seq } of some) {
-        const before = await countBlockedBefore(reader, { blockedOn, priority, background, seq });
-        found.set(id, this.text(key, usage, before + 1, Math.max(all!.count, before + 1)));
-      }
+      const all = (await countBlocked(reader, { blockedOn }))[0]!.count;
+      for (const row of some) found.set(row.id, this.text(key, usage, await this.placeOf(reader, key, row, all)));
     }
     return found;
   }
 
-  private text(key: LimitKey, usage: LimitUsage, place: number, all: number): string {
+  private async placeOf(db: Reader, key: LimitKey, row: Blocked, all: number): Promise<Place> {
+    const { agent, fair_key, priority, background, seq } = row;
+    const blockedOn = keyText(key);
+    if (fair_key === null || isTurn(key)) {
+      const before = await countBlockedBefore(db, { blockedOn, priority, background, seq });
+      return { place: before + 1, all: Math.max(all, before + 1), ofKey: '', turns: [] };
+    }
+    const rank = { fair_key, priority, background, seq };
+    const { before, waiting, keys } = await findPlaceInLine(db, waitingLine(agent, blockedOn), rank);
+    const turns = keys === 1 ? 'no other key waits' : `${counted(keys)} keys take turns`;
+    return { place: before + 1, all: Math.max(waiting, before + 1), ofKey: ` with the key ${fair_key}`, turns: [turns] };
+  }
+
+  private text(key: LimitKey, usage: LimitUsage, { place, all, ofKey, turns }: Place): string {
     const concurrency = usage.limit(key[0])?.concurrency ?? null;
     const at = usage.obstacle(key)?.at ?? null;
     const breaker = usage.breaker(keyText(key)) ?? (breakerAgent(key[0]) === null ? null : 'closed');
     const parts = [
       ...(breaker === null ? [] : [breaker]),
       ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),
-      `${ordinal(place)} of ${counted(all)}${key[1] === null ? '' : ` for ${shownKey(key)}`}`,
+      `${ordinal(place)} of ${counted(all)}${ofKey}${key[1] === null ? '' : ` for ${shownKey(key)}`}`,
+      ...turns,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
     ];
     return `${shownLimit(key[0])}: ${parts.join(', ')}`;

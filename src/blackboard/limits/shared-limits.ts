@@ -7,7 +7,6 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { effectiveLimits } from '../matching/effective-limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { findFirstOfEach } from './blocked-execution-rows.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
 import {
@@ -22,6 +21,7 @@ import {
 } from './limit-rows.js';
 import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
+import { firstInTurns } from './turns-in-lines.js';
 
 /** The name that a transaction locks while it starts executions of a limit, or changes the limit. */
 export const limitLock = (limit: string): string => `limit ${limit}`;
@@ -126,9 +126,9 @@ export class SharedLimits {
   async asOfFirst(db: Reader, keys: readonly LimitKey[]): Promise<LimitKey[]> {
     const counted = keys.filter(([name]) => this.catalog.limits.get(name)?.units != null);
     const units = new Map(
-      (await findFirstOfEach(db, {}, textsOf(counted))).map(({ blocked_on, limit_keys }) => {
-        const own = parseKeys(limit_keys ?? '[]').find((key) => keyText(key) === blocked_on);
-        return [blocked_on, own?.[2] ?? 1];
+      [...(await firstInTurns(db, textsOf(counted)))].map(([text, { limit_keys }]) => {
+        const own = parseKeys(limit_keys ?? '[]').find((key) => keyText(key) === text);
+        return [text, own?.[2] ?? 1];
       }),
     );
     return keys.map(([name, value, one]) => [name, value, units.get(keyText([name, value, one])) ?? one]);

@@ -72,6 +72,7 @@ const COLUMNS = [
   'priority',
   'background',
   'blocked_on',
+  'fair_key',
 ] as const;
 
 export type OpenExecution = OpenState & Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)[number]>;

@@ -39,6 +39,7 @@ import { claimsByConfiguration } from './0030-claims-by-configuration.js';
 import { executionsByConfiguration } from './0031-executions-by-configuration.js';
 import { virtualTime } from './0032-virtual-time.js';
 import { fairIndex } from './0033-fair-index.js';
+import { fairLines } from './0034-fair-lines.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -78,6 +79,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   executionsByConfiguration,
   virtualTime,
   fairIndex,
+  fairLines,
 ];
 
 /**

@@ -156,11 +156,13 @@ export interface CancelRequestsTable {
 }
 
 /**
- * The keys that have executions which may start now. Triggers on `executions` insert them, and claims delete those that
- * have no execution left. On Postgres a key has several rows if transactions that ran at the same time inserted it.
+ * The keys that take turns in a line: those that have executions which may start now, and those that have some which wait
+ * for a limit. Triggers on `executions` insert them, and claims and releases delete those that have no execution left. On
+ * Postgres a key has several rows if transactions that ran at the same time inserted it.
  */
 export interface FairKeysTable {
   seq: Generated<number>;
+  /** The agent, or the line of those that wait for a limit (`waitingLine` in src/blackboard/fairness/fair-lines.ts). */
   agent: string;
   /** The value of `executions.fair_key`. */
   fair_key: string;
@@ -170,8 +172,9 @@ export interface FairKeysTable {
   weight: number;
 }
 
-/** The agents with `fair_by` that have started executions. */
+/** The agents with `fair_by` that have started executions, and lines from which some have started. */
 export interface FairAgentsTable {
+  /** As in `fair_keys`. */
   agent: string;
   /** The turn of the last start. New keys begin one turn after it. */
   virtual_time: number;
