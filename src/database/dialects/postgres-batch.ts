@@ -11,7 +11,7 @@ export interface Query {
 
 export interface Answer {
   rows: Record<string, unknown>[];
-  /** What Postgres says about it, such as `UPDATE 3`. */
+  /** The tag of the command, such as `UPDATE 3`. */
   tag: string;
 }
 
