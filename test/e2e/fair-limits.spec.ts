@@ -171,9 +171,7 @@ describe('executions of an agent with fair_by that wait for a limit', () => {
     const id = await board.publish('Bulk', { items: items('B', 3) });
     await waitFor('pool', 10);
     const { body } = await board.http.get(`/api/v1/correlations/${id}/waiting`).expect(200);
-    expect(JSON.stringify(body)).toContain(
-      'limit pool: 1 of 1 used, 2nd of 3 with the key \\"B\\", 2 keys take turns',
-    );
+    expect(JSON.stringify(body)).toContain('limit pool: 1 of 1 used, 2nd of 3 with the key \\"B\\", 2 keys take turns');
     await outside.send(held, 'complete', { outputs: [] });
     await allStarted(10);
     const order = starts().map(({ tenant, n }) => tenant + n);

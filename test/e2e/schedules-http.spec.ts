@@ -99,7 +99,10 @@ describe('schedules over HTTP', () => {
     const past = 'is in the past, so the schedule has no further tick; choose a later time';
     // 10:00 of the clock. What `missed` makes up for begins with the schedule too.
     const now = '2026-11-20T10:00Z';
-    await create('once', { at: now, missed: 'run_all', catch_up: '2d', publishes }).expect(400, refused(`.at: ${past}`));
+    await create('once', { at: now, missed: 'run_all', catch_up: '2d', publishes }).expect(
+      400,
+      refused(`.at: ${past}`),
+    );
     await create('once', { at: ['2026-11-20T09:00Z', '2026-11-19'], publishes }).expect(400, refused(`.at: ${past}`));
     await create('once', { every: '1h', until: '2026-11-19', publishes }).expect(400, refused(`.until: ${past}`));
     await create('once', { cron: '0 12 * * *', until: '2026-11-20T11:00Z', publishes }).expect(

@@ -103,7 +103,9 @@ export const findWaitingAt = preparedWithList<object, number, WaitingRow>((db, _
 );
 
 export const findWaitingOfKey = prepared<WaitingLine & { key: string; limit: number }, WaitingRow>((db, place) =>
-  waitingOf(db, place as never, place('key')).select(WAITING_COLUMNS).limit(place('limit')),
+  waitingOf(db, place as never, place('key'))
+    .select(WAITING_COLUMNS)
+    .limit(place('limit')),
 );
 
 /** Makes a query for the executions at these positions that are still ready. */

@@ -45,7 +45,8 @@ interface Limited {
   limits: readonly string[];
 }
 
-const linesOf = ({ queue, limits }: Limited): string[] => [...new Set(limits)].map((limit) => waitingLine(queue, limit).line);
+const linesOf = ({ queue, limits }: Limited): string[] =>
+  [...new Set(limits)].map((limit) => waitingLine(queue, limit).line);
 
 /** Line → those of the rows with a key that have its limit. */
 function rowsOfLines<Row extends Limited>(rows: readonly Row[]): Map<string, Row[]> {

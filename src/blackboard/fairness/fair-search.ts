@@ -103,7 +103,8 @@ export class FairSearch<Of extends Line, Row extends { fair_key: string | null }
       const lacking = [...counted(order)].filter(([key, count]) => count > (ofKeys.get(key)?.rows.length ?? -1));
       if (lacking.length === 0) return { rows: inOrder(order, ofKeys), ofKeys };
       const once = lacking.flatMap(([key, count]) => (count === 1 ? [positions.get(key)!] : []));
-      for (const row of await this.queries.findAt(db, {}, once)) ofKeys.set(row.fair_key!, { rows: [row], isAll: false });
+      for (const row of await this.queries.findAt(db, {}, once))
+        ofKeys.set(row.fair_key!, { rows: [row], isAll: false });
       const more = lacking.filter(([key, count]) => count > (ofKeys.get(key)?.rows.length ?? 0));
       await Promise.all(
         more.map(async ([key, count]) => {

@@ -3,12 +3,7 @@ import { Injectable } from '@nestjs/common';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { deleteFromLine, type WaitingLine, type WaitingRow } from '../fairness/fair-key-rows.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import {
-  findFirstBlocked,
-  findHoldingBlocked,
-  moveBlocked,
-  unblockExecutions,
-} from './blocked-execution-rows.js';
+import { findFirstBlocked, findHoldingBlocked, moveBlocked, unblockExecutions } from './blocked-execution-rows.js';
 import { keyText, type LimitUsage, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { isTurn } from './singleton-turns.js';

@@ -68,7 +68,12 @@ export class LimitWaits {
     const rank = { fair_key, priority, background, seq };
     const { before, waiting, keys } = await findPlaceInLine(db, waitingLine(agent, blockedOn), rank);
     const turns = keys === 1 ? 'no other key waits' : `${counted(keys)} keys take turns`;
-    return { place: before + 1, all: Math.max(waiting, before + 1), ofKey: ` with the key ${fair_key}`, turns: [turns] };
+    return {
+      place: before + 1,
+      all: Math.max(waiting, before + 1),
+      ofKey: ` with the key ${fair_key}`,
+      turns: [turns],
+    };
   }
 
   private text(key: LimitKey, usage: LimitUsage, { place, all, ofKey, turns }: Place): string {
