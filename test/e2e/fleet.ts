@@ -10,6 +10,8 @@ import { change } from './one-turn.js';
 export class Fleet {
   static readonly SIZE = TEST_DATABASE === 'postgres' ? 3 : 1;
   readonly live: Board[] = [];
+  /** One of them that is being replaced. A request would reach it although its server is closed. */
+  private leaving: Board | undefined;
   private readonly folder = new ConfigurationFolder();
 
   constructor(
@@ -19,8 +21,11 @@ export class Fleet {
     private readonly stopped: (board: Board) => void = () => undefined,
   ) {}
 
+  /** Throws if none runs now. */
   get any(): Board {
-    return this.live[this.random.between(0, this.live.length - 1)]!;
+    const running = this.live.filter((board) => board !== this.leaving);
+    if (running.length === 0) throw new Error('no process runs');
+    return running[this.random.between(0, running.length - 1)]!;
   }
 
   async startAll(config: string): Promise<void> {
@@ -30,9 +35,11 @@ export class Fleet {
   /** Interrupts the executions that it runs. */
   async restart(config: string, place = this.random.between(0, this.live.length - 1)): Promise<void> {
     const board = this.live[place]!;
+    this.leaving = board;
     await board.close();
     this.stopped(board);
     await this.start(config, place);
+    this.leaving = undefined;
   }
 
   /**

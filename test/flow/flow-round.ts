@@ -3,19 +3,33 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { changeStored } from '../faults/change-stored.js';
+import { tickBreaches } from '../schedules/tick-invariants.js';
 import { jsonField, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
-import type { Random } from '../support/random.js';
+import { Random } from '../support/random.js';
 import { wronglyCached } from './cache-model.js';
 import { type Keyed, wronglyCancelled } from './cancel-model.js';
+import { ClaimingClients } from './claiming-clients.js';
+import { livesIn, wronglyRenewed, wronglySkipped } from './conflict-model.js';
 import { wronglySuperseded } from './debounce-model.js';
 import { LOG_EXECUTIONS, type Logged, readLog } from './execution-log.js';
 import { unfair } from './fair-model.js';
+import { type Gathered, type GatheredInput, wronglyGathered, wronglyGiven } from './gather-model.js';
 import { LimitModel } from './limit-model.js';
 import { valueOptions } from './limit-options.js';
 import { type Pause, startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
-import { type Agent, AGENTS, AT_MOST_MS, KEYS, LIMITED, RandomRules, valuesOf } from './random-rules.js';
+import {
+  type Agent,
+  AGENTS,
+  AT_MOST_MS,
+  KEYS,
+  LARGEST_PACK,
+  LIMITED,
+  RandomRules,
+  SCHEDULE,
+  valuesOf,
+} from './random-rules.js';
 import type { Sent } from './sent.js';
 
 /** Processes on one database, one of which a client asks. */
@@ -55,6 +69,11 @@ const WORK_IN_OUTAGE = 6;
 const WORK_IN_PAUSE = 4;
 /** So that several wait for the first. */
 const LEAST_URGENT_MS = 20;
+/** So that several of a key come while it runs. */
+const LEAST_ALONE_MS = 150;
+const ROWS = 6;
+/** A process finds the deadlines of one that has ended within five seconds. */
+const LATEST_DEADLINE_MS = 6_000;
 
 /**
  * Runs for a while or until it is aborted, and sometimes fails at its first attempts, or until a time. Notes each time that
@@ -79,6 +98,8 @@ interface Payload {
   tenant?: string;
   weight?: number;
   urgency?: number;
+  /** Artifacts with the same number are joined. */
+  n?: string;
   /** Attempts fail until then (epoch ms). */
   down_until?: number;
 }
@@ -87,10 +108,20 @@ interface Work {
   agent: Agent;
   payload: Payload;
   sent: Sent;
+  hasDeadline?: boolean;
+}
+
+/** Work that the service itself has published: a row of a batch, or a tick. */
+interface Published {
+  correlation: string;
+  agent: Agent;
+  key: string;
+  at: number;
 }
 
 interface Execution {
   id: string;
+  skipped_for: string | null;
   correlation: string;
   state: string;
   cancelled_by: string | null;
@@ -112,6 +143,7 @@ export class FlowRound {
   private readonly recalls = new Map<string, Keyed>();
   /** Clients have cancelled these. */
   private readonly cancelled = new Set<string>();
+  private readonly batches = new Map<string, Sent>();
   private readonly pauses: Pause[] = [];
   private paused: { agent: Agent; from: number } | null = null;
   /** These must take an earlier answer. */
@@ -142,6 +174,9 @@ export class FlowRound {
     const ticking = setInterval(() => {
       if (!this.isSuffering) this.ticks.push(Date.now());
     }, TICK_MS);
+    const clients = new ClaimingClients('mover', new Random(this.random.between(1, 1_000_000)), (path, body) =>
+      this.processes.send('post', path, { body }),
+    );
     try {
       await changeStored(this.processes.database.url, LOG_EXECUTIONS);
       for (let step = 0; step < STEPS; step += 1) {
@@ -152,6 +187,7 @@ export class FlowRound {
       }
       return await this.check();
     } finally {
+      await clients.end();
       clearInterval(ticking);
       await this.processes.remove();
       rmSync(this.folder, { recursive: true });
@@ -169,8 +205,12 @@ export class FlowRound {
   }
 
   private async publish(correlation: string, agent: Agent, payload = this.payload(agent)): Promise<void> {
-    const sent = await this.sending(`For_${agent}`, payload, correlation);
-    this.works.set(correlation, { agent, payload, sent });
+    const hasDeadline = LIMITED.some((name) => name === agent) && this.random.between(0, 5) === 0;
+    const deadline = hasDeadline ? { deadline: `${this.random.between(20, 1_500)}ms` } : {};
+    if (agent === 'joiner') payload = { ...payload, n: correlation };
+    const sent = await this.sending(`For_${agent}`, payload, correlation, deadline);
+    if (agent === 'joiner') sent.until = (await this.sending('With_joiner', payload, correlation)).until;
+    this.works.set(correlation, { agent, payload, sent, hasDeadline });
   }
 
   private payload(agent: Agent): Payload {
@@ -191,6 +231,9 @@ export class FlowRound {
         return this.rules.cachesPayloads ? { key, ms: 10 * key, failures: 0 } : { key, ms, failures };
       case 'urgent':
         return { key, ms: ms + LEAST_URGENT_MS, failures: 0, urgency: random.between(-1, 2) };
+      case 'skipper':
+      case 'renewer':
+        return { key, ms: ms + LEAST_ALONE_MS, failures };
       default:
         return { key, ms, failures };
     }
@@ -202,10 +245,10 @@ export class FlowRound {
     this.recalls.set(correlation, { key, sent });
   }
 
-  private async sending(type: string, payload: object, correlation: string): Promise<Sent> {
+  private async sending(type: string, payload: object, correlation: string, more: object = {}): Promise<Sent> {
     const from = Date.now();
     await this.send('post', '/api/v1/artifacts', {
-      body: { type, payload },
+      body: { type, payload, ...more },
       headers: { 'X-Correlation-ID': correlation },
     });
     return { from, until: Date.now() };
@@ -215,7 +258,7 @@ export class FlowRound {
     const { random } = this;
     const rule = this.pick(this.rules.limits);
     const limit = `/api/v1/limits/${rule.name}`;
-    const event = random.between(0, 19);
+    const event = random.between(0, 21);
     if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random, rule.units)) });
     else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
@@ -226,6 +269,15 @@ export class FlowRound {
     } else if (event < 12) await this.recall(random.between(1, KEYS));
     else if (event < 15) await this.breakDown(`${sent[0]}-down`);
     else if (event < 19) await this.pause(this.pick(AGENTS), `${sent[0]}-paused`);
+    else await this.batch(this.pick(LIMITED));
+  }
+
+  private async batch(agent: Agent): Promise<void> {
+    const rows = Array.from({ length: ROWS }, (_, row) => ({ ...this.payload(agent), row }));
+    const from = Date.now();
+    const body = { agent_name: agent, batch_inputs: rows, max_workers: this.random.between(1, ROWS) };
+    const { batch_id: id } = (await this.send('post', '/run/batch', { body })) as { batch_id: string };
+    this.batches.set(id, { from, until: Date.now() });
   }
 
   /** Nothing of this agent starts until another one is paused. */
@@ -276,6 +328,8 @@ export class FlowRound {
 
   private async check(): Promise<string[]> {
     await this.resume();
+    await this.send('post', `/api/v1/schedules/${SCHEDULE}/pause`);
+    await this.findPublished();
     for (const key of ALL_KEYS) await this.recall(key);
     const breaches = await this.unended();
     await this.askAgain();
@@ -286,14 +340,81 @@ export class FlowRound {
       return (await rows('select id from cancel_requests')).length === 0;
     });
     const log = await readLog(rows);
-    return [...new Set([...breaches, ...this.broken(log), ...(await this.wronglyEnded(log))])];
+    return [
+      ...new Set([
+        ...breaches,
+        ...this.broken(log),
+        ...(await this.wronglyEnded(log)),
+        ...(await this.wronglyGathered()),
+        ...(await this.lateDeadlines()),
+        ...(await tickBreaches(rows, new Set([SCHEDULE]))),
+      ]),
+    ];
+  }
+
+  /** Adds the rows of batches and the ticks to the works. */
+  private async findPublished(): Promise<void> {
+    for (const id of this.batches.keys())
+      await eventually(`batch ${id} has ended`, async () => {
+        const { status } = (await this.send('get', `/batch/${id}?results_limit=0`)) as { status: string };
+        return status === 'completed';
+      });
+    const { rows } = this.processes.database;
+    const key = jsonField('a.payload', 'key');
+    const found = [
+      ...(await rows<Published>(
+        `select r.id as correlation, r.agent, ${key} as key, r.created_at as at
+         from runs r join execution_inputs i on i.execution_id = r.execution_id join artifacts a on a.seq = i.artifact_seq`,
+      )),
+      ...(await rows<Published>(
+        `select t.correlation_id as correlation, 'c' as agent, ${key} as key, t.decided_at as at
+         from schedule_ticks t join artifacts a on a.id = t.artifact_id`,
+      )),
+    ];
+    for (const { correlation, agent, key, at } of found)
+      this.works.set(correlation, {
+        agent,
+        payload: { key: Number(key), ms: 0, failures: 0 },
+        sent: { from: at, until: at },
+      });
+  }
+
+  private async wronglyGathered(): Promise<string[]> {
+    const inputs = await this.processes.database.rows<GatheredInput>(
+      `select e.id, e.agent, ${jsonField('a.payload', 'key')} as key, a.correlation_id as correlation
+       from executions e join execution_inputs i on i.execution_id = e.id join artifacts a on a.seq = i.artifact_seq`,
+    );
+    // An artifact that leaves its window has no execution.
+    const due = [...this.works].filter(
+      ([id, { agent }]) => !(this.cancelled.has(id) && (agent === 'last' || agent === 'packer')),
+    );
+    return [
+      ...wronglyGathered(inputs, gatheredBy),
+      ...wronglyGiven(
+        inputs,
+        due.map(([id]) => id),
+      ),
+    ];
+  }
+
+  private async lateDeadlines(): Promise<string[]> {
+    const correlations = await this.processes.database.rows<{ id: string; state: string; due: number; at: number }>(
+      'select id, state, deadline_at as due, settled_at as at from correlations where deadline_at is not null',
+    );
+    return correlations.flatMap(({ id, state, due, at }) => [
+      ...(state === 'cancelled' && at < due && !this.cancelled.has(id)
+        ? [`${id} was cancelled before its deadline`]
+        : []),
+      ...(this.between(due, at) > LATEST_DEADLINE_MS ? [`${id} ended ${at - due} ms after its deadline`] : []),
+    ]);
   }
 
   private async unended(): Promise<string[]> {
     const breaches: string[] = [];
-    for (const correlation of this.works.keys()) {
+    for (const [correlation, { hasDeadline }] of this.works) {
       const state = await this.ended(correlation);
-      if (state !== 'completed' && !(state === 'cancelled' && this.cancelled.has(correlation)))
+      const mayBeCancelled = this.cancelled.has(correlation) || hasDeadline;
+      if (state !== 'completed' && !(state === 'cancelled' && mayBeCancelled))
         breaches.push(`${correlation} is ${state}`);
     }
     return breaches;
@@ -313,13 +434,9 @@ export class FlowRound {
 
   private broken(log: readonly Logged[]): string[] {
     const { all, partsOf } = this.rules;
-    const limited = this.worksFor((agent, { key }) =>
-      // Some run one at a time.
-      ({ agent, limits: partsOf[agent], key, units: key, waitsForOthers: agent === 'fair' || agent === 'urgent' }),
-    );
+    const limited = this.worksFor((agent, { key }) => ({ agent, limits: partsOf[agent], key, units: key }));
     const model = new LimitModel(all, limited, { longestMs: LONGEST_IDLE_MS, between: this.between });
     for (const entry of log) model.read(entry);
-    const executed = new Set(log.flatMap(({ correlation_id: id }) => id ?? []));
     const fair = this.worksFor((agent, { tenant, weight }) =>
       agent === 'fair' ? { key: tenant!, weight: weight! } : null,
     );
@@ -333,10 +450,6 @@ export class FlowRound {
     return [
       ...model.breaches,
       ...model.left.map((id) => `${id} has not ended`),
-      ...[...this.works]
-        // An artifact that leaves its window has no execution.
-        .filter(([id, { agent }]) => !executed.has(id) && !(agent === 'last' && this.cancelled.has(id)))
-        .map(([id]) => `${id} was lost`),
       ...startedInPauses(log, this.works, this.pauses),
       ...unfair(log, fair),
       ...outOfOrder(log, ranked),
@@ -348,11 +461,11 @@ export class FlowRound {
     const { rows } = this.processes.database;
     const executions = (
       await rows<Execution>(
-        'select id, correlation_id as correlation, state, cancelled_by, superseded_by, cached_from, ended_at from executions',
+        'select id, correlation_id as correlation, state, cancelled_by, skipped_for, superseded_by, cached_from, ended_at from executions',
       )
     ).map((execution) => ({ ...execution, ...this.works.get(execution.correlation)! }));
     const artifacts = await rows<{ id: string; correlation: string }>(
-      `select id, correlation_id as correlation from artifacts where type in ('Recall', 'For_last')`,
+      `select id, correlation_id as correlation from artifacts where type in ('Recall', 'For_last', 'For_renewer')`,
     );
     const translations = await rows<{ correlation: string; by: string }>(
       `select correlation_id as correlation, ${jsonField('payload', 'by')} as by from artifacts where type = 'Translation'`,
@@ -368,6 +481,18 @@ export class FlowRound {
       .filter(({ agent }) => agent === 'carrier')
       .map(({ correlation, state, cancelled_by: by, ended_at: endedAt }) => {
         return { correlation, state, cancelledBy: by && correlationOf.get(by)!, endedAt: Number(endedAt) };
+      });
+    const executionOf = new Map(executions.map(({ id, correlation }) => [id, correlation]));
+    const lives = livesIn(log);
+    const skippers = executions
+      .filter(({ agent }) => agent === 'skipper')
+      .map(({ correlation, state, payload: { key }, skipped_for: by }) => {
+        return { correlation, state, key, because: by && executionOf.get(by)! };
+      });
+    const renewers = executions
+      .filter(({ agent }) => agent === 'renewer')
+      .map(({ correlation, state, payload: { key }, cancelled_by: by }) => {
+        return { correlation, state, key, because: by && correlationOf.get(by)! };
       });
     const queuedAt = new Map(log.toReversed().map(({ correlation_id: id, at }) => [id, Number(at)]));
     const debounced = executions
@@ -386,6 +511,8 @@ export class FlowRound {
       }));
     const keyed = this.worksFor((_, { key }, sent) => ({ key, sent }));
     return [
+      ...wronglySkipped(skippers, lives),
+      ...wronglyRenewed(renewers, lives, this.between),
       ...wronglyCancelled(cancellable, keyed, this.recalls, this.between),
       ...wronglySuperseded(debounced, keyed, { longestMs: AT_MOST_MS + LONGEST_IDLE_MS, between: this.between }),
       ...wronglyCached(
@@ -425,4 +552,10 @@ export class FlowRound {
     const limits = (await this.send('get', '/api/v1/limits')) as { items: LimitUse[] };
     return limits.items.every(({ running, waiting }) => running === 0 && waiting === 0);
   }
+}
+
+function gatheredBy(agent: string): Gathered {
+  if (agent === 'packer') return { least: 1, most: LARGEST_PACK };
+  const count = agent === 'joiner' ? 2 : 1;
+  return { least: count, most: count };
 }

@@ -5,21 +5,39 @@ import { limitOptions } from './limit-options.js';
 
 /** Agents with limits alone, and one each with a rule beside them. */
 export const LIMITED = ['a', 'b', 'c'] as const;
-export const AGENTS = [...LIMITED, 'fair', 'sender', 'carrier', 'translator', 'urgent', 'single', 'last'] as const;
+/** Agents whose executions have several artifacts, by an expression for one of their payloads. */
+const FIRST_PAYLOADS = { joiner: 'payload.For_joiner', packer: 'payload[0]' } as const;
+const OTHERS = ['fair', 'sender', 'carrier', 'translator', 'urgent', 'single', 'skipper', 'renewer', 'last'] as const;
+export const AGENTS = [...LIMITED, ...OTHERS, 'joiner', 'packer', 'mover'] as const;
 export type Agent = (typeof AGENTS)[number];
+
+/** `packer` takes so many artifacts together. */
+export const LARGEST_PACK = 3;
+
+/** Its ticks publish work for `c`. */
+export const SCHEDULE = 'steady';
 
 /** The breaker of `sender`. */
 const BREAKER: Rule = { name: breakerName('sender'), concurrency: null, rate: null, hold: false, isKeyed: true };
 
-/** The turns of `single`: an execution keeps its turn from its first start until it ends. */
-const TURN: Rule = { name: singletonName('single'), concurrency: 1, rate: null, hold: true, isKeyed: true };
+/** Turns: an execution keeps its turn from its first start until it ends. */
+const turnOf = (agent: Agent): Rule => {
+  return { name: singletonName(agent), concurrency: 1, rate: null, hold: true, isKeyed: true };
+};
+const TURNS = { single: turnOf('single'), skipper: turnOf('skipper'), renewer: turnOf('renewer') };
+
+/** The `concurrency` of an agent whose executions run one at a time. */
+const oneOf = (agent: Agent): Rule => {
+  return { name: `one ${agent}`, concurrency: 1, rate: null, hold: false, isKeyed: false };
+};
+const ONES = { fair: oneOf('fair'), urgent: oneOf('urgent') };
 
 /** The longest time for which an artifact for `last` waits. */
 export const AT_MOST_MS = 400;
 const DEBOUNCE = { key: 'payload.key', wait: '100ms', at_most: `${AT_MOST_MS}ms` };
 
 /** These are rules of agents, and no limits of the configuration. */
-const OF_AGENTS: readonly string[] = [BREAKER.name, TURN.name];
+const OF_AGENTS: readonly Rule[] = [BREAKER, ...Object.values(TURNS), ...Object.values(ONES)];
 
 /** Keys are numbers from 1 to this, which are also the units of their executions. */
 export const KEYS = 3;
@@ -47,7 +65,7 @@ function ruleOf(random: Random, name: string): Rule {
 export class RandomRules {
   /** The limits whose values clients change. */
   readonly limits: readonly Rule[];
-  /** All limits, the breaker and the turns. */
+  /** All limits, and the rules of agents that are like limits. */
   readonly all: ReadonlyMap<string, Rule>;
   /** The agent → what it takes part in. */
   readonly partsOf: Readonly<Record<Agent, readonly string[]>>;
@@ -59,22 +77,29 @@ export class RandomRules {
     const shared = ['one', 'two', 'three'];
     // Executions that only end when they are called off hold it for long.
     this.limits = [...shared, 'berths'].map((name) => ruleOf(random, name));
-    this.all = new Map([...this.limits, BREAKER, TURN].map((rule) => [rule.name, rule]));
+    this.all = new Map([...this.limits, ...OF_AGENTS].map((rule) => [rule.name, rule]));
     const some = (): string[] => shared.filter(() => random.between(0, 2) > 0);
     const few = (): string[] => shared.filter(() => random.between(0, 3) === 0);
+    // Their units are those of one payload.
+    const fewOfMany = (): string[] => few().filter((name) => this.all.get(name)!.units === undefined);
     const atLeastOne = (): string[] => {
       const parts = some();
       return parts.length === 0 ? ['one'] : parts;
     };
     this.partsOf = {
       ...{ a: atLeastOne(), b: atLeastOne(), c: atLeastOne() },
-      fair: [],
+      fair: [ONES.fair.name],
       sender: [...few(), BREAKER.name],
       carrier: ['berths'],
       translator: few(),
-      urgent: [],
-      single: [...few(), TURN.name],
+      urgent: [ONES.urgent.name],
+      single: [...few(), TURNS.single.name],
+      skipper: [...few(), TURNS.skipper.name],
+      renewer: [...few(), TURNS.renewer.name],
       last: few(),
+      joiner: fewOfMany(),
+      packer: fewOfMany(),
+      mover: few(),
     };
     this.cachesPayloads = random.between(0, 1) === 0;
     this.config = this.write();
@@ -96,19 +121,33 @@ export class RandomRules {
       urgent: { consumes: [{ types: ['For_urgent'], priority: 'payload.urgency' }], concurrency: 1 },
       last: { consumes: [{ types: ['For_last'], debounce: DEBOUNCE }], retry },
       single: { singleton: { key: 'payload.key', on_conflict: 'queue' }, retry },
+      skipper: { singleton: { key: 'payload.key', on_conflict: 'skip' }, retry },
+      renewer: { singleton: { key: 'payload.key', on_conflict: 'cancel_running' }, retry },
+      joiner: { consumes: [{ types: ['For_joiner', 'With_joiner'], join: { by: 'payload.n' } }], retry },
+      packer: {
+        consumes: [{ types: ['For_packer'], batch: { size: LARGEST_PACK, timeout: '200ms', key: 'payload.key' } }],
+        retry,
+      },
+      mover: { engine: { kind: 'external' }, timeout: '2s', retry: { attempts: 20, delay: '20ms', max_delay: '80ms' } },
     } as Record<Agent, object>;
     const agents = AGENTS.map((name) => {
-      const limits = this.partsOf[name].filter((part) => !OF_AGENTS.includes(part));
+      const first = name in FIRST_PAYLOADS ? FIRST_PAYLOADS[name as keyof typeof FIRST_PAYLOADS] : 'payload';
+      const limits = this.partsOf[name]
+        .map((part) => this.all.get(part)!)
+        .filter((rule) => !OF_AGENTS.includes(rule))
+        .map((rule) => (rule.isKeyed ? { name: rule.name, key: `${first}.key` } : rule.name));
       const options = {
         consumes: [{ types: [`For_${name}`] }],
         ...(limits.length > 0 && { limits }),
         concurrency: 100,
-        ...rules[name],
         engine: { kind: 'function', module: './run.js' },
+        ...rules[name],
       };
       return `  ${name}: ${JSON.stringify(options)}`;
     });
     const limits = this.limits.map((rule) => `  ${rule.name}: ${JSON.stringify(limitOptions(rule))}`);
-    return `limits:\n${limits.join('\n')}\nagents:\n${agents.join('\n')}\n`;
+    const publishes = { type: 'For_c', payload: { key: 1, ms: 20, failures: 1 } };
+    const schedule = `  ${SCHEDULE}: ${JSON.stringify({ every: '1s', publishes })}`;
+    return `limits:\n${limits.join('\n')}\nagents:\n${agents.join('\n')}\nschedules:\n${schedule}\n`;
   }
 }

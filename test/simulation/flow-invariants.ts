@@ -1,5 +1,6 @@
 import { readLog } from '../flow/execution-log.js';
 import { unfair } from '../flow/fair-model.js';
+import { type Gathered, type GatheredInput, wronglyGathered, wronglyGiven } from '../flow/gather-model.js';
 import { jsonField, type Rows } from '../support/database.js';
 import { FLOW_AGENTS, FLOW_TYPES, LARGEST_BALE } from './flow-agents.js';
 import type { Flows } from './flows.js';
@@ -19,14 +20,6 @@ interface Execution {
   input: string;
   key: string;
   position: number;
-}
-
-interface Input {
-  /** The execution. */
-  id: string;
-  agent: string;
-  key: string;
-  correlation: string;
 }
 
 interface Recall {
@@ -49,7 +42,7 @@ export async function flowBreaches(rows: Rows, { sent, acknowledged, fair }: Flo
      from executions e join execution_inputs i on i.execution_id = e.id join artifacts a on a.seq = i.artifact_seq
      where e.agent in (${agents.join()}) and i.position = 0 order by e.seq`,
   );
-  const inputs = await rows<Input>(
+  const inputs = await rows<GatheredInput>(
     `select e.id, e.agent, ${jsonField('a.payload', 'key')} as key, a.correlation_id as correlation
      from executions e join execution_inputs i on i.execution_id = e.id join artifacts a on a.seq = i.artifact_seq
      where e.agent in (${agents.join()})`,
@@ -58,36 +51,22 @@ export async function flowBreaches(rows: Rows, { sent, acknowledged, fair }: Flo
     `select id, seq as position, ${jsonField('payload', 'key')} as key from artifacts where type = 'Recall'`,
   );
   const requests = await rows<{ id: string }>('select id from cancel_requests');
-  const ofCorrelation = new Map(
-    [...Map.groupBy(inputs, ({ correlation }) => correlation)].map(([correlation, found]) => [
-      correlation,
-      new Set(found.map(({ id }) => id)).size,
-    ]),
-  );
   const found = new Found(executions, recalls);
   return [
-    ...[...acknowledged]
-      .filter((id) => sent.has(id) && ofCorrelation.get(id) !== 1)
-      .map((id) => `${id} is in ${ofCorrelation.get(id) ?? 0} executions`),
-    ...wronglyGathered(inputs),
+    ...wronglyGiven(
+      inputs,
+      [...acknowledged].filter((id) => sent.has(id)),
+    ),
+    ...wronglyGathered(inputs, gatheredBy),
     ...executions.flatMap((execution) => found.breaches(execution)),
     ...requests.map(({ id }) => `the request ${id} to cancel is left over`),
     ...unfair(await readLog(rows), fair),
   ];
 }
 
-/** Finds executions with artifacts of several keys, or with more or fewer of them than their agents take. */
-function wronglyGathered(inputs: readonly Input[]): string[] {
-  return [...Map.groupBy(inputs, ({ id }) => id)].flatMap(([id, own]) => {
-    const { agent } = own[0]!;
-    const count = FLOW_TYPES[agent]!.length;
-    return [
-      ...(new Set(own.map(({ key }) => key)).size === 1 ? [] : [`${id} of ${agent} has several keys`]),
-      ...((agent === 'baler' ? own.length <= LARGEST_BALE : own.length === count)
-        ? []
-        : [`${id} of ${agent} has ${own.length} artifacts`]),
-    ];
-  });
+function gatheredBy(agent: string): Gathered {
+  const count = FLOW_TYPES[agent]!.length;
+  return { least: count, most: agent === 'baler' ? LARGEST_BALE : count };
 }
 
 /** All executions of the agents, and the artifacts that call some off. */
