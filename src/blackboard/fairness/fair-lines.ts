@@ -100,7 +100,7 @@ export async function inTurnsOfLines<Row extends Limited>(db: Reader, rows: read
 /** Keys that are looked at together. */
 const KEYS_IN_PART = 1_000;
 
-/** A part of the keys of all lines. `last`: the position to continue after. Null if there are no others. */
+/** One page of the keys of all lines. `last`: the position after which the next page begins; null on the last page. */
 export interface KeysInLines {
   keys: ReadonlyMap<WaitingLine, string[]>;
   last: number | null;

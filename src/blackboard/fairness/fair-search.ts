@@ -25,7 +25,7 @@ type ReadyKey = FairKeyRow & { ready: number };
 interface NextKeys {
   keys: ReadyKey[];
   idle: string[];
-  /** Whether there are no further keys. */
+  /** True if the line has no more keys. */
   isAll: boolean;
   virtualTime: number;
 }
@@ -36,7 +36,7 @@ export interface FoundInTurns<Row> {
   virtualTime: number;
   /** Keys that have no other rows. */
   ended: string[];
-  /** Whether there are no further keys. */
+  /** True if the line has no more keys. */
   isAll: boolean;
 }
 
