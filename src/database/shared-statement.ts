@@ -2,19 +2,21 @@ import {
   type Compilable,
   type Insertable,
   type Kysely,
+  type QueryCreator,
   type RawBuilder,
   sql,
   type UpdateQueryBuilder,
   type UpdateResult,
 } from 'kysely';
 
+import { type Dialect, dialectOf } from './dialects/dialect.js';
 import { type DirectAdapter, type Prepared, prepared, preparedInsert, type SharedStatement } from './prepared.js';
 import type { Schema } from './schema.js';
 
 type Table = keyof Schema & string;
 type Fields = Record<string, unknown>;
 
-/** A table expression with the rows of all runs, under the name `given`. */
+/** The rows of all runs, under the name `given`. Postgres parses them once, however often a statement refers to them. */
 export type Given = RawBuilder<unknown>;
 
 /** How a statement runs once for several sets of values on Postgres. */
@@ -28,7 +30,7 @@ export interface ManyForm<Values, Row> {
   mayRepeat?: boolean;
   answers: boolean;
   addsRows: boolean;
-  build(db: Kysely<Schema>, given: Given): Compilable<Row>;
+  build(db: QueryCreator<Schema>, given: Given, dialect: Dialect): Compilable<Row>;
 }
 
 /** Returns a prepared statement that the members of a group run together. */
@@ -74,7 +76,7 @@ export function sharedInsert<Name extends Table, Column extends keyof Insertable
 
 /** An insert of these columns of `given`. */
 export const insertGiven = <Name extends Table>(
-  db: Kysely<Schema>,
+  db: QueryCreator<Schema>,
   table: Name,
   columns: readonly (keyof Schema[Name] & string)[],
   given: Given,
@@ -118,11 +120,16 @@ function shared<Values, Row>(statement: SharedStatement<Values, Row>): Prepared<
 
 function preparedMany<Row>(
   table: Table,
-  build: (db: Kysely<Schema>, given: Given) => Compilable<Row>,
+  build: ManyForm<unknown, Row>['build'],
 ): (db: Kysely<Schema>, rows: string) => Promise<Row[]> {
-  const run = prepared<{ rows: string }, Row>((db, place) =>
-    build(db, sql`json_populate_recordset(cast(null as ${sql.table(table)}), cast(${place('rows')} as json)) as given`),
-  );
+  const run = prepared<{ rows: string }, Row>((db, place) => {
+    const rows = sql`json_populate_recordset(cast(null as ${sql.table(table)}), cast(${place('rows')} as json))`;
+    return build(
+      db.with('given', () => sql<Fields>`(select * from ${rows} as given)`),
+      sql.table('given'),
+      dialectOf(db),
+    );
+  });
   return (db, rows) => run(db, { rows });
 }
 

@@ -1,4 +1,4 @@
-import type { Expression, Kysely, UpdateQueryBuilder, UpdateResult } from 'kysely';
+import type { Expression, QueryCreator, UpdateQueryBuilder, UpdateResult } from 'kysely';
 
 import type { Schema } from '../database/schema.js';
 import { isStateOf } from './state-predicate.js';
@@ -10,7 +10,7 @@ import { isAllowed, type SourceOf, type StateOf, type TableWithStates } from './
  * follow one of them.
  */
 export function changeState<Table extends TableWithStates, To extends StateOf<Table>>(
-  db: Kysely<Schema>,
+  db: QueryCreator<Schema>,
   table: Table,
   from: readonly SourceOf<Table, NoInfer<To>>[],
   to: To | Expression<To>,

@@ -1,8 +1,8 @@
-import { type Insertable, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Insertable, type QueryCreator, type RawBuilder, type Selectable, sql } from 'kysely';
 
-import { dialectOf } from '../../database/dialects/dialect.js';
+import { type Dialect, dialectOf } from '../../database/dialects/dialect.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
-import type { ExecutionsTable, ExecutionState } from '../../database/schema.js';
+import type { ExecutionsTable, ExecutionState, Schema } from '../../database/schema.js';
 import { sharedInsert, sharing } from '../../database/shared-statement.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
@@ -65,7 +65,7 @@ export const insertRunning = sharing<NewExecutionRow & NewLease, { state: Execut
     const number = (name: 'created_at' | 'until') => sql<number>`cast(${place(name)} as bigint)`;
     const row = { ...places(place, COLUMNS), created_at: number('created_at') };
     const lease = { lease_token: text('leaseToken'), lease_owner: text('owner'), lease_until: number('until') };
-    return insertUnlessMustWait(db, { ...row, ...lease } as Leased).returning('state');
+    return insertUnlessMustWait(db, dialectOf(db), { ...row, ...lease } as Leased).returning('state');
   }),
   {
     table: 'executions',
@@ -78,10 +78,10 @@ export const insertRunning = sharing<NewExecutionRow & NewLease, { state: Execut
     key: 'id',
     answers: true,
     addsRows: false,
-    build: (db, given) => {
+    build: (db, given, dialect) => {
       const columns = [...COLUMNS, 'lease_token', 'lease_owner', 'lease_until'] as const;
       const row = Object.fromEntries(columns.map((column) => [column, sql.ref(`given.${column}`)]));
-      return insertUnlessMustWait(db, row as Leased, given).returning(['state', 'id']);
+      return insertUnlessMustWait(db, dialect, row as Leased, given).returning(['state', 'id']);
     },
   },
 );
@@ -89,11 +89,11 @@ export const insertRunning = sharing<NewExecutionRow & NewLease, { state: Execut
 type Leased = Record<(typeof COLUMNS)[number] | 'lease_token' | 'lease_owner' | 'lease_until', RawBuilder<never>>;
 
 /** `row`: the columns of one row, or of each row of `given`. */
-function insertUnlessMustWait(db: Reader, row: Leased, given?: RawBuilder<unknown>) {
+function insertUnlessMustWait(db: QueryCreator<Schema>, dialect: Dialect, row: Leased, given?: RawBuilder<unknown>) {
   const { agent, created_at: now, lease_token, lease_owner, lease_until } = row;
   const paused = sql`exists (select 1 from agent_pauses where agent_pauses.agent = ${agent})`;
   // Exactly this process: it must be registered, or else another one may take itself for the only one.
-  const mustWait = sql`${paused} or not ${dialectOf(db).isOnlyProcess(lease_owner, now)}`;
+  const mustWait = sql`${paused} or not ${dialect.isOnlyProcess(lease_owner, now)}`;
   const running = <T>(value: T) => sql`case when not must_wait then ${value} end`;
   const columns = {
     ...row,
@@ -101,12 +101,13 @@ function insertUnlessMustWait(db: Reader, row: Leased, given?: RawBuilder<unknow
     lease_token: running(lease_token),
     lease_owner: running(lease_owner),
     lease_until: running(lease_until),
-    claim: running(dialectOf(db).nextClaim),
+    claim: running(dialect.nextClaim),
     started_at: running(now),
     attempt_started_at: running(now),
   };
+  // Without the offset, Postgres would look at the processes and pauses again for each column that depends on them.
   const checked = given
-    ? sql`(select given.*, ${mustWait} as must_wait from ${given}) as given`
+    ? sql`(select given.*, ${mustWait} as must_wait from ${given} offset 0) as given`
     : sql`(select ${mustWait} as must_wait) as checked`;
   return db
     .insertInto('executions')

@@ -79,7 +79,9 @@ function textOf(changes: readonly Statement[]): string {
     return renumbered;
   });
   const others = texts.slice(0, -1).map((text, index) => `change${index} as (${text})`);
-  return `with ${others.join(', ')} ${texts.at(-1)!}`;
+  const last = texts.at(-1)!;
+  // A statement has one `with`, which the last one may begin with.
+  return `with ${others.join(', ')}${last.startsWith('with ') ? `, ${last.slice('with '.length)}` : ` ${last}`}`;
 }
 
 function answersRows({ query }: CompiledQuery): boolean {
