@@ -53,6 +53,7 @@ import { WorkerLoops } from './worker-loops.js';
   ],
   providers: [BlackboardLifecycle, Heartbeat, WorkerLoops],
   exports: [
+    ArtifactWritingModule,
     CorrelationStateModule,
     DatabaseModule,
     ExecutionModule,

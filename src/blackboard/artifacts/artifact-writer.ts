@@ -4,6 +4,7 @@ import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { StoredArtifacts } from '../../pubsub/stored-artifacts.js';
+import { ArtifactHandover } from './artifact-handover.js';
 import { insertArtifact, insertTags } from './stored-artifact-rows.js';
 
 /** An artifact that is about to be stored. */
@@ -29,11 +30,14 @@ export interface ArtifactDraft {
 /** Writes artifacts and their tags. */
 @Injectable()
 export class ArtifactWriter {
-  constructor(private readonly storedArtifacts: StoredArtifacts) {}
+  constructor(
+    private readonly storedArtifacts: StoredArtifacts,
+    private readonly handover: ArtifactHandover,
+  ) {}
 
   /** Returns the new position, or null if an artifact with this id is already stored; then nothing is written. */
   async insert(tx: Transaction, draft: ArtifactDraft): Promise<number | null> {
-    const [stored] = await insertArtifact(tx.db, {
+    const row = {
       id: draft.id,
       type: draft.type,
       version: draft.version,
@@ -47,7 +51,8 @@ export class ArtifactWriter {
       execution_id: draft.executionId,
       created_at: draft.createdAt,
       replay: draft.replay ? 1 : 0,
-    });
+    };
+    const [stored] = await insertArtifact(tx.db, row);
     if (!stored) return null;
     const { seq } = stored;
     await insertTags(
@@ -55,6 +60,7 @@ export class ArtifactWriter {
       [...new Set(draft.tags)].map((tag) => ({ tag, artifact_seq: seq })),
     );
     this.storedArtifacts.stored(tx, seq);
+    this.handover.stored(tx, { ...row, seq });
     return seq;
   }
 }

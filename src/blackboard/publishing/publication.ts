@@ -30,13 +30,17 @@ export interface Publication {
   deadlineMs?: number | null;
 }
 
-export interface Published {
+interface Stored {
   artifactId: string;
   correlationId: string;
   /** Position of the published artifact. */
   seq: number;
   /** The generation of the correlation that this publish belongs to; `CorrelationWaiters.wait` takes it. */
   generation: number;
-  /** It was stored by an earlier request, so the correlation may have settled. */
-  isRepeated: boolean;
 }
+
+/**
+ * `sequence`: its number within the correlation, starting at 1. `isRepeated`: an earlier request stored it, so the correlation
+ * may have settled.
+ */
+export type Published = Stored & ({ isRepeated: false; sequence: number } | { isRepeated: true });

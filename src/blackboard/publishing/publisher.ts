@@ -62,12 +62,13 @@ export class Publisher {
       const seq = await this.artifacts.insert(tx, matched);
       if (seq === null) throw new AlreadyPublished();
       const correlation = await opened;
+      const sequence = correlation.artifact_count + 1;
       await companion?.store(tx, correlation);
       if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
       await this.artifacts.trigger(tx, changes, correlation, seq, matched);
       this.arrivals.refuseExcess(tx);
       await changes.save();
-      return { artifactId, correlationId, seq, generation: correlation.generation, isRepeated: false };
+      return { artifactId, correlationId, seq, sequence, generation: correlation.generation, isRepeated: false };
     };
     try {
       return await this.unitOfWork.run(publish, how);

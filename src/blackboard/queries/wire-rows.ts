@@ -39,6 +39,12 @@ export const wireColumns = (most: RawBuilder<number>) => [
   sql<string | null>`case when ${SIZE} <= ${most} then ${TEXTS} end`.as('texts'),
 ];
 
+/** The row that a query would return for this artifact, whatever its size. */
+export const wholeRow = ({ payload, tags, visibility, ...row }: ArtifactRow): WholeRow => ({
+  ...row,
+  texts: `${payload},"tags":${tags},"visibility":${visibility}`,
+});
+
 export const isWhole = (row: WireRow): row is WholeRow => row.texts !== null;
 
 /** Returns the artifact's JSON text (docs/api.md, "Query artifacts"). `more` contains further fields. */

@@ -1,11 +1,14 @@
 import { Injectable } from '@nestjs/common';
 
+import { ArtifactHandover, type AwaitedArtifacts } from '../../blackboard/artifacts/artifact-handover.js';
 import { CorrelationWaiters } from '../../blackboard/correlations/correlation-waiters.js';
 import type { Published } from '../../blackboard/publishing/publication.js';
 import { Publisher } from '../../blackboard/publishing/publisher.js';
 import { ArtifactStore } from '../../blackboard/queries/artifact-store.js';
 import type { Item } from '../../blackboard/queries/stored-pieces.js';
 import { type FindRows, type StoredText, StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { wholeRow, type WireRow } from '../../blackboard/queries/wire-rows.js';
+import { OUTSIDE } from '../../catalog/definitions.js';
 import { toVisibility } from '../../catalog/parse-visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
@@ -24,6 +27,7 @@ export class PublishingService {
   constructor(
     private readonly publisher: Publisher,
     private readonly waiters: CorrelationWaiters,
+    private readonly handover: ArtifactHandover,
     private readonly artifacts: ArtifactStore,
     private readonly texts: StoredTexts,
     private readonly clock: Clock,
@@ -44,16 +48,18 @@ export class PublishingService {
     refuseTooManyValues({ 'filters.type_names': filters.type_names, 'filters.produced_by': filters.produced_by });
     held.waits();
     const started = this.clock.now();
-    const { correlationId, seq, completed } = await this.waiters.during(ids.correlationId, async (wait) => {
-      const { isRepeated, generation, ...published } = await this.store(request, ids);
-      held.releaseBody(request);
-      const timeoutMs = timeout * 1_000;
-      const completed = isRepeated
-        ? await this.waiters.wait(published.correlationId, generation, timeoutMs)
-        : await wait(generation, timeoutMs);
-      return { ...published, completed };
-    });
-    const artifacts = await this.producedSince(correlationId, seq, filters);
+    const { correlationId, completed, artifacts } = await this.handover.during(ids.correlationId, (awaited) =>
+      this.waiters.during(ids.correlationId, async (wait) => {
+        const published = await this.store(request, ids);
+        held.releaseBody(request);
+        const timeoutMs = timeout * 1_000;
+        const { correlationId, generation } = published;
+        const completed = published.isRepeated
+          ? await this.waiters.wait(correlationId, generation, timeoutMs)
+          : await wait(generation, timeoutMs);
+        return { correlationId, completed, artifacts: await this.producedSince(published, awaited, filters) };
+      }),
+    );
     const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
     return this.texts.ofEffect([
       `{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`,
@@ -76,17 +82,22 @@ export class PublishingService {
     });
   }
 
+  /** Returns what agents published after the artifact. */
   private producedSince(
-    correlationId: string,
-    seq: number,
+    published: Published,
+    awaited: AwaitedArtifacts,
     { type_names: types = [], produced_by: producers = [] }: ProducedFilters,
   ): Promise<Item[]> {
-    const find: FindRows = (after, limit, most) => this.artifacts.producedAfter(correlationId, after, limit, most);
-    return this.texts.itemsAlong(
-      find,
-      seq,
-      ({ type, produced_by }) => isAnyOf(types, type) && isAnyOf(producers, produced_by),
-    );
+    const isWanted = ({ type, produced_by }: Pick<WireRow, 'type' | 'produced_by'>): boolean =>
+      isAnyOf(types, type) && isAnyOf(producers, produced_by);
+    const known = published.isRepeated ? null : awaited.after(published);
+    if (known) {
+      const produced = known.filter((row) => !OUTSIDE.includes(row.produced_by) && isWanted(row));
+      return this.texts.items(produced.map(wholeRow));
+    }
+    const find: FindRows = (after, limit, most) =>
+      this.artifacts.producedAfter(published.correlationId, after, limit, most);
+    return this.texts.itemsAlong(find, published.seq, isWanted);
   }
 }
 
