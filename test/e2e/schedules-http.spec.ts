@@ -177,6 +177,29 @@ describe('schedules over HTTP', () => {
     ]);
   });
 
+  it('a backfill and a trigger leave the millisecond of a change to the earlier version', async () => {
+    await create('changing', { every: '1h', publishes: { type: 'Due' } }).expect(200);
+    await board.http.post(`${SCHEDULES}/changing/pause`).expect(200);
+    clock.advance(HOUR);
+    const options = { cron: '0,30 * * * *', publishes: { type: 'Due' } };
+    await board.http.put(`${SCHEDULES}/changing`).send({ options }).expect(200);
+    const other = { cron: '30 * * * *', publishes: { type: 'Due' } };
+    await board.http.put(`${SCHEDULES}/changing`).send({ options: other }).expect(200);
+    const triggered = (await board.http.post(`${SCHEDULES}/changing/trigger`).expect(200)).body as Tick;
+    expect(triggered).toMatchObject({ scheduled_for: '2026-11-20T11:00:00.001Z', version: 3 });
+    clock.advance(HOUR);
+    const { body } = await board.http
+      .post(`${SCHEDULES}/changing/backfill`)
+      .send({ from: '2026-11-20T10:30:00Z', to: '2026-11-20T12:00:00Z' })
+      .expect(200);
+    expect(
+      (body as { ticks: Tick[] }).ticks.map(({ scheduled_for, version }) => [scheduled_for.slice(11, 16), version]),
+    ).toEqual([
+      ['11:00', 1],
+      ['11:30', 3],
+    ]);
+  });
+
   it('a backfill publishes at most 1,000 ticks', async () => {
     const options = { every: '1s', publishes: { type: 'Due' } };
     await create('secondly', options).expect(200);

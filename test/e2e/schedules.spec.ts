@@ -201,6 +201,20 @@ describe('a schedule of the configuration file', () => {
     expect(await decided('changing')).toHaveLength(4);
   });
 
+  it('gives a tick at the millisecond of a change to the earlier version, once', async () => {
+    await start(`  changing: { every: 1h, publishes: { type: Due, tags: [earlier] } }`);
+    await board.close();
+    clock.advance(HOUR);
+    await start(`  changing: { every: 30m, publishes: { type: Due, tags: [later] } }`);
+    await ticked('changing', 1);
+    clock.advance(30 * MINUTE);
+    await ticked('changing', 2);
+    expect((await decided('changing')).map(({ version }) => Number(version))).toEqual([1, 2]);
+    expect(await timesOf('changing')).toEqual(['11:00', '11:30']);
+    const tags = (await published('changing')).flatMap(({ tags }) => tags.slice(1));
+    expect(tags.sort()).toEqual(['earlier', 'later']);
+  });
+
   it('overlaps as it says: skip, queue, cancel_running or allow', async () => {
     const policies = ['skip', 'queue', 'cancel_running', 'allow'];
     await start(

@@ -38,10 +38,11 @@ export class ExtraTicks {
    * cannot be made).
    */
   async trigger(name: string): Promise<NewTick> {
-    const { options, version } = await this.schedules.get(name);
+    const { options, version, updated_at: changedAt } = await this.schedules.get(name);
     const schedule = scheduleOf(name, options);
     for (let scheduledFor = this.clock.now(); ; scheduledFor += 1) {
-      if (ticksBetween(schedule, scheduledFor - 1, scheduledFor, 1).length > 0) continue;
+      // In the millisecond of the change, an earlier version may have a tick.
+      if (scheduledFor === changedAt || ticksBetween(schedule, scheduledFor - 1, scheduledFor, 1).length > 0) continue;
       const tick = await this.publish({ schedule, version, scheduledFor, cause: 'trigger' }, []);
       if (tick) return tick;
     }
@@ -76,13 +77,13 @@ export class ExtraTicks {
     const versions = await findVersions(this.unitOfWork.reader, name);
     const ticks: TickToPublish[] = [];
     for (const [index, { version, options, valid_from }] of versions.entries()) {
-      // The first version also holds for the time before it.
-      const start = Math.max(from, index === 0 ? from : valid_from);
-      const end = Math.min(to, (versions[index + 1]?.valid_from ?? Infinity) - 1);
+      // The first version also holds for the time before it. A tick at the time of a change is one of the earlier version.
+      const after = index === 0 ? from - 1 : Math.max(from - 1, valid_from);
+      const end = Math.min(to, versions[index + 1]?.valid_from ?? Infinity);
       const schedule = scheduleOf(name, options);
       const left = MOST_TICKS + 1 - ticks.length;
-      if (start <= end && left > 0)
-        for (const scheduledFor of ticksBetween(schedule, start - 1, end, left))
+      if (after < end && left > 0)
+        for (const scheduledFor of ticksBetween(schedule, after, end, left))
           ticks.push({ schedule, version, scheduledFor, cause: 'backfill' });
     }
     return ticks;

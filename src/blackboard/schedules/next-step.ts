@@ -11,19 +11,19 @@ const MOST_SKIPPED = 1_000;
 export type NextStep =
   | { kind: 'none' }
   | { kind: 'wait'; until: number }
-  /** All ticks of this version are decided up to `position`, where the next version begins. */
+  /** All ticks of this version are decided up to `position`, where it ends. */
   | { kind: 'change'; position: number }
   | { kind: 'publish'; tick: number }
   | { kind: 'skip'; ticks: { scheduledFor: number; reason: string }[] };
 
 /**
- * Returns what a schedule does now, if all ticks up to `position` are decided. `validUntil`: when the next version begins; null
- * if there is none.
+ * Returns what a schedule does now, if all ticks up to `position` are decided. `validUntil`: when the next version was made,
+ * which decides the ticks after this time; null if there is none.
  */
 export function nextStep(schedule: Schedule, position: number, validUntil: number | null, now: number): NextStep {
   const following = (after: number): number | null => {
     const tick = nextTick(schedule, after);
-    return tick === null || (validUntil !== null && tick >= validUntil) ? null : tick;
+    return tick === null || (validUntil !== null && tick > validUntil) ? null : tick;
   };
   const skipped: { scheduledFor: number; reason: string }[] = [];
   let tick = following(position);

@@ -68,7 +68,10 @@ export async function insertVersion(
   return version;
 }
 
-/** The version that holds at `position` (epoch ms), and when the next one begins; the oldest one if none holds yet. */
+/**
+ * The version of the ticks after `position` (epoch ms), and the time of the last one that is its own: when the next version
+ * was made. Null if there is none. The oldest version also has the ticks before it.
+ */
 export async function findVersionAt(
   db: Reader,
   schedule: string,
