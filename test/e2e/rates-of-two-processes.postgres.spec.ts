@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { Replicas, WORKER } from './replica-boards.js';
@@ -33,5 +35,11 @@ describe('a rate that two processes have with different bursts', () => {
       });
     }
     expect(await used()).toEqual(before);
+
+    // When the earlier configuration is gone, its starts last as long as the faster rate says.
+    await slow.close();
+    await eventually('the fast process has stored it', async () => !isDeepStrictEqual(await used(), before));
+    clock.advance(100);
+    expect(await fast.ended('waits')).toMatchObject({ state: 'completed' });
   });
 });

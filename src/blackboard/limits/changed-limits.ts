@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
-import { defineLimit, type Limit, type LimitValues, type Rate, valuesOf, withValues } from '../../catalog/limits.js';
+import { defineLimit, type Limit, type LimitValues, valuesOf, withValues } from '../../catalog/limits.js';
 import { meant } from '../../catalog/unknown-names.js';
 import { mayGiveNumber, typed } from '../../cel/types/type-check.js';
 import { Clock } from '../../common/clock.js';
@@ -18,7 +18,6 @@ import {
   findLimitValues,
   saveLimitValues,
 } from '../matching/limit-value-rows.js';
-import { burstLength, unitLength } from './gcra.js';
 import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
 import { deleteRates, stretchRates } from './limit-rows.js';
@@ -143,25 +142,17 @@ export class ChangedLimits {
   private async change(name: string, work: (tx: Transaction) => Promise<void>): Promise<void> {
     await this.unitOfWork.run(async (tx) => {
       await tx.lock([limitLock(name)]);
-      const before = await this.rateOf(tx, name);
       await work(tx);
-      await this.continueRate(tx, name, before);
+      await this.continueRate(tx, name);
       tx.afterCommit(() => this.releases.changed());
     });
   }
 
-  private async rateOf({ db }: Transaction, name: string): Promise<Rate | null> {
-    return (await effectiveLimits(db, this.catalog, [name])).get(name)?.rate ?? null;
-  }
-
   /** Without this, what an hour's rate has let start would shut a faster one for an hour. */
-  private async continueRate(tx: Transaction, name: string, before: Rate | null): Promise<void> {
-    const rate = await this.rateOf(tx, name);
-    if (rate === null) await deleteRates(tx, name);
-    else if (before !== null && unitLength(before) !== unitLength(rate)) {
-      const ratio = unitLength(rate) / unitLength(before);
-      await stretchRates(tx, name, { ratio, burstMs: burstLength(rate), now: this.clock.now() });
-    }
+  private async continueRate(tx: Transaction, name: string): Promise<void> {
+    const rate = (await effectiveLimits(tx.db, this.catalog, [name])).get(name)?.rate;
+    if (rate) await stretchRates(tx, name, rate, this.clock.now());
+    else await deleteRates(tx, name);
   }
 }
 

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql, type SqlBool } from 'kysely';
 
+import type { Rate } from '../../catalog/limits.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { lockingReady } from '../../queue/leased-rows.js';
+import { burstLength, unitLength } from './gcra.js';
 
 export interface RunningRow {
   id: string;
@@ -70,34 +72,40 @@ export interface RateRow {
   used_until: number;
   /** The length of the burst with which it was used last, in ms. Null if that is not known. */
   burst_ms: number | null;
+  /** The length of a unit at the rate with which it was used last, in ms. Null if that is not known. */
+  unit_ms: number | null;
 }
 
 export const findRates = preparedWithList<object, string, RateRow>((db, _place, keys) =>
   db.selectFrom('limit_rates').selectAll().where('limit_key', 'in', keys),
 );
 
-export const setRates = preparedInsert('limit_rates', ['limit_key', 'used_until', 'burst_ms'], {
+export const setRates = preparedInsert('limit_rates', ['limit_key', 'used_until', 'burst_ms', 'unit_ms'], {
   replaceBy: 'limit_key',
 });
 
+/** Whether the units of the row that still count last for another time than at this rate. */
+export const isOfAnotherRate = ({ used_until, unit_ms }: RateRow, rate: Rate, now: number): boolean =>
+  unit_ms !== null && unit_ms !== unitLength(rate) && used_until > now;
+
 /**
- * Gives the units that have started another length, so that a limit with another rate forgets none of them, and is shut for
- * at most its burst. `ratio`: how many times as long they last. `burstMs`: the length of the burst.
+ * Gives the units that have started at other rates the length of this one, so that a limit with another rate forgets none of
+ * them, and is shut for at most its burst.
  */
-export async function stretchRates(
-  { db }: Transaction,
-  limit: string,
-  { ratio, burstMs, now }: { ratio: number; burstMs: number; now: number },
-): Promise<void> {
-  const ahead = sql<number>`(used_until - ${now}) * ${ratio}`;
+export async function stretchRates({ db }: Transaction, limit: string, rate: Rate, now: number): Promise<void> {
+  const unitMs = unitLength(rate);
+  const burstMs = burstLength(rate);
+  const ahead = sql<number>`(used_until - ${now}) * ${unitMs} / unit_ms`;
   await db
     .updateTable('limit_rates')
     .set({
       used_until: sql<number>`${now} + case when ${ahead} > ${burstMs} then ${burstMs} else ${ahead} end`,
       burst_ms: burstMs,
+      unit_ms: unitMs,
     })
     .where(isOf(limit))
     .where('used_until', '>', now)
+    .where('unit_ms', '<>', unitMs)
     .execute();
 }
 

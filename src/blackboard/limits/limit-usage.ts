@@ -1,6 +1,6 @@
 import type { Limit, Rate } from '../../catalog/limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { afterStart, burstLength, earliestStart, unitsLeft } from './gcra.js';
+import { afterStart, burstLength, earliestStart, unitLength, unitsLeft } from './gcra.js';
 import type { RateRow } from './limit-rows.js';
 
 /** The form of `executions.blocked_on` and `limit_rates.limit_key`. */
@@ -42,7 +42,7 @@ export class LimitUsage {
     private readonly rates: ReadonlyMap<string, number>,
     /** Key → its breaker. `take` counts in them. */
     private readonly breakers: ReadonlyMap<string, OpenBreaker>,
-    /** Breakers and rates that the database says are shut for longer than they may be. */
+    /** Breakers and rates that the database may say are shut for longer than they may be. */
     private readonly shutTooLong: ReadonlySet<string>,
     readonly now: number,
   ) {}
@@ -70,7 +70,7 @@ export class LimitUsage {
     return Math.max(0, Math.min(ofConcurrency, ofRate));
   }
 
-  /** Whether the database says so. Here it is shut only for as long as it may be. */
+  /** Whether the database may say so. A transaction that holds the limit stores how long it may be shut. */
   isShutTooLong(key: LimitKey): boolean {
     return this.shutTooLong.has(keyText(key));
   }
@@ -122,6 +122,7 @@ export class LimitUsage {
         limit_key: text,
         used_until: afterStart(limit.rate, this.usedUntil(text), costOf(key, limit.rate), this.now),
         burst_ms: burstLength(limit.rate),
+        unit_ms: unitLength(limit.rate),
       });
   }
 

@@ -7,6 +7,7 @@ import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { effectiveLimits } from '../matching/effective-limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
+import { hasOtherConfiguration } from '../processes/process-rows.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
 import {
@@ -15,9 +16,11 @@ import {
   findRunning,
   findTurns,
   type HoldingRow,
+  isOfAnotherRate,
   type RateRow,
   type RunningRow,
   setRates,
+  stretchRates,
 } from './limit-rows.js';
 import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
@@ -47,6 +50,14 @@ interface Shortened {
   rates: RateRow[];
 }
 
+interface Read {
+  usage: LimitUsage;
+  /** Breakers and rates that the database says are shut for longer than they may be. */
+  shortened: Shortened;
+  /** Name of a limit whose file had another rate when it was used last → its rate. */
+  ofOtherRates: ReadonlyMap<string, Rate>;
+}
+
 /** The limits of this process and what is used of them, in all processes. */
 @Injectable()
 export class SharedLimits {
@@ -63,10 +74,14 @@ export class SharedLimits {
    */
   async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
     // Postgres gets both together and answers them in this order, so the queries see what was committed before the lock.
-    const [, { usage, shortened }] = await Promise.all([
+    const [, { usage, shortened, ofOtherRates }] = await Promise.all([
       tx.lock([...new Set(keys.map(lockOf))].sort()),
       this.read(tx.db, keys, now),
     ]);
+    if (ofOtherRates.size > 0) {
+      for (const [name, rate] of ofOtherRates) await stretchRates(tx, name, rate, now);
+      return this.hold(tx, keys, now);
+    }
     for (const breaker of shortened.breakers) await shortenBreaker(tx.db, breaker);
     await setRates(tx.db, shortened.rates);
     return usage;
@@ -85,13 +100,7 @@ export class SharedLimits {
     return this.usedOf(db, this.catalog.limits.keys());
   }
 
-  /** `shortened`: breakers and rates that the database says are shut for longer than they may be. */
-  private async read(
-    db: Reader,
-    keys: readonly LimitKey[],
-    now: number,
-    known?: UsedLimits,
-  ): Promise<{ usage: LimitUsage; shortened: Shortened }> {
+  private async read(db: Reader, keys: readonly LimitKey[], now: number, known?: UsedLimits): Promise<Read> {
     const others = keys.filter(([name]) => breakerAgent(name) === null);
     const names = others.map(([name]) => name);
     const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
@@ -101,10 +110,12 @@ export class SharedLimits {
       this.turns(db, keys),
       findRates(db, {}, textsOf(others)),
     ]);
+    const rateOf = ({ limit_key }: RateRow): Rate | null => limits.get(parseKey(limit_key)[0])?.rate ?? null;
     const shortened = {
       breakers: open.flatMap((breaker) => this.shorten(breaker, now) ?? []),
-      rates: rates.flatMap((row) => shortenRate(row, limits.get(parseKey(row.limit_key)[0])?.rate, now) ?? []),
+      rates: rates.flatMap((row) => shortenRate(row, rateOf(row), now) ?? []),
     };
+    const toStretch = await this.ofOtherRates(db, rates, rateOf, now);
     const usage = new LimitUsage(
       limits,
       new Map([
@@ -115,11 +126,32 @@ export class SharedLimits {
       openBreakers([...open, ...shortened.breakers], used.running),
       new Set([
         ...shortened.breakers.map(({ breaker_key }) => breaker_key),
-        ...shortened.rates.map(({ limit_key }) => limit_key),
+        ...[...shortened.rates, ...toStretch].map(({ limit_key }) => limit_key),
       ]),
       now,
     );
-    return { usage, shortened };
+    return {
+      usage,
+      shortened,
+      ofOtherRates: new Map(toStretch.map((row) => [parseKey(row.limit_key)[0], rateOf(row)!])),
+    };
+  }
+
+  /**
+   * Returns the rows that were used with another rate than the configuration has. While a process runs with the other one,
+   * there are none: it would count with what this one stores.
+   */
+  private async ofOtherRates(
+    db: Reader,
+    rates: readonly RateRow[],
+    rateOf: (row: RateRow) => Rate | null,
+    now: number,
+  ): Promise<RateRow[]> {
+    const found = rates.filter((row) => {
+      const rate = rateOf(row);
+      return rate !== null && isOfAnotherRate(row, rate, now);
+    });
+    return found.length > 0 && (await hasOtherConfiguration(db, this.catalog.digest, now)) ? [] : found;
   }
 
   /** Returns the keys with the units that the executions cost that wait first for them. */
@@ -249,7 +281,7 @@ export class SharedLimits {
  * Null if it is as it should be. While a new configuration is rolled out, another process may have used it with a longer
  * burst.
  */
-function shortenRate(row: RateRow, rate: Rate | null | undefined, now: number): RateRow | null {
+function shortenRate(row: RateRow, rate: Rate | null, now: number): RateRow | null {
   if (!rate || row.burst_ms === null) return null;
   const latest = now + Math.max(burstLength(rate), row.burst_ms);
   return row.used_until <= latest + TOLERANCE_MS ? null : { ...row, used_until: latest };

@@ -58,6 +58,18 @@ export const findOthers = (db: Reader, own: string, now: number): Promise<OtherP
     .where('id', '<>', own)
     .execute();
 
+/** Whether a process that has not expired at `now` (epoch ms) has another configuration than the one with this digest. */
+export async function hasOtherConfiguration(db: Reader, digest: string, now: number): Promise<boolean> {
+  const found = await db
+    .selectFrom('processes')
+    .select('id')
+    .where('seen_until', '>', now)
+    .where('configuration', '<>', digest)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Finds the registration if it has not expired at `now` (epoch ms). */
 export const findLiveProcess = prepared<{ id: string; now: number }, { id: string }>((db, place) =>
   db.selectFrom('processes').select('id').where('id', '=', place('id')).where('seen_until', '>', place('now')),

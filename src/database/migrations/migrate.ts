@@ -40,6 +40,7 @@ import { executionsByConfiguration } from './0031-executions-by-configuration.js
 import { virtualTime } from './0032-virtual-time.js';
 import { fairIndex } from './0033-fair-index.js';
 import { fairLines } from './0034-fair-lines.js';
+import { unitsOfRates } from './0035-units-of-rates.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -80,6 +81,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   virtualTime,
   fairIndex,
   fairLines,
+  unitsOfRates,
 ];
 
 /**

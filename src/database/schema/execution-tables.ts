@@ -196,6 +196,8 @@ export interface LimitRatesTable {
   used_until: number;
   /** The length of the burst with which it was used last, in ms. Null if that is not known. */
   burst_ms: Generated<number | null>;
+  /** The length of a unit at the rate with which it was used last, in ms. Null if that is not known. */
+  unit_ms: Generated<number | null>;
 }
 
 /**
