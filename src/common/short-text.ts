@@ -13,7 +13,7 @@ const LONGEST_SHOWN = 200;
 /**
  * Shortens a client's text for an error message. Otherwise a text of a megabyte would cause an answer of a megabyte.
  */
-export const shown = (text: string): string =>
-  text.length > LONGEST_SHOWN ? `${text.slice(0, LONGEST_SHOWN)}...` : text;
+export const shown = (text: string, longest = LONGEST_SHOWN): string =>
+  text.length > longest ? `${text.slice(0, longest)}...` : text;
 
 export const SHORT_TEXT_RULE = `1 to ${MAX_SHORT_TEXT} characters of text, without NUL`;

@@ -178,7 +178,7 @@ describe('a breaker', () => {
     await gated('Keyed', ['k3'], { host: 'a' });
     await gated('Keyed', ['k4'], { host: 'b' });
     await works('k4');
-    await waitsFor('k3', 'breaker of keyed: open, 1st of 1 for a, next in 30.0 s');
+    await waitsFor('k3', 'breaker of keyed: open, 1st of 1 for host a, next in 30.0 s');
     expect(await shown('keyed')).toMatchObject({ key: 'payload.host', open: 1 });
     clock.advance(OPEN_MS);
     await works('k3');
@@ -238,7 +238,7 @@ describe('a breaker', () => {
     await fail('Single', ['o1', 'o2'], { order: 'A' });
     await gated('Single', ['o3', 'o4'], { order: 'B' });
     await waitsFor('o3', 'breaker of single: open, 1st of 1, next in 30.0 s');
-    await waitsFor('o4', 'singleton of single: 1 of 1 used, 1st of 1 for B');
+    await waitsFor('o4', 'singleton of single: 1 of 1 used, 1st of 1 for order B');
     clock.advance(OPEN_MS);
     await works('o3');
     await works('o4');
@@ -390,7 +390,7 @@ describe('a breaker', () => {
     await gated('Keyed', ['b3', 'b4'], { host: 'back' });
     await waitsFor('b4', /^breaker of keyed: open, 2nd of 2/);
     clock.advance(-2 * 3_600_000);
-    await waitsFor('b3', 'breaker of keyed: open, 1st of 2 for back, next in 30.0 s');
+    await waitsFor('b3', 'breaker of keyed: open, 1st of 2 for host back, next in 30.0 s');
     // The next look at what waits stores it.
     const open = `select open_until from breakers where breaker_key = '[" breaker of keyed","back"]'`;
     await eventually('its end is near', async () => {
@@ -399,7 +399,7 @@ describe('a breaker', () => {
     });
     clock.advance(OPEN_MS);
     await started('b3', 1);
-    await waitsFor('b4', 'breaker of keyed: half-open, 1st of 1 for back');
+    await waitsFor('b4', 'breaker of keyed: half-open, 1st of 1 for host back');
     await works('b3');
     await works('b4');
   });

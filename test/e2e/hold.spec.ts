@@ -143,7 +143,7 @@ describe('a limit with hold', () => {
     await publish('Keyed', 'k2', { key: 'a' });
     await publish('Keyed', 'k3', { key: 'b' });
     await works('k3');
-    await waitsFor('k2', 'limit keyed: 1 of 1 used, 1st of 1 for a');
+    await waitsFor('k2', 'limit keyed: 1 of 1 used, 1st of 1 for key a');
     clock.advance(2 * HOUR);
     await works('k1', 2);
     await works('k2');

@@ -24,6 +24,9 @@ agents:
   two: { consumes: [{ types: [AlsoPooled] }], limits: [pool], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   customer: { consumes: [{ types: [Order] }], limits: [per_customer], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   both: { consumes: [{ types: [Both] }], limits: [per_customer, { name: pool, key: payload.customer }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  regional: { consumes: [{ types: [Regional] }], limits: [{ name: per_customer, key: "payload.region  + '/' + payload.customer" }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  described: { consumes: [{ types: [Described] }], limits: [{ name: per_customer, key: "payload.customer + '/' + (has(payload.description) ? 'with a description' : 'without')" }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
+  inner: { consumes: [{ types: [Inner] }], limits: [{ name: per_customer, key: 'payload.order.items[0].customer' }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   joined: { consumes: [{ types: [Left, Right] }], limits: [{ name: per_customer, key: payload.Left.customer }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   window: { consumes: [{ types: [Row], batch: { size: 2 } }], limits: [{ name: per_customer, key: 'payload[0].customer' }], publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 1h }
   caller: { consumes: [{ types: [Call] }], limits: [calls], publishes: [{ type: Called }], engine: { kind: expression, expression: '{"n": payload.n}' } }
@@ -123,7 +126,25 @@ describe('limits', () => {
       await publish('Order', first, { customer: key });
       await started(first, 1);
       await publish('Order', second, { customer: key });
-      await waitsFor(second, `limit per_customer: 1 of 1 used, 1st of 1 for ${shown}`);
+      await waitsFor(second, `limit per_customer: 1 of 1 used, 1st of 1 for customer ${shown}`);
+      for (const each of [first, second]) (await gate(each)).open();
+      for (const each of [first, second]) expect(await board.ended(each)).toMatchObject({ state: 'completed' });
+    }
+  });
+
+  it('name a key by its expression: a path, or any other in parentheses, of which the first 60 characters', async () => {
+    for (const [type, expression] of [
+      ['Regional', "(payload.region + '/' + payload.customer)"],
+      ['Described', "(payload.customer + '/' + (has(payload.description) ? 'with a...)"],
+      ['Inner', 'order.items[0].customer'],
+    ] as const) {
+      const [first, second] = [`${type}-1`, `${type}-2`];
+      const payload = { customer: 'acme', region: 'eu', order: { items: [{ customer: 'eu/acme' }] }, description: '' };
+      await publish(type, first, payload);
+      await started(first, 1);
+      await publish(type, second, payload);
+      const key = type === 'Described' ? 'acme/with a description' : 'eu/acme';
+      await waitsFor(second, `limit per_customer: 1 of 1 used, 1st of 1 for ${expression} ${key}`);
       for (const each of [first, second]) (await gate(each)).open();
       for (const each of [first, second]) expect(await board.ended(each)).toMatchObject({ state: 'completed' });
     }
@@ -135,22 +156,22 @@ describe('limits', () => {
     await started('k1', 1);
     await started('k2', 1);
     await publish('Order', 'k3', { customer: 17 });
-    await waitsFor('k3', 'limit per_customer: 1 of 1 used, 1st of 1 for 17');
+    await waitsFor('k3', 'limit per_customer: 1 of 1 used, 1st of 1 for customer 17');
     await board.publish('Left', { customer: 17, batch: 'k4' }, { correlation: 'k4' });
     await board.publish('Right', { batch: 'k4' }, { correlation: 'k4' });
-    await waitsFor('k4', 'limit per_customer: 1 of 1 used, 2nd of 2 for 17');
+    await waitsFor('k4', 'limit per_customer: 1 of 1 used, 2nd of 2 for Left.customer 17');
     await board.publish('Row', { customer: 18, batch: 'k5' }, { correlation: 'k5' });
     await board.publish('Row', { customer: 1, batch: 'k5' }, { correlation: 'k5' });
-    await waitsFor('k5', 'limit per_customer: 1 of 1 used, 1st of 1 for 18');
+    await waitsFor('k5', 'limit per_customer: 1 of 1 used, 1st of 1 for customer 18');
     const run = board.http
       .post('/run/flock')
       .set('X-Correlation-ID', 'k6')
       .send({ agent_name: 'customer', inputs: { customer: 17, batch: 'k6', n: 1 } })
       .then(({ body }) => body as { status: string });
-    await waitsFor('k6', 'limit per_customer: 1 of 1 used, 3rd of 3 for 17');
+    await waitsFor('k6', 'limit per_customer: 1 of 1 used, 3rd of 3 for customer 17');
 
     await board.http.post('/api/v1/correlations/k4/cancel').expect(200);
-    await waitsFor('k6', 'limit per_customer: 1 of 1 used, 2nd of 2 for 17');
+    await waitsFor('k6', 'limit per_customer: 1 of 1 used, 2nd of 2 for customer 17');
     await board.http.post('/api/v1/correlations/k1/cancel').expect(200);
     await started('k3', 1);
     expect(gatesOf('k6')).toEqual([]);
@@ -189,7 +210,7 @@ describe('limits', () => {
     await publish('Order', 'b1', { customer: 'x' });
     await started('b1', 1);
     await publish('Both', 'b2', { customer: 'x' });
-    await waitsFor('b2', 'limit per_customer: 1 of 1 used, 1st of 1 for x');
+    await waitsFor('b2', 'limit per_customer: 1 of 1 used, 1st of 1 for customer x');
     expect(gatesOf('b2')).toEqual([]);
     (await gate('b1')).open();
     (await gate('b2')).open();
@@ -389,7 +410,7 @@ describe('limits', () => {
         await publish('Order', `q${index}-${more}`, { customer });
         await waitsFor(
           `q${index}-${more}`,
-          `limit per_customer: 1 of 1 used, ${more === 'first' ? '1st of 1' : '2nd of 2'} for ${customer}`,
+          `limit per_customer: 1 of 1 used, ${more === 'first' ? '1st of 1' : '2nd of 2'} for customer ${customer}`,
         );
       }
     }
@@ -460,16 +481,20 @@ describe('limits', () => {
     await publish('Order', 'r1', { customer: 5 });
     await started('r1', 1);
     await publish('Order', 'r2', { customer: 5 });
-    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for 5');
+    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for customer 5');
     await board.close();
     await start();
     await started('r1', 2);
-    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for 5');
+    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for customer 5');
     await board.close();
     await start(CONFIG.replace('key: payload.customer }', 'key: payload.owner }'));
     await started('r1', 3);
     await publish('Order', 'r3', { customer: 5, owner: 6 });
     await started('r3', 1);
+    await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for owner 5');
+    await board.close();
+    await start(CONFIG.replace('[Order] }], limits: [per_customer]', '[Order] }], limits: [desk]'));
+    await started('r1', 4);
     await waitsFor('r2', 'limit per_customer: 1 of 1 used, 1st of 1 for 5');
     await board.close();
     await start(

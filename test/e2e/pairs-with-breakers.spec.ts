@@ -42,7 +42,7 @@ describe('together go', () => {
       await started('dl3', 1);
       await started('dl4', 1);
       clock.advance(MINUTE);
-      await waitsFor('dl2', /^limit room: 1 of 1 used, 1st of 1 for b$/);
+      await waitsFor('dl2', /^limit room: 1 of 1 used, 1st of 1 for room b$/);
       await works('dl4');
       await works('dl2');
       await works('dl3');
@@ -60,7 +60,7 @@ describe('together go', () => {
       await publish('LastBreaker', ['db5'], { document: 'e', host: 'up' });
       clock.advance(MINUTE);
       await works('db5');
-      await waitsFor('db3', /^breaker of last_breaker: open, 1st of 1 for down/);
+      await waitsFor('db3', /^breaker of last_breaker: open, 1st of 1 for host down/);
       clock.advance(5 * MINUTE);
       await works('db3');
       expect([...gatesOf('db2'), ...gatesOf('db4')]).toEqual([]);
@@ -141,7 +141,7 @@ describe('together go', () => {
       await join('bj2', 'down');
       await join('bj3', 'up');
       await works('bj3');
-      await waitsFor('bj2', /^breaker of join_breaker: open, 1st of 1 for down/);
+      await waitsFor('bj2', /^breaker of join_breaker: open, 1st of 1 for Left.host down/);
       clock.advance(5 * MINUTE);
       await works('bj2');
     });
@@ -196,7 +196,7 @@ describe('together go', () => {
     expect(await executions('bh2')).toEqual([]);
     clock.advance(MINUTE);
     await works('bh3');
-    await waitsFor('bh2', /^breaker of shown_breaker: open, 1st of 1 for down/);
+    await waitsFor('bh2', /^breaker of shown_breaker: open, 1st of 1 for host down/);
     clock.advance(5 * MINUTE);
     await works('bh2');
   });

@@ -117,7 +117,7 @@ describe('together go', () => {
       await publish('SecretTurn', ['sh2'], { order: 'A' });
       await started('sh2', 1);
       clock.advance(MINUTE);
-      await waitsFor('sh1', /^singleton of turn_shown: 1 of 1 used, 1st of 1 for A$/);
+      await waitsFor('sh1', /^singleton of turn_shown: 1 of 1 used, 1st of 1 for order A$/);
       expect(gatesOf('sh1')).toEqual([]);
       await works('sh2');
       await works('sh1');

@@ -105,7 +105,7 @@ describe('three processes to which artifacts with the same key come at the same 
     await other.http.post(`/api/v1/executions/${first.execution_id}/retry`).expect(200);
     const { body } = await board.http.get(`/api/v1/correlations/${ids[0]}/waiting`).expect(200);
     expect((body as { items: object[] }).items).toMatchObject([
-      { kind: 'limit', limit: 'singleton of again: 1 of 1 used, 1st of 1 for 1' },
+      { kind: 'limit', limit: 'singleton of again: 1 of 1 used, 1st of 1 for key 1' },
     ]);
     await outside.send(second[0]!, 'complete', { outputs: [] });
     await eventually('the first one has its turn again', async () => {

@@ -241,7 +241,7 @@ describe('singleton', () => {
       await gated('Order', 'h2', { order: 'H' });
       await started('h2', 1);
       await board.http.post(`/api/v1/executions/${(await only('h1')).id}/retry`).expect(200);
-      expect(await waitsFor('h1')).toBe('singleton of skipper: 1 of 1 used, 1st of 1 for H');
+      expect(await waitsFor('h1')).toBe('singleton of skipper: 1 of 1 used, 1st of 1 for order H');
       await gated('Order', 'h3', { order: 'H' });
       expect(await only('h3')).toHaveProperty('skipped_for');
       open('h2');
@@ -257,7 +257,7 @@ describe('singleton', () => {
       await reaches(first, 'failed');
       const second = await board.publish('Two', { order: 'N' });
       await board.http.post(`/api/v1/executions/${(await only(first)).id}/retry`).expect(200);
-      expect(await waitsFor(first)).toBe('singleton of both: 1 of 1 used, 1st of 1 for N');
+      expect(await waitsFor(first)).toBe('singleton of both: 1 of 1 used, 1st of 1 for order N');
       for (const id of [first, second]) await board.http.post(`/api/v1/correlations/${id}/cancel`).expect(200);
     });
 
@@ -329,9 +329,9 @@ describe('singleton', () => {
       await gated('Job', 'q5', { order: 'B' });
       await started('q1', 1);
       await started('q5', 1);
-      expect(await waitsFor('q3')).toBe('singleton of line: 1 of 1 used, 3rd of 3 for A');
+      expect(await waitsFor('q3')).toBe('singleton of line: 1 of 1 used, 3rd of 3 for order A');
       expect(await explained('q2', 'line')).toMatch(
-        /; the execution waits for singleton of line: 1 of 1 used, 2nd of 3 for A\.$/,
+        /; the execution waits for singleton of line: 1 of 1 used, 2nd of 3 for order A\.$/,
       );
       for (const [index, id] of ['q1', 'q4', 'q2', 'q3'].entries()) {
         await started(id, 1);
@@ -349,7 +349,7 @@ describe('singleton', () => {
       await started('k1', 1);
       gatesOf('k1')[0]!.fail();
       await eventually('it waits for its next attempt', async () => (await only('k1')).attempt === 2);
-      expect(await waitsFor('k2')).toBe('singleton of line: 1 of 1 used, 1st of 3 for C');
+      expect(await waitsFor('k2')).toBe('singleton of line: 1 of 1 used, 1st of 3 for order C');
       await board.http.post('/api/v1/agents/line/pause').expect(200);
       clock.advance(2 * HOUR_MS);
       await board.http.post('/api/v1/correlations/k2/cancel').expect(200);
@@ -373,7 +373,7 @@ describe('singleton', () => {
         async () => (await waitsFor('l1'))?.startsWith('limit pool: ') ?? false,
       );
       await gated('Call', 'l2', { order: 'D' });
-      expect(await waitsFor('l2')).toBe('singleton of limited: 1 of 1 used, 1st of 1 for D');
+      expect(await waitsFor('l2')).toBe('singleton of limited: 1 of 1 used, 1st of 1 for order D');
       open('l0');
       await started('l1', 1);
       expect(gatesOf('l2')).toEqual([]);
@@ -392,7 +392,7 @@ describe('singleton', () => {
         return rows.length === 1 && rows[0]!.lease_owner === null;
       });
       const second = await board.publish('Ask', { order: 'E' });
-      expect(await waitsFor(second)).toBe('singleton of later: 1 of 1 used, 1st of 1 for E');
+      expect(await waitsFor(second)).toBe('singleton of later: 1 of 1 used, 1st of 1 for order E');
       await board.http.post(`/api/v1/correlations/${first}/cancel`).expect(200);
       await eventually('the agent is asked again', () => remote.at('/later').length === 2);
       await board.http.post(`/api/v1/correlations/${second}/cancel`).expect(200);
@@ -447,7 +447,7 @@ describe('singleton', () => {
       await gated('Text', 't1', { order: 'J', text: 'same' });
       await started('t1', 1);
       await gated('Text', 't2', { order: 'J', text: 'same' });
-      expect(await waitsFor('t2')).toBe('singleton of cached: 1 of 1 used, 1st of 1 for J');
+      expect(await waitsFor('t2')).toBe('singleton of cached: 1 of 1 used, 1st of 1 for order J');
       open('t1');
       await completes('t1', 't2');
       expect(await only('t2')).toMatchObject({ cached_from: (await only('t1')).id });

@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import { Catalog } from '../../catalog/catalog.js';
 import { breakerAgent, shownLimit } from '../../catalog/limits.js';
 import { Clock } from '../../common/clock.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
@@ -9,7 +10,8 @@ import type { LimitKey } from '../matching/limit-keys.js';
 import { countBlocked, countBlockedBefore, MOST_COUNTED } from './blocked-execution-rows.js';
 import { keyText, type LimitUsage, parseKey } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
-import { isTurn, turnKey } from './singleton-turns.js';
+import { shownKey } from './shown-keys.js';
+import { isTurn } from './singleton-turns.js';
 
 interface Blocked {
   id: string;
@@ -33,14 +35,16 @@ interface Place {
 @Injectable()
 export class LimitWaits {
   constructor(
+    private readonly catalog: Catalog,
     private readonly limits: SharedLimits,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
   /**
-   * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for 17`, with `next in 0.8 s` if it waits
-   * for the rate, `3rd of 5 with the key "acme", 12 keys take turns` if its agent has `fair_by`, `singleton of packer: 1 of 1 used, 1st of 2 for 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
+   * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for customer 17`, with `next in 0.8 s` if it
+   * waits for the rate, `3rd of 5 with the key "acme", 12 keys take turns` if its agent has `fair_by`, `singleton of packer:
+   * 1 of 1 used, 1st of 2 for order 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
    */
   async texts(rows: readonly Blocked[]): Promise<ReadonlyMap<string, string>> {
     const blocked = rows.filter((row): row is Blocked & { blocked_on: string } => row.blocked_on !== null);
@@ -53,7 +57,8 @@ export class LimitWaits {
     for (const [blockedOn, some] of Map.groupBy(blocked, ({ blocked_on }) => blocked_on)) {
       const key = keys.get(blockedOn)!;
       const all = (await countBlocked(reader, { blockedOn }))[0]!.count;
-      for (const row of some) found.set(row.id, this.text(key, usage, await this.placeOf(reader, key, row, all)));
+      for (const row of some)
+        found.set(row.id, this.text(key, row.agent, usage, await this.placeOf(reader, key, row, all)));
     }
     return found;
   }
@@ -76,26 +81,19 @@ export class LimitWaits {
     };
   }
 
-  private text(key: LimitKey, usage: LimitUsage, { place, all, ofKey, turns }: Place): string {
+  private text(key: LimitKey, agent: string, usage: LimitUsage, { place, all, ofKey, turns }: Place): string {
     const concurrency = usage.limit(key[0])?.concurrency ?? null;
     const at = usage.obstacle(key)?.at ?? null;
     const breaker = usage.breaker(keyText(key)) ?? (breakerAgent(key[0]) === null ? null : 'closed');
     const parts = [
       ...(breaker === null ? [] : [breaker]),
       ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),
-      `${ordinal(place)} of ${counted(all)}${ofKey}${key[1] === null ? '' : ` for ${shownKey(key)}`}`,
+      `${ordinal(place)} of ${counted(all)}${ofKey}${key[1] === null ? '' : ` for ${shownKey(key, this.catalog.agent(agent))}`}`,
       ...turns,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
     ];
     return `${shownLimit(key[0])}: ${parts.join(', ')}`;
   }
-}
-
-/** As it is, except that an empty or blank text would not be seen without the quotes of JSON. */
-function shownKey(key: LimitKey): string {
-  const given = isTurn(key) ? turnKey(key) : key[1];
-  const text = String(given);
-  return text.trim() === '' ? JSON.stringify(given) : text;
 }
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));

@@ -57,7 +57,7 @@ describeDashboard('what a correlation waits for', { config: CONFIG, files: FILES
         .set('X-Correlation-ID', correlation)
         .send({ type: 'Bread', payload: { customer: 17 } })
         .expect(200);
-    const limit = 'limit oven: 1 of 1 used, 2nd of 2 for 17';
+    const limit = 'limit oven: 1 of 1 used, 2nd of 2 for customer 17';
     const { page, complaints } = await dashboard.open();
     await page.goto(`${url}/dashboard/correlations/bread-3`);
     const waits = page.getByRole('region', { name: 'Waits for' }).getByRole('listitem');
