@@ -59,7 +59,10 @@ export type Rank = Pick<QueuedRow, 'priority' | 'background'>;
 export const byRank = (one: Rank, other: Rank): number =>
   other.priority - one.priority || one.background - other.background;
 
-export const inOrder = (one: QueuedRow, other: QueuedRow): number => byRank(one, other) || one.seq - other.seq;
+/** The position of a row among those of its queue that wait. */
+export type Ordered = Rank & Pick<QueuedRow, 'seq'>;
+
+export const inOrder = (one: Ordered, other: Ordered): number => byRank(one, other) || one.seq - other.seq;
 
 /**
  * A table whose rows wait in named queues, are claimed by any process, and are leased until their outcome is committed.

@@ -88,7 +88,16 @@ export const findKeysThatWait: FindKeys<WaitingLine> = findingKeysWith((db, plac
   waitingOf(db, place, ofFairKey).select('executions.seq').limit(sql.lit(1)),
 );
 
-export const WAITING_COLUMNS = ['seq', 'id', 'agent', 'limit_keys', 'held_keys', 'fair_key'] as const;
+export const WAITING_COLUMNS = [
+  'seq',
+  'id',
+  'agent',
+  'priority',
+  'background',
+  'limit_keys',
+  'held_keys',
+  'fair_key',
+] as const;
 
 /** An execution that waits for a limit. */
 export type WaitingRow = Pick<Selectable<ExecutionsTable>, (typeof WAITING_COLUMNS)[number]>;

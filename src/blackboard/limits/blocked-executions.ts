@@ -4,6 +4,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { deleteFromLine, type WaitingLine, type WaitingRow } from '../fairness/fair-key-rows.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findFirstBlocked, findHoldingBlocked, moveBlocked, unblockExecutions } from './blocked-execution-rows.js';
+import { keepPlaces } from './limit-rows.js';
 import { keyText, type LimitUsage, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { isTurn } from './singleton-turns.js';
@@ -60,6 +61,7 @@ export class BlockedExecutions {
     for (const key of still)
       if (released.parts.has(keyText(key))) released.later(keyText(key), now + NEXT_PART_MS);
       else released.again.add(keyText(key));
+    await keepPlaces(tx, [...usage.places.added.values()]);
     // At the end, because others may wait for the locks of these rows.
     for (const [line, keys] of released.left) await deleteFromLine(tx, line, keys);
     return released;
@@ -125,7 +127,8 @@ export class BlockedExecutions {
 
   /**
    * Returns the ids of those that may start, and why no others may. Adds to `stopped` those that another limit keeps from
-   * starting.
+   * starting. If executions that come after one of them have got ahead of it there, this limit keeps a place for it: else both
+   * limits would have to get room at the same moment.
    */
   private choose(
     { key, rows, areMore }: Waiting,
@@ -137,14 +140,16 @@ export class BlockedExecutions {
     for (const row of rows) {
       const { own, others } = keysOf(row, key);
       const held = this.limits.heldTexts(row.held_keys);
-      const full = own ? usage.obstacle(own, held) : null;
+      const full = own ? usage.obstacle(own, held, row.id) : null;
       if (full) return { startable, obstacle: full };
-      const obstacle = usageOfOthers.take(others, held);
+      const obstacle = usageOfOthers.take(others, held, row.id);
       if (obstacle) {
         stopped.set(row.id, obstacle);
+        const isOvertaken = obstacle.at === null && usageOfOthers.overtaken.by(obstacle.blockedOn, row);
+        if (own && isOvertaken && !held.has(keyText(own))) usage.keepPlace(own, row.id);
         continue;
       }
-      if (own) usage.take([own], held);
+      if (own) usage.take([own], held, row.id);
       startable.push(row.id);
     }
     // The next one may cost less than a unit. If there is none, some may begin to wait before the commit.

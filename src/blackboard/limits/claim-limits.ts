@@ -5,7 +5,7 @@ import { countStartsInLines, inTurnsOfLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { blockExecutions } from './blocked-execution-rows.js';
 import { LimitReleases } from './limit-releases.js';
-import { setHeldKeys, setRates } from './limit-rows.js';
+import { forgetPlaces, setHeldKeys, setRates } from './limit-rows.js';
 import { keyText, type NoRoom, parseKeys } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 
@@ -44,12 +44,14 @@ export class ClaimLimits {
     const waiting = new Map<string, NoRoom>();
     const withLimits = rows.map((row) => ({ ...row, limits: (keysOf.get(row.id) ?? []).map(keyText) }));
     for (const { id, held_keys } of await inTurnsOfLines(tx.db, withLimits)) {
-      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.limits.heldTexts(held_keys)) : null;
+      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.limits.heldTexts(held_keys), id) : null;
       if (obstacle) waiting.set(id, obstacle);
     }
     const fitting = rows.filter(({ id }) => !waiting.has(id));
     const admitted = await this.holdUntilEnd(tx, fitting, keysOf);
     await setRates(tx.db, [...usage.changed.values()]);
+    for (const { id } of admitted)
+      await forgetPlaces(tx, id, usage.places.keptFor((keysOf.get(id) ?? []).map(keyText), id));
     const started = new Set(admitted.map(({ id }) => id));
     await countStartsInLines(
       tx,

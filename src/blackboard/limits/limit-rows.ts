@@ -5,6 +5,7 @@ import { prepared, preparedInsert, preparedWithList } from '../../database/prepa
 import type { Transaction } from '../../database/unit-of-work.js';
 import { lockingReady } from '../../queue/leased-rows.js';
 import { burstLength, unitLength } from './gcra.js';
+import { type KeptPlace, REST_MS } from './kept-places.js';
 
 export interface RunningRow {
   id: string;
@@ -14,6 +15,9 @@ export interface RunningRow {
   deferred_lease: string | null;
   attempt_started_at: number | null;
   limit_keys: string;
+  priority: number;
+  background: number;
+  seq: number;
 }
 
 /** Finds what runs and takes part in limits. The sole truth about what concurrency is used. */
@@ -21,6 +25,7 @@ export const findRunning = prepared<object, RunningRow>((db) =>
   db
     .selectFrom('executions')
     .select(['id', 'agent', 'lease_owner', 'lease_token', 'deferred_lease', 'attempt_started_at', 'limit_keys'])
+    .select(['priority', 'background', 'seq'])
     // A literal, because the database does not use a partial index if the state is a parameter.
     .where('state', '=', sql.lit('running' as const))
     .where('limit_keys', 'is not', null)
@@ -76,13 +81,41 @@ export interface RateRow {
   unit_ms: number | null;
 }
 
-export const findRates = preparedWithList<object, string, RateRow>((db, _place, keys) =>
+/** A row with what is kept of the limit. */
+export interface StoredRateRow extends RateRow {
+  kept_for: string | null;
+  kept_until: number | null;
+}
+
+export const findRates = preparedWithList<object, string, StoredRateRow>((db, _place, keys) =>
   db.selectFrom('limit_rates').selectAll().where('limit_key', 'in', keys),
 );
 
 export const setRates = preparedInsert('limit_rates', ['limit_key', 'used_until', 'burst_ms', 'unit_ms'], {
   replaceBy: 'limit_key',
 });
+
+export async function keepPlaces({ db }: Transaction, places: readonly KeptPlace[]): Promise<void> {
+  for (const place of places)
+    await db
+      .insertInto('limit_rates')
+      .values({ ...place, used_until: 0 })
+      .onConflict((conflict) =>
+        conflict.column('limit_key').doUpdateSet({ kept_for: place.kept_for, kept_until: place.kept_until }),
+      )
+      .execute();
+}
+
+/** The execution has started, and needs no place any more. */
+export async function forgetPlaces({ db }: Transaction, id: string, keys: readonly string[]): Promise<void> {
+  if (keys.length === 0) return;
+  await db
+    .updateTable('limit_rates')
+    .set({ kept_for: null, kept_until: null })
+    .where('limit_key', 'in', keys)
+    .where('kept_for', '=', id)
+    .execute();
+}
 
 /** Whether the units of the row that still count last for another time than at this rate. */
 export const isOfAnotherRate = ({ used_until, unit_ms }: RateRow, rate: Rate, now: number): boolean =>
@@ -120,7 +153,11 @@ function isOf(limit: string): RawBuilder<SqlBool> {
   return sql<SqlBool>`substr(limit_key, 1, ${[...start].length}) = ${start}`;
 }
 
-/** Deletes what rates have used so long ago that it no longer counts. */
+/** Deletes what rates have used, and places that were kept, so long ago that it no longer counts. */
 export async function deleteUnusedRates({ db }: Transaction, now: number): Promise<void> {
-  await db.deleteFrom('limit_rates').where('used_until', '<=', now).execute();
+  await db
+    .deleteFrom('limit_rates')
+    .where('used_until', '<=', now)
+    .where(({ eb, or }) => or([eb('kept_until', 'is', null), eb('kept_until', '<=', now - REST_MS)]))
+    .execute();
 }

@@ -1,7 +1,9 @@
 import type { Limit, Rate } from '../../catalog/limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { afterStart, burstLength, earliestStart, unitLength, unitsLeft } from './gcra.js';
+import type { KeptPlaces } from './kept-places.js';
 import type { RateRow } from './limit-rows.js';
+import type { Overtaken } from './overtaken.js';
 
 /** The form of `executions.blocked_on` and `limit_rates.limit_key`. */
 export const keyText = ([limit, key]: Readonly<LimitKey>): string => JSON.stringify([limit, key]);
@@ -44,13 +46,18 @@ export class LimitUsage {
     private readonly breakers: ReadonlyMap<string, OpenBreaker>,
     /** Breakers and rates that the database may say are shut for longer than they may be. */
     private readonly shutTooLong: ReadonlySet<string>,
+    readonly places: KeptPlaces,
+    readonly overtaken: Overtaken,
     readonly now: number,
   ) {}
 
-  /** Starts an execution with these keys, or returns the first limit that has no room. `held`: what it holds already. */
-  take(keys: readonly LimitKey[], held: ReadonlySet<string> = NONE): NoRoom | null {
+  /**
+   * Starts an execution with these keys, or returns the first limit that has no room. `held`: what it holds already. `id`: the
+   * execution.
+   */
+  take(keys: readonly LimitKey[], held: ReadonlySet<string>, id: string): NoRoom | null {
     for (const key of keys) {
-      const full = this.obstacle(key, held);
+      const full = this.obstacle(key, held, id);
       if (full) return full;
     }
     for (const key of keys) this.start(key, held);
@@ -91,16 +98,26 @@ export class LimitUsage {
     return breaker && (breaker.until > this.now ? 'open' : 'half-open');
   }
 
-  obstacle(key: LimitKey, held: ReadonlySet<string> = NONE): NoRoom | null {
+  /** Without `id`: for an execution for which no place is kept. */
+  obstacle(key: LimitKey, held: ReadonlySet<string> = NONE, id: string | null = null): NoRoom | null {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     const breaker = this.breakers.get(text);
     if (breaker && breaker.until > this.now) return { blockedOn: text, at: breaker.until };
     if (breaker && breaker.started > 0) return { blockedOn: text, at: null };
-    const isFull = limit?.concurrency != null && this.running(text) >= limit.concurrency;
-    if (isFull && !held.has(text)) return { blockedOn: text, at: null };
+    if (limit?.concurrency != null && !held.has(text)) {
+      const left = limit.concurrency - this.running(text);
+      if (left <= 0) return { blockedOn: text, at: null };
+      const keptUntil = this.places.keptFrom(text, id);
+      if (left === 1 && keptUntil !== null) return { blockedOn: text, at: keptUntil };
+    }
     const at = this.roomAt(key);
     return at === null ? null : { blockedOn: text, at };
+  }
+
+  /** Keeps a place of the concurrency for the execution, if the limit has one. */
+  keepPlace(key: LimitKey, id: string): void {
+    if (this.limits.get(key[0])?.concurrency != null) this.places.keep(keyText(key), id);
   }
 
   /** When the rate has room for the units (epoch ms). Null if it has room now, or if there is none. */

@@ -10,6 +10,7 @@ import type { LimitKey } from '../matching/limit-keys.js';
 import { hasOtherConfiguration } from '../processes/process-rows.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
+import { type KeptPlace, KeptPlaces } from './kept-places.js';
 import {
   findHolding,
   findRates,
@@ -20,9 +21,11 @@ import {
   type RateRow,
   type RunningRow,
   setRates,
+  type StoredRateRow,
   stretchRates,
 } from './limit-rows.js';
 import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
+import { Overtaken } from './overtaken.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
 import { firstInTurns } from './turns-in-lines.js';
 
@@ -128,6 +131,8 @@ export class SharedLimits {
         ...shortened.breakers.map(({ breaker_key }) => breaker_key),
         ...[...shortened.rates, ...toStretch].map(({ limit_key }) => limit_key),
       ]),
+      new KeptPlaces(rates.filter(isKept), now),
+      new Overtaken(used.running),
       now,
     );
     return {
@@ -286,6 +291,8 @@ function shortenRate(row: RateRow, rate: Rate | null, now: number): RateRow | nu
   const latest = now + Math.max(burstLength(rate), row.burst_ms);
   return row.used_until <= latest + TOLERANCE_MS ? null : { ...row, used_until: latest };
 }
+
+const isKept = (row: StoredRateRow): row is StoredRateRow & KeptPlace => row.kept_for !== null;
 
 const textsOf = (keys: readonly LimitKey[]): string[] => [...new Set(keys.map(keyText))];
 

@@ -41,6 +41,7 @@ import { virtualTime } from './0032-virtual-time.js';
 import { fairIndex } from './0033-fair-index.js';
 import { fairLines } from './0034-fair-lines.js';
 import { unitsOfRates } from './0035-units-of-rates.js';
+import { keptPlaces } from './0036-kept-places.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -82,6 +83,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   fairIndex,
   fairLines,
   unitsOfRates,
+  keptPlaces,
 ];
 
 /**

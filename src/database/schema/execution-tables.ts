@@ -188,7 +188,7 @@ export interface LimitValuesTable {
   set_at: number;
 }
 
-/** The use of rates of limits. A key whose pause has been long enough has no row. */
+/** The use of rates of limits, and places that are kept free. A key whose pause has been long enough has no row. */
 export interface LimitRatesTable {
   /** The form of `executions.blocked_on`. */
   limit_key: string;
@@ -198,6 +198,10 @@ export interface LimitRatesTable {
   burst_ms: Generated<number | null>;
   /** The length of a unit at the rate with which it was used last, in ms. Null if that is not known. */
   unit_ms: Generated<number | null>;
+  /** The execution for which a place of the concurrency is kept free, or was. */
+  kept_for: Generated<string | null>;
+  /** Until when the place is kept (epoch ms). */
+  kept_until: Generated<number | null>;
 }
 
 /**
