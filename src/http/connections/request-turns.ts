@@ -57,7 +57,8 @@ export function takeTurns(server: Server): void {
 }
 
 class Turns {
-  private readonly waiting: Begin[] = [];
+  /** A place is empty after its request has begun, so that the request is not kept in memory by those behind it. */
+  private readonly waiting: (Begin | undefined)[] = [];
   /** How many at the beginning of `waiting` have begun. */
   private begun = 0;
   /** Whether connections were accepted in this turn or the last one. */
@@ -113,6 +114,7 @@ class Turns {
   private readonly beginNext = (): void => {
     if (this.waiting.length === 0 || !this.isOpen()) return;
     const begin = this.waiting[this.begun]!;
+    this.waiting[this.begun] = undefined;
     this.begun += 1;
     if (this.begun === this.waiting.length || this.begun === SHORTENED_AFTER) {
       this.waiting.splice(0, this.begun);
