@@ -40,8 +40,9 @@ export interface FoundInTurns<Row> {
   isAll: boolean;
 }
 
-/** How many keys each query reads if some of the first have no execution. */
-const FURTHER_KEYS = 1_000;
+/** If some of the first keys have no execution, each further query reads so many times as many keys, up to a number. */
+const GROWTH = 8;
+const MOST_KEYS = 1_000;
 
 /**
  * Finds the rows of a line that come next. Reads as many keys as rows are asked for, more only to pass keys without rows,
@@ -68,7 +69,7 @@ export class FairSearch<Of extends Line, Row extends { fair_key: string | null }
     let place = { turn: -1, key: '' };
     let isAll = false;
     let virtualTime = 0;
-    for (let count = limit; keys.size < limit && !isAll; count = FURTHER_KEYS) {
+    for (let count = limit; keys.size < limit && !isAll; count = Math.min(count * GROWTH, MOST_KEYS)) {
       const rows = await this.queries.findKeys(db, { ...line, ...place, limit: count });
       for (const row of rows) {
         if (keys.size === limit) break;

@@ -47,14 +47,17 @@ export const moveBlocked = preparedWithList<{ blockedOn: string }, string, unkno
     .where('id', 'in', lockingBlocked(db, ids)),
 );
 
-/** The first executions that wait for the limit, in the order of claims. */
+/**
+ * The first executions that wait for the limit, in the order of claims. This and the queries below do not ask for the state,
+ * because only pending executions have `blocked_on`: Postgres would believe that the state leaves out most of them, and read
+ * all that wait although one is enough.
+ */
 export const findFirstBlocked = prepared<{ blockedOn: string; limit: number }, WaitingRow>((db, place) =>
   db
     .selectFrom('executions')
     .select(WAITING_COLUMNS)
     .where('blocked_on', '=', place('blockedOn'))
     .where('blocked_on', 'is not', null)
-    .where(isInState('pending'))
     .orderBy('priority', 'desc')
     .orderBy('background')
     .orderBy('seq')
@@ -109,13 +112,17 @@ export const findQueuedAt = preparedWithList<object, number, QueuedRow>((db, _pl
 const askedFor = (keys: readonly RawBuilder<string>[]) =>
   sql<{ column1: string }>`(values ${sql.join(keys.map((key) => sql`(${key})`))})`.as('asked');
 
-/** Whether executions wait for the key. Reads one of them, however many wait. */
-const isBlocked = (key: string) =>
-  sql<boolean>`(
+/** The position of the execution that waits first for the key. Reads only that one, however many wait. */
+const firstOf = (key: string) =>
+  sql<number | null>`(
     select seq from executions
-    where blocked_on = ${sql.ref(key)} and blocked_on is not null and ${isInState('pending')}
+    where blocked_on = ${sql.ref(key)} and blocked_on is not null
+    order by priority desc, background, seq
     limit 1
-  ) is not null`;
+  )`;
+
+/** Whether executions wait for the key. */
+const isBlocked = (key: string) => sql<boolean>`${firstOf(key)} is not null`;
 
 /** Returns the key if executions wait for it. */
 export const findBlocked = sharing<{ key: string }, { blocked_on: string }>(
@@ -125,7 +132,9 @@ export const findBlocked = sharing<{ key: string }, { blocked_on: string }>(
       .select('blocked_on')
       .where('blocked_on', '=', place('key'))
       .where('blocked_on', 'is not', null)
-      .where(isInState('pending'))
+      .orderBy('priority', 'desc')
+      .orderBy('background')
+      .orderBy('seq')
       .limit(1)
       .$narrowType<{ blocked_on: string }>(),
   ),
@@ -157,15 +166,7 @@ export async function findBlockedAmong(db: Reader, keys: readonly string[]): Pro
 /** Finds the position of the execution that waits first for each of these keys. A key may come several times. */
 export const findFirstOfEach = preparedWithList<object, string, { blocked_on: string; first: number | null }>(
   (db, _place, keys) =>
-    db.selectFrom(askedFor(keys)).select([
-      'asked.column1 as blocked_on',
-      sql<number | null>`(
-        select seq from executions
-        where blocked_on = asked.column1 and blocked_on is not null and ${isInState('pending')}
-        order by priority desc, background, seq
-        limit 1
-      )`.as('first'),
-    ]),
+    db.selectFrom(askedFor(keys)).select(['asked.column1 as blocked_on', firstOf('asked.column1').as('first')]),
 );
 
 /** Counts stop here, because a million may wait. */
@@ -182,7 +183,7 @@ type Blocked = SelectQueryBuilder<Schema, 'executions', object>;
 const counting = <Values extends object>(narrow: Narrow<Values>) =>
   prepared<Values & { blockedOn: string }, CountRow>((db, place) => {
     const all = db.selectFrom('executions').where('blocked_on', '=', place('blockedOn'));
-    const blocked = narrow(all.where('blocked_on', 'is not', null).where(isInState('pending')), place);
+    const blocked = narrow(all.where('blocked_on', 'is not', null), place);
     return db
       .selectFrom(
         blocked

@@ -71,8 +71,8 @@ const asNumbers = ({ count, first }: Blocked): Blocked => ({
 
 function jump({ after, before }: KeyRange): RawBuilder<unknown> {
   const next = (place: RawBuilder<unknown>) =>
-    sql`(select min(blocked_on) from executions
-      where blocked_on is not null and blocked_on > ${place} and blocked_on < ${before})`;
+    sql`(select blocked_on from executions
+      where blocked_on is not null and blocked_on > ${place} and blocked_on < ${before} order by blocked_on limit 1)`;
   return sql`with recursive waiting(blocked_on) as (
     select ${next(sql`${after}`)}
     union all
