@@ -175,7 +175,8 @@ describe('the defaults of a type', () => {
         if (status === 400) expect(answer).toEqual({ detail: TOO_LARGE });
       }
       expect(answers.some(({ status }) => status === 400)).toBe(true);
-      expect(usedMemory() - before).toBeLessThan(20_000_000);
+      // The client may have an answer before the server has let go of the request.
+      await eventually('none of the payloads is kept', () => usedMemory() - before < 20_000_000);
     });
 
     it('and a payload within it is stored', async () => {
