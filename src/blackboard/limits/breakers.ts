@@ -6,7 +6,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { countAttempt } from './attempt-counts.js';
 import { countOpen, deleteBreaker } from './breaker-rows.js';
 import type { EndedAttempt } from './breaker-rule.js';
-import { keyText, parseKeys } from './limit-usage.js';
+import { keyText, parseKeys } from './key-texts.js';
 
 /** The breaker of a key that no attempt has used for so long starts again. */
 const FORGOTTEN_AFTER_MS = 86_400_000;

@@ -4,9 +4,10 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { countStartsInLines, inTurnsOfLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { blockExecutions } from './blocked-execution-rows.js';
+import { keyText, parseKeys } from './key-texts.js';
 import { LimitReleases } from './limit-releases.js';
 import { forgetPlaces, setHeldKeys, setRates } from './limit-rows.js';
-import { keyText, type NoRoom, parseKeys } from './limit-usage.js';
+import type { NoRoom } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 
 interface Limited {

@@ -5,7 +5,7 @@ import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findQueuedAt, type QueuedRow } from './blocked-execution-rows.js';
 import { findBlockedIn, findBlockedOfKeys, keysOf } from './blocked-key-rows.js';
-import { parseKey } from './limit-usage.js';
+import { parseKey } from './key-texts.js';
 import { SharedLimits } from './shared-limits.js';
 
 /** The executions that wait for a limit, or for one of its keys. */

@@ -14,8 +14,9 @@ import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
 import { KeyScan } from './key-scan.js';
+import { keyText, parseKey, parseKeys } from './key-texts.js';
 import { deleteUnusedRates } from './limit-rows.js';
-import { keyText, type LimitUsage, parseKey, parseKeys } from './limit-usage.js';
+import type { LimitUsage } from './limit-usage.js';
 import { limitLock, SharedLimits, type UsedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 

@@ -2,16 +2,9 @@ import type { Limit, Rate } from '../../catalog/limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { afterStart, burstLength, earliestStart, unitLength, unitsLeft } from './gcra.js';
 import type { KeptPlaces } from './kept-places.js';
+import { keyText } from './key-texts.js';
 import type { RateRow } from './limit-rows.js';
 import type { Overtaken } from './overtaken.js';
-
-/** The form of `executions.blocked_on` and `limit_rates.limit_key`. */
-export const keyText = ([limit, key]: Readonly<LimitKey>): string => JSON.stringify([limit, key]);
-
-/** Reads such a form, for an execution of one unit. */
-export const parseKey = (text: string): LimitKey => [...(JSON.parse(text) as [string, LimitKey[1]]), 1];
-
-export const parseKeys = (text: string): LimitKey[] => JSON.parse(text) as LimitKey[];
 
 /** A client may have set a smaller burst than an execution costs that waits already. It then takes the whole burst. */
 const costOf = ([, , units]: LimitKey, { burst }: Rate): number => Math.min(units, burst);

@@ -1,6 +1,6 @@
 import { inOrder, type Ordered } from '../../queue/queue.js';
+import { keyText, parseKeys } from './key-texts.js';
 import type { RunningRow } from './limit-rows.js';
-import { keyText, parseKeys } from './limit-usage.js';
 
 /** Finds out which running executions have got ahead of those that wait. */
 export class Overtaken {

@@ -11,6 +11,7 @@ import { hasOtherConfiguration } from '../processes/process-rows.js';
 import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-rows.js';
 import { burstLength } from './gcra.js';
 import { type KeptPlace, KeptPlaces } from './kept-places.js';
+import { keyText, parseKey, parseKeys } from './key-texts.js';
 import {
   findHolding,
   findRates,
@@ -24,7 +25,7 @@ import {
   type StoredRateRow,
   stretchRates,
 } from './limit-rows.js';
-import { keyText, LimitUsage, type OpenBreaker, parseKey, parseKeys } from './limit-usage.js';
+import { LimitUsage, type OpenBreaker } from './limit-usage.js';
 import { Overtaken } from './overtaken.js';
 import { isTurn, turnLock, turnOf } from './singleton-turns.js';
 import { firstInTurns } from './turns-in-lines.js';

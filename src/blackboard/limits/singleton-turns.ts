@@ -2,7 +2,7 @@ import { singletonAgent, singletonName } from '../../catalog/limits.js';
 import type { JsonValue } from '../../common/json.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { keyWithoutReplay } from '../matching/replay-keys.js';
-import { keyText } from './limit-usage.js';
+import { keyText } from './key-texts.js';
 
 // Executions of an agent with `singleton` wait for their turn as others wait for a limit: in `blocked_on`, until the turn is
 // free. The turn is not in `limit_keys`, because an execution keeps it until it ends, also between its attempts.

@@ -3,7 +3,7 @@ import { findWaitingAt, type WaitingLine, type WaitingRow } from '../fairness/fa
 import { findNextInLine, waitingLine } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findFirstOfEach } from './blocked-execution-rows.js';
-import { keyText } from './limit-usage.js';
+import { keyText } from './key-texts.js';
 import { isTurn } from './singleton-turns.js';
 
 /**

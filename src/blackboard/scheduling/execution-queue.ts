@@ -18,7 +18,7 @@ import { changesIn, variantsFrom } from '../correlations/replay-options.js';
 import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlocked } from '../limits/blocked-execution-rows.js';
-import { keyText, parseKeys } from '../limits/limit-usage.js';
+import { keyText, parseKeys } from '../limits/key-texts.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
 import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js';
 import { Backlog } from './backlog.js';
