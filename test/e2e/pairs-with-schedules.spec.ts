@@ -16,7 +16,10 @@ agents:
   newest: { consumes: [{ types: [Newest] }], cancel_on: { types: [Newest], key: "'a'" }, ${EXTERNAL} }
   cached: { consumes: [{ types: [Cached] }], publishes: [{ type: Told }], cache: { for: 50h }, engine: { kind: expression, expression: "{'n': 1}" } }
   replayed: { consumes: [{ types: [Replayed] }], ${EXTERNAL} }
+  shared: { consumes: [{ types: [Shared] }], fair_by: payload.order, ${EXTERNAL} }
 `;
+
+const MOST_PENDING = 20;
 
 interface Tick {
   state: string;
@@ -27,7 +30,7 @@ describe('a schedule and', () => {
   const pairs = new PairsBoard();
   const { clock, publish, executions, ends, fails, waitsFor, pause, claim, complete, replay } = pairs;
 
-  beforeAll(() => pairs.start(CONFIG));
+  beforeAll(() => pairs.start(CONFIG, { maxPendingExecutions: MOST_PENDING }));
   afterAll(() => pairs.close());
 
   /** The schedule of the test. It has the name of its type, because the ticks of a name are kept. */
@@ -127,6 +130,17 @@ describe('a schedule and', () => {
     await ends(first!.correlation_id);
     expect(await executions(first!.correlation_id)).toMatchObject([{ state: 'cancelled' }]);
     expect(await executions(second!.correlation_id)).toMatchObject([{ state: 'pending' }]);
+  });
+
+  it('fair_by and max_pending_executions: a tick is published although its key has its share, and takes turns', async () => {
+    const mine = { type: 'Shared', payload: { order: 'Shared' } };
+    const publishMine = async (): Promise<number> =>
+      (await pairs.board.http.post('/api/v1/artifacts').send(mine)).status;
+    await eventually('its key has its share', async () => (await publishMine()) === 503);
+    expect(await twice('Shared', 'allow')).toEqual(BOTH);
+    const other = await pairs.board.publish('Shared', { order: 'other' });
+    const firstTwo = [...(await claim('shared', 1)), ...(await claim('shared', 1))];
+    expect(firstTwo.map(({ correlation_id }) => correlation_id)).toContain(other);
   });
 
   it('cache: ticks with equal payloads take the answer of the first', async () => {
