@@ -7,19 +7,24 @@ import { inOrder, type Queue, type QueuedRow, type Rank } from './queue.js';
 import { type FoundRows, ReadyRows } from './ready-rows.js';
 import type { FreeSlots } from './slots.js';
 
-export interface Claimed<Row, Input> {
+export interface ClaimedRows<Row, Input> {
   /** In the order of priority. */
   rows: Row[];
   /** Guards the outcome of each row. */
   leaseToken: string;
+  /** When they start (epoch ms): after the end of whatever the claim has waited for. */
+  startedAt: number;
   /** The inputs of these rows, possibly with inputs of rows that were not claimed. */
   inputs: Input[];
+  /** True if other transactions had locked some of the rows. */
+  missed: boolean;
+}
+
+export interface Claimed<Row, Input> extends ClaimedRows<Row, Input> {
   /** Queues in which more rows may wait than there were slots for. */
   moreWaiting: string[];
   /** Queues in which no other row waits. */
   emptied: string[];
-  /** True if other transactions had locked some of the rows. */
-  missed: boolean;
 }
 
 /** Which rows may be claimed, and what is read with them. All run in the claim's transaction. */
@@ -56,7 +61,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
     private readonly queue: Queue<Row>,
     private readonly rules: ClaimRules<Row, Input>,
     ranksOf: (queue: string) => Rank[] | null,
-    clock: Clock,
+    private readonly clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
     this.ready = new ReadyRows(queue, ranksOf, clock, unitOfWork);
@@ -74,7 +79,8 @@ export class RowClaims<Row extends QueuedRow, Input> {
       found.map(({ queue, ready }) => ready.slice(0, free.get(queue))),
       slots.total,
     );
-    const { rows, notReady, leaseToken, inputs, missed } = await this.take(tx, chosen, lease, now);
+    const { notReady, ...taken } = await this.take(tx, chosen, lease, now);
+    const { rows } = taken;
     for (const { queue, settle } of found) await settle?.(rows.filter((row) => row.queue === queue));
     const moreWaiting: string[] = [];
     const emptied: string[] = [];
@@ -86,7 +92,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
       if (isAll && firstLeft < 0) emptied.push(queue);
       else if (free.get(queue) !== 0) moreWaiting.push(queue);
     }
-    return { rows, leaseToken, inputs, moreWaiting, emptied, missed };
+    return { ...taken, moreWaiting, emptied };
   }
 
   /**
@@ -98,7 +104,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
     found: readonly Row[],
     lease: Lease,
     now: number,
-  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs'>> {
+  ): Promise<ClaimedRows<Row, Input>> {
     const queues = [...new Set(found.map(({ queue }) => queue))];
     const free = await this.rules.free(tx, queues);
     const chosen = queues.flatMap((queue) => found.filter((row) => row.queue === queue).slice(0, free.get(queue)));
@@ -131,7 +137,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
     chosen: readonly Row[],
     lease: Lease,
     now: number,
-  ): Promise<Pick<Claimed<Row, Input>, 'rows' | 'leaseToken' | 'inputs' | 'missed'> & { notReady: Set<string> }> {
+  ): Promise<ClaimedRows<Row, Input> & { notReady: Set<string> }> {
     // External workers get this token, and it lets them end the execution, so it must not be predictable from another
     // one.
     const leaseToken = random.uuid();
@@ -140,14 +146,16 @@ export class RowClaims<Row extends QueuedRow, Input> {
       blocked: new Set<string>(),
     };
     const ids = admitted.map(({ id }) => id);
+    // `admit` may have waited for the end of an execution. With the time before it, both would seem to have run together.
+    const startedAt = this.clock.now();
     const [leased, inputs] = await Promise.all([
-      this.takeLeases(tx.db, { leaseToken, ...lease, now }, ids),
+      this.takeLeases(tx.db, { leaseToken, ...lease, now: startedAt }, ids),
       this.rules.inputsOf(tx, ids),
     ]);
     const ours = new Set(leased.map(({ id }) => id));
     const rows = admitted.filter(({ id }) => ours.has(id));
     const notReady = new Set([...ours, ...blocked]);
-    return { rows, notReady, leaseToken, inputs, missed: notReady.size < chosen.length };
+    return { rows, notReady, leaseToken, startedAt, inputs, missed: notReady.size < chosen.length };
   }
 }
 

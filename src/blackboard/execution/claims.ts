@@ -8,7 +8,7 @@ import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { mayHaveEffects } from '../../engines/effects.js';
 import type { Lease } from '../../queue/lease.js';
 import type { Rank } from '../../queue/queue.js';
-import { type Claimed, RowClaims } from '../../queue/row-claims.js';
+import { type ClaimedRows, RowClaims } from '../../queue/row-claims.js';
 import type { FreeSlots } from '../../queue/slots.js';
 import { findReplays, type RunningReplay } from '../correlations/replay-option-rows.js';
 import { NOT_REPLAYED } from '../correlations/replay-values.js';
@@ -74,8 +74,8 @@ export class Claims {
     now: number,
     rows = this.rows,
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; emptied: string[]; missed: boolean }> {
-    const { rows: taken, leaseToken, inputs, ...found } = await rows.claim(tx, slots, lease, now);
-    return { claimed: await this.claimed(tx, { rows: taken, leaseToken, inputs }, now), ...found };
+    const { moreWaiting, emptied, ...taken } = await rows.claim(tx, slots, lease, now);
+    return { claimed: await this.claimed(tx, taken), moreWaiting, emptied, missed: taken.missed };
   }
 
   /** Claims the given executions, which were not found through the queue. Reads no inputs. */
@@ -85,7 +85,7 @@ export class Claims {
     lease: Lease,
     now: number,
   ): Promise<ClaimedExecution[]> {
-    return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now), now);
+    return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now));
   }
 
   /** Call this when an execution with these keys (`executions.limit_keys`) has ended or waits again. */
@@ -95,8 +95,7 @@ export class Claims {
 
   private async claimed(
     tx: Transaction,
-    { rows, leaseToken, inputs }: Pick<Claimed<ExecutionRow, InputRow>, 'rows' | 'leaseToken' | 'inputs'>,
-    now: number,
+    { rows, leaseToken, startedAt: now, inputs }: ClaimedRows<ExecutionRow, InputRow>,
   ): Promise<ClaimedExecution[]> {
     const replays = rows.filter(({ replay }) => replay !== NOT_REPLAYED).map(({ correlation_id }) => correlation_id);
     const running = replays.length > 0 ? await findReplays(tx.db, replays) : NO_REPLAYS;
