@@ -47,7 +47,6 @@ export interface Claimant<Claimed> {
     tx: Transaction,
     slots: FreeSlots,
     lease: Lease,
-    now: number,
   ): Promise<{ claimed: Claimed[]; moreWaiting: string[]; emptied: string[]; missed: boolean }>;
   start(claimed: Claimed, abort: AbortController, holder: ClaimHolder): StartedRun;
 }

@@ -224,7 +224,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
           asked = [...looked.keys()];
           asked.forEach((queue) => this.pendingQueues.delete(queue));
           this.kept.beginSearch({ byQueue: looked, total });
-          return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next(), this.clock.now());
+          return this.claimant.claim(tx, { byQueue: looked, total }, this.leases.next());
         },
         { relaxedDurability: true },
       );

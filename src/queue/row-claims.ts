@@ -27,6 +27,15 @@ export interface Claimed<Row, Input> extends ClaimedRows<Row, Input> {
   emptied: string[];
 }
 
+export interface Admitted<Row> {
+  /** The rows that may start, in the order in which they were given. */
+  admitted: Row[];
+  /** The ids of rows that may not start, and that have left the queue until something lets them back. */
+  blocked: ReadonlySet<string>;
+  /** When they start (epoch ms). */
+  startedAt: number;
+}
+
 /** Which rows may be claimed, and what is read with them. All run in the claim's transaction. */
 export interface ClaimRules<Row, Input> {
   /**
@@ -36,15 +45,8 @@ export interface ClaimRules<Row, Input> {
   free(tx: Transaction, queues: string[]): Promise<ReadonlyMap<string, number>>;
   /** Finds the rows of a queue with another order. Null for a queue that is claimed by priority and age. */
   find?(tx: Transaction, queue: string, limit: number): Promise<FoundRows<Row>> | null;
-  /**
-   * Returns which of the rows may start now, in the same order. `blocked`: the ids of rows that may not and that have
-   * left the queue until something lets them back.
-   */
-  admit?(
-    tx: Transaction,
-    rows: readonly Row[],
-    now: number,
-  ): Promise<{ admitted: Row[]; blocked: ReadonlySet<string> }>;
+  /** Decides which of the rows may start now. Without it, all of them may. */
+  admit?(tx: Transaction, rows: readonly Row[]): Promise<Admitted<Row>>;
   inputsOf(tx: Transaction, ids: string[]): Promise<Input[]>;
   /** Discards remembered counts, which may be wrong. */
   forget(): void;
@@ -68,7 +70,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
     this.takeLeases = takingLeases(queue);
   }
 
-  async claim(tx: Transaction, slots: FreeSlots, lease: Lease, now: number): Promise<Claimed<Row, Input>> {
+  async claim(tx: Transaction, slots: FreeSlots, lease: Lease): Promise<Claimed<Row, Input>> {
     // Both queries are sent together and answered in this order. The counts come first; no transaction changes them
     // until the commit.
     const [free, found] = await Promise.all([
@@ -79,7 +81,7 @@ export class RowClaims<Row extends QueuedRow, Input> {
       found.map(({ queue, ready }) => ready.slice(0, free.get(queue))),
       slots.total,
     );
-    const { notReady, ...taken } = await this.take(tx, chosen, lease, now);
+    const { notReady, ...taken } = await this.take(tx, chosen, lease);
     const { rows } = taken;
     for (const { queue, settle } of found) await settle?.(rows.filter((row) => row.queue === queue));
     const moreWaiting: string[] = [];
@@ -99,16 +101,11 @@ export class RowClaims<Row extends QueuedRow, Input> {
    * Claims rows that were found in another way. If not all of a queue may run, it claims the first. Rows that are no
    * longer ready are left out.
    */
-  async claimThese(
-    tx: Transaction,
-    found: readonly Row[],
-    lease: Lease,
-    now: number,
-  ): Promise<ClaimedRows<Row, Input>> {
+  async claimThese(tx: Transaction, found: readonly Row[], lease: Lease): Promise<ClaimedRows<Row, Input>> {
     const queues = [...new Set(found.map(({ queue }) => queue))];
     const free = await this.rules.free(tx, queues);
     const chosen = queues.flatMap((queue) => found.filter((row) => row.queue === queue).slice(0, free.get(queue)));
-    return this.take(tx, chosen, lease, now);
+    return this.take(tx, chosen, lease);
   }
 
   /** Discards remembered searches and counts, which may be wrong. */
@@ -136,18 +133,16 @@ export class RowClaims<Row extends QueuedRow, Input> {
     tx: Transaction,
     chosen: readonly Row[],
     lease: Lease,
-    now: number,
   ): Promise<ClaimedRows<Row, Input> & { notReady: Set<string> }> {
     // External workers get this token, and it lets them end the execution, so it must not be predictable from another
     // one.
     const leaseToken = random.uuid();
-    const { admitted, blocked } = (await this.rules.admit?.(tx, chosen, now)) ?? {
+    const { admitted, blocked, startedAt } = (await this.rules.admit?.(tx, chosen)) ?? {
       admitted: chosen,
       blocked: new Set<string>(),
+      startedAt: this.clock.now(),
     };
     const ids = admitted.map(({ id }) => id);
-    // `admit` may have waited for the end of an execution. With the time before it, both would seem to have run together.
-    const startedAt = this.clock.now();
     const [leased, inputs] = await Promise.all([
       this.takeLeases(tx.db, { leaseToken, ...lease, now: startedAt }, ids),
       this.rules.inputsOf(tx, ids),

@@ -45,7 +45,7 @@ export class Claims {
   ) {
     const rules = {
       free: (tx: Transaction, agents: string[]) => limits.free(tx, agents),
-      admit: (tx: Transaction, rows: readonly ExecutionRow[], now: number) => sharedLimits.admit(tx, rows, now),
+      admit: (tx: Transaction, rows: readonly ExecutionRow[]) => sharedLimits.admit(tx, rows),
       forget: () => limits.forget(),
     };
     type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
@@ -71,21 +71,15 @@ export class Claims {
     tx: Transaction,
     slots: FreeSlots,
     lease: Lease,
-    now: number,
     rows = this.rows,
   ): Promise<{ claimed: ClaimedExecution[]; moreWaiting: string[]; emptied: string[]; missed: boolean }> {
-    const { moreWaiting, emptied, ...taken } = await rows.claim(tx, slots, lease, now);
+    const { moreWaiting, emptied, ...taken } = await rows.claim(tx, slots, lease);
     return { claimed: await this.claimed(tx, taken), moreWaiting, emptied, missed: taken.missed };
   }
 
   /** Claims the given executions, which were not found through the queue. Reads no inputs. */
-  async claimThese(
-    tx: Transaction,
-    found: readonly ExecutionRow[],
-    lease: Lease,
-    now: number,
-  ): Promise<ClaimedExecution[]> {
-    return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease, now));
+  async claimThese(tx: Transaction, found: readonly ExecutionRow[], lease: Lease): Promise<ClaimedExecution[]> {
+    return this.claimed(tx, await this.unassigned.claimThese(tx, found, lease));
   }
 
   /** Call this when an execution with these keys (`executions.limit_keys`) has ended or waits again. */

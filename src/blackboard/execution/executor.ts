@@ -40,7 +40,7 @@ export class Executor {
         isLimitShared: (agent) => slots.isShared(agent),
         queueOf: ({ agent }: ClaimedExecution) => agent,
         queues: () => slots.agents,
-        claim: (tx, free, lease, now) => claims.claim(tx, free, lease, now),
+        claim: (tx, free, lease) => claims.claim(tx, free, lease),
         start: (execution: ClaimedExecution, abort, holder) => {
           const run = executionRun.start(execution, abort, holder);
           if (execution.limitKeys !== null) void run.committed.then(() => claims.freeLimits(execution.limitKeys!));

@@ -154,7 +154,6 @@ export class ExternalClaims {
             tx,
             { byQueue: new Map([[agent, left]]), total: left },
             lease,
-            now,
             this.claims.unassigned,
           );
           someMissed ||= missed;
@@ -192,7 +191,7 @@ export class ExternalClaims {
     now: number,
   ): Promise<HeldExecution[]> {
     const lease = this.lease(agent, now);
-    return this.give(tx, await this.claims.claimThese(tx, found, lease, now), lease.until, claimedBy, now);
+    return this.give(tx, await this.claims.claimThese(tx, found, lease), lease.until, claimedBy, now);
   }
 
   private async give(

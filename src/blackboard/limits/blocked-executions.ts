@@ -53,14 +53,14 @@ export class BlockedExecutions {
    * decides again, so that one too many is harmless. Those that another limit keeps from starting wait for that one from
    * now on, many in one statement: a claim would move one after the other.
    */
-  async release(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<Released> {
+  async release(tx: Transaction, keys: readonly LimitKey[]): Promise<Released> {
     const released = new Released();
-    const usage = await this.limits.hold(tx, keys, now);
+    const usage = await this.limits.hold(tx, keys);
     // Mostly, those for which there is room may start, and no others have to be read.
     const left = await this.look(tx, usage, keys, (readable) => Math.min(readable, READ_OF_KEY), released);
     const still = await this.look(tx, usage, left, () => READ_OF_KEY, released);
     for (const key of still)
-      if (released.parts.has(keyText(key))) released.later(keyText(key), now + NEXT_PART_MS);
+      if (released.parts.has(keyText(key))) released.later(keyText(key), usage.now + NEXT_PART_MS);
       else released.again.add(keyText(key));
     await keepPlaces(tx, [...usage.places.added.values()]);
     // At the end, because others may wait for the locks of these rows.

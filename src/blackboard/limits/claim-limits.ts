@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 
+import { Clock } from '../../common/clock.js';
 import type { Transaction } from '../../database/unit-of-work.js';
+import type { Admitted } from '../../queue/row-claims.js';
 import { countStartsInLines, inTurnsOfLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { blockExecutions } from './blocked-execution-rows.js';
@@ -26,22 +28,19 @@ export class ClaimLimits {
   constructor(
     private readonly limits: SharedLimits,
     private readonly releases: LimitReleases,
+    private readonly clock: Clock,
   ) {}
 
   /**
    * Returns those of the rows that may start. The others leave the queue until their limit has room, so that no later
    * claim reads them again; `blocked` has their ids. Without limited rows, it asks the database nothing.
    */
-  async admit<Row extends Limited>(
-    tx: Transaction,
-    rows: readonly Row[],
-    now: number,
-  ): Promise<{ admitted: Row[]; blocked: ReadonlySet<string> }> {
+  async admit<Row extends Limited>(tx: Transaction, rows: readonly Row[]): Promise<Admitted<Row>> {
     const keysOf = new Map(
       rows.flatMap(({ id, limit_keys }) => (limit_keys === null ? [] : [[id, parseKeys(limit_keys)] as const])),
     );
-    if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set() };
-    const usage = await this.limits.hold(tx, [...keysOf.values()].flat(), now);
+    if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set(), startedAt: this.clock.now() };
+    const usage = await this.limits.hold(tx, [...keysOf.values()].flat());
     const waiting = new Map<string, NoRoom>();
     const withLimits = rows.map((row) => ({ ...row, limits: (keysOf.get(row.id) ?? []).map(keyText) }));
     for (const { id, held_keys } of await inTurnsOfLines(tx.db, withLimits)) {
@@ -58,7 +57,7 @@ export class ClaimLimits {
       tx,
       withLimits.filter(({ id }) => started.has(id)),
     );
-    return { admitted, blocked: await this.block(tx, waiting, keysOf) };
+    return { admitted, blocked: await this.block(tx, waiting, keysOf), startedAt: usage.now };
   }
 
   /** An execution with these keys has ended or waits again. Others may start. */

@@ -229,7 +229,7 @@ export class LimitReleases {
     const passable = await this.limits.passable(this.unitOfWork.reader, keys);
     if (passable.length === 0) return;
     await this.unitOfWork.run(async (tx) => {
-      const { agents, again, parts, times } = await this.blocked.release(tx, passable, this.clock.now());
+      const { agents, again, parts, times } = await this.blocked.release(tx, passable);
       tx.afterCommit(() => {
         agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent));
         // Nothing else would remember a key of which only a part has gone.

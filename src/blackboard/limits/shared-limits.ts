@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { breakerAgent, breakerName, type Rate, singletonAgent } from '../../catalog/limits.js';
+import { Clock } from '../../common/clock.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { effectiveLimits } from '../matching/effective-limits.js';
@@ -37,7 +38,7 @@ export const limitLock = (limit: string): string => `limit ${limit}`;
 export const limitLocksOf = ({ name, limits, breaker }: AgentDefinition): string[] =>
   [...limits.map((use) => use.name), ...(breaker ? [breakerName(name)] : [])].map(limitLock);
 
-/** `now` may be so old, because a claim waits for locks, and the clocks of processes differ a little. */
+/** The clocks of processes differ a little. */
 const TOLERANCE_MS = 60_000;
 
 /** The use of all limits by executions. */
@@ -65,7 +66,10 @@ interface Read {
 /** The limits of this process and what is used of them, in all processes. */
 @Injectable()
 export class SharedLimits {
-  constructor(private readonly catalog: Catalog) {}
+  constructor(
+    private readonly catalog: Catalog,
+    private readonly clock: Clock,
+  ) {}
 
   get areNone(): boolean {
     const { limits, agents } = this.catalog;
@@ -74,17 +78,18 @@ export class SharedLimits {
 
   /**
    * Locks the limits of these keys until the transaction ends, and returns what is used of them. No other transaction
-   * starts an execution with one of them, or gives one a turn, meanwhile.
+   * starts an execution with one of them, or gives one a turn, meanwhile. Its `now` is the time after the wait for the locks: with
+   * an earlier one, an execution would seem to have started while the one ran that it waited for.
    */
-  async hold(tx: Transaction, keys: readonly LimitKey[], now: number): Promise<LimitUsage> {
+  async hold(tx: Transaction, keys: readonly LimitKey[]): Promise<LimitUsage> {
     // Postgres gets both together and answers them in this order, so the queries see what was committed before the lock.
     const [, { usage, shortened, ofOtherRates }] = await Promise.all([
       tx.lock([...new Set(keys.map(lockOf))].sort()),
-      this.read(tx.db, keys, now),
+      this.read(tx.db, keys, () => this.clock.now()),
     ]);
     if (ofOtherRates.size > 0) {
-      for (const [name, rate] of ofOtherRates) await stretchRates(tx, name, rate, now);
-      return this.hold(tx, keys, now);
+      for (const [name, rate] of ofOtherRates) await stretchRates(tx, name, rate, usage.now);
+      return this.hold(tx, keys);
     }
     for (const breaker of shortened.breakers) await shortenBreaker(tx.db, breaker);
     await setRates(tx.db, shortened.rates);
@@ -96,7 +101,7 @@ export class SharedLimits {
    * a while ago, so that it is not read again.
    */
   async usage(db: Reader, keys: readonly LimitKey[], now: number, used?: UsedLimits): Promise<LimitUsage> {
-    return (await this.read(db, keys, now, used)).usage;
+    return (await this.read(db, keys, () => now, used)).usage;
   }
 
   /** Reads what executions use of all limits. */
@@ -104,7 +109,8 @@ export class SharedLimits {
     return this.usedOf(db, this.catalog.limits.keys());
   }
 
-  private async read(db: Reader, keys: readonly LimitKey[], now: number, known?: UsedLimits): Promise<Read> {
+  /** `time`: the time after the queries. */
+  private async read(db: Reader, keys: readonly LimitKey[], time: () => number, known?: UsedLimits): Promise<Read> {
     const others = keys.filter(([name]) => breakerAgent(name) === null);
     const names = others.map(([name]) => name);
     const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
@@ -114,6 +120,7 @@ export class SharedLimits {
       this.turns(db, keys),
       findRates(db, {}, textsOf(others)),
     ]);
+    const now = time();
     const rateOf = ({ limit_key }: RateRow): Rate | null => limits.get(parseKey(limit_key)[0])?.rate ?? null;
     const shortened = {
       breakers: open.flatMap((breaker) => this.shorten(breaker, now) ?? []),

@@ -65,11 +65,15 @@ export class DeliveryClaims {
     tx: Transaction,
     slots: FreeSlots,
     lease: Lease,
-    now: number,
   ): Promise<{ claimed: ClaimedDelivery[]; moreWaiting: string[]; emptied: string[]; missed: boolean }> {
-    const { rows, leaseToken, inputs, ...found } = await this.rows.claim(tx, slots, lease, now);
+    const { rows, leaseToken, inputs, moreWaiting, emptied, missed } = await this.rows.claim(tx, slots, lease);
     const contents = new Map(inputs.map((content) => [content.content_of, content]));
-    return { claimed: rows.map((row) => claimed(row, leaseToken, contents.get(row.id)!)), ...found };
+    return {
+      claimed: rows.map((row) => claimed(row, leaseToken, contents.get(row.id)!)),
+      moreWaiting,
+      emptied,
+      missed,
+    };
   }
 }
 
