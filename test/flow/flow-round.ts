@@ -1,36 +1,20 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { changeStored } from '../faults/change-stored.js';
-import { tickBreaches } from '../schedules/tick-invariants.js';
 import { jsonField, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
 import { Random } from '../support/random.js';
-import { wronglyCached } from './cache-model.js';
-import { type Keyed, wronglyCancelled } from './cancel-model.js';
+import type { Keyed } from './cancel-model.js';
 import { ClaimingClients } from './claiming-clients.js';
-import { livesIn, wronglyRenewed, wronglySkipped } from './conflict-model.js';
-import { wronglySuperseded } from './debounce-model.js';
-import { LOG_EXECUTIONS, type Logged, readLog } from './execution-log.js';
-import { unfair } from './fair-model.js';
-import { type Gathered, type GatheredInput, wronglyGathered, wronglyGiven } from './gather-model.js';
-import { LimitModel } from './limit-model.js';
+import { LOG_EXECUTIONS } from './execution-log.js';
 import { valueOptions } from './limit-options.js';
-import { type Pause, startedInPauses } from './pause-model.js';
-import { outOfOrder } from './priority-model.js';
-import {
-  type Agent,
-  AGENTS,
-  AT_MOST_MS,
-  KEYS,
-  LARGEST_PACK,
-  LIMITED,
-  RandomRules,
-  SCHEDULE,
-  valuesOf,
-} from './random-rules.js';
+import type { Pause } from './pause-model.js';
+import { type Agent, AGENTS, KEYS, LIMITED, RandomRules, SCHEDULE, valuesOf } from './random-rules.js';
+import { RoundChecks } from './round-checks.js';
 import type { Sent } from './sent.js';
+import type { Payload, Work } from './work.js';
 
 /** Processes on one database, one of which a client asks. */
 export interface Processes {
@@ -62,8 +46,6 @@ const STEPS = 16;
 const TENANTS: Record<string, number> = { t1: 1, t2: 1, t3: 2, t4: 0.5 };
 const ALL_KEYS = Array.from({ length: KEYS }, (_, n) => n + 1);
 const TICK_MS = 100;
-/** Processes look by themselves every 1.5 s. */
-const LONGEST_IDLE_MS = 2_000;
 const LONGEST_OUTAGE_MS = 1_500;
 const WORK_IN_OUTAGE = 6;
 const WORK_IN_PAUSE = 4;
@@ -72,8 +54,6 @@ const LEAST_URGENT_MS = 20;
 /** So that several of a key come while it runs. */
 const LEAST_ALONE_MS = 150;
 const ROWS = 6;
-/** A process finds the deadlines of one that has ended within five seconds. */
-const LATEST_DEADLINE_MS = 6_000;
 
 /**
  * Runs for a while or until it is aborted, and sometimes fails at its first attempts, or until a time. Notes each time that
@@ -90,44 +70,12 @@ export default async ([{ type, payload }], { attempt, correlationId, signal }) =
   return type === 'For_translator' ? { by: correlationId } : null;
 };`;
 
-interface Payload {
-  key: number;
-  /** How long it takes. Null if it only ends when it is called off. */
-  ms: number | null;
-  failures: number;
-  tenant?: string;
-  weight?: number;
-  urgency?: number;
-  /** Artifacts with the same number are joined. */
-  n?: string;
-  /** Attempts fail until then (epoch ms). */
-  down_until?: number;
-}
-
-interface Work {
-  agent: Agent;
-  payload: Payload;
-  sent: Sent;
-  hasDeadline?: boolean;
-}
-
 /** Work that the service itself has published: a row of a batch, or a tick. */
 interface Published {
   correlation: string;
   agent: Agent;
   key: string;
   at: number;
-}
-
-interface Execution {
-  id: string;
-  skipped_for: string | null;
-  correlation: string;
-  state: string;
-  cancelled_by: string | null;
-  superseded_by: string | null;
-  cached_from: string | null;
-  ended_at: number | string;
 }
 
 interface LimitUse {
@@ -339,17 +287,9 @@ export class FlowRound {
     await eventually('every request to cancel has been done', async () => {
       return (await rows('select id from cancel_requests')).length === 0;
     });
-    const log = await readLog(rows);
-    return [
-      ...new Set([
-        ...breaches,
-        ...this.broken(log),
-        ...(await this.wronglyEnded(log)),
-        ...(await this.wronglyGathered()),
-        ...(await this.lateDeadlines()),
-        ...(await tickBreaches(rows, new Set([SCHEDULE]))),
-      ]),
-    ];
+    const { rules, works, recalls, cancelled, known, pauses, invocations, between } = this;
+    const checks = new RoundChecks({ rules, rows, works, recalls, cancelled, known, pauses, invocations, between });
+    return [...new Set([...breaches, ...(await checks.breaches())])];
   }
 
   /** Adds the rows of batches and the ticks to the works. */
@@ -379,36 +319,6 @@ export class FlowRound {
       });
   }
 
-  private async wronglyGathered(): Promise<string[]> {
-    const inputs = await this.processes.database.rows<GatheredInput>(
-      `select e.id, e.agent, ${jsonField('a.payload', 'key')} as key, a.correlation_id as correlation
-       from executions e join execution_inputs i on i.execution_id = e.id join artifacts a on a.seq = i.artifact_seq`,
-    );
-    // An artifact that leaves its window has no execution.
-    const due = [...this.works].filter(
-      ([id, { agent }]) => !(this.cancelled.has(id) && (agent === 'last' || agent === 'packer')),
-    );
-    return [
-      ...wronglyGathered(inputs, gatheredBy),
-      ...wronglyGiven(
-        inputs,
-        due.map(([id]) => id),
-      ),
-    ];
-  }
-
-  private async lateDeadlines(): Promise<string[]> {
-    const correlations = await this.processes.database.rows<{ id: string; state: string; due: number; at: number }>(
-      'select id, state, deadline_at as due, settled_at as at from correlations where deadline_at is not null',
-    );
-    return correlations.flatMap(({ id, state, due, at }) => [
-      ...(state === 'cancelled' && at < due && !this.cancelled.has(id)
-        ? [`${id} was cancelled before its deadline`]
-        : []),
-      ...(this.between(due, at) > LATEST_DEADLINE_MS ? [`${id} ended ${at - due} ms after its deadline`] : []),
-    ]);
-  }
-
   private async unended(): Promise<string[]> {
     const breaches: string[] = [];
     for (const [correlation, { hasDeadline }] of this.works) {
@@ -432,109 +342,6 @@ export class FlowRound {
     }
   }
 
-  private broken(log: readonly Logged[]): string[] {
-    const { all, partsOf } = this.rules;
-    const limited = this.worksFor((agent, { key }) => ({ agent, limits: partsOf[agent], key, units: key }));
-    const model = new LimitModel(all, limited, { longestMs: LONGEST_IDLE_MS, between: this.between });
-    for (const entry of log) model.read(entry);
-    const fair = this.worksFor((agent, { tenant, weight }) =>
-      agent === 'fair' ? { key: tenant!, weight: weight! } : null,
-    );
-    const ranked = this.worksFor((agent, { urgency }, sent) =>
-      agent === 'urgent' ? { priority: urgency!, sent } : null,
-    );
-    const inLine = (key: number) =>
-      this.worksFor((agent, payload, sent) =>
-        agent === 'single' && payload.key === key ? { priority: 0, sent } : null,
-      );
-    return [
-      ...model.breaches,
-      ...model.left.map((id) => `${id} has not ended`),
-      ...startedInPauses(log, this.works, this.pauses),
-      ...unfair(log, fair),
-      ...outOfOrder(log, ranked),
-      ...ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(key))),
-    ];
-  }
-
-  private async wronglyEnded(log: readonly Logged[]): Promise<string[]> {
-    const { rows } = this.processes.database;
-    const executions = (
-      await rows<Execution>(
-        'select id, correlation_id as correlation, state, cancelled_by, skipped_for, superseded_by, cached_from, ended_at from executions',
-      )
-    ).map((execution) => ({ ...execution, ...this.works.get(execution.correlation)! }));
-    const artifacts = await rows<{ id: string; correlation: string }>(
-      `select id, correlation_id as correlation from artifacts where type in ('Recall', 'For_last', 'For_renewer')`,
-    );
-    const translations = await rows<{ correlation: string; by: string }>(
-      `select correlation_id as correlation, ${jsonField('payload', 'by')} as by from artifacts where type = 'Translation'`,
-    );
-    const correlationOf = new Map(artifacts.map(({ id, correlation }) => [id, correlation]));
-    const answers = Map.groupBy(translations, ({ correlation }) => correlation);
-    const invocations = Map.groupBy(readFileSync(this.invocations, 'utf8').split('\n'), (correlation) => correlation);
-    const leases = Map.groupBy(
-      log.filter(({ state }) => state === 'running'),
-      ({ correlation_id: id }) => id!,
-    );
-    const cancellable = executions
-      .filter(({ agent }) => agent === 'carrier')
-      .map(({ correlation, state, cancelled_by: by, ended_at: endedAt }) => {
-        return { correlation, state, cancelledBy: by && correlationOf.get(by)!, endedAt: Number(endedAt) };
-      });
-    const executionOf = new Map(executions.map(({ id, correlation }) => [id, correlation]));
-    const lives = livesIn(log);
-    const skippers = executions
-      .filter(({ agent }) => agent === 'skipper')
-      .map(({ correlation, state, payload: { key }, skipped_for: by }) => {
-        return { correlation, state, key, because: by && executionOf.get(by)! };
-      });
-    const renewers = executions
-      .filter(({ agent }) => agent === 'renewer')
-      .map(({ correlation, state, payload: { key }, cancelled_by: by }) => {
-        return { correlation, state, key, because: by && correlationOf.get(by)! };
-      });
-    const queuedAt = new Map(log.toReversed().map(({ correlation_id: id, at }) => [id, Number(at)]));
-    const debounced = executions
-      .filter(({ agent }) => agent === 'last')
-      .map(({ correlation, state, superseded_by: by }) => {
-        const supersededBy = by && correlationOf.get(by)!;
-        return { correlation, state, supersededBy, queuedAt: queuedAt.get(correlation)! };
-      });
-    const cached = executions
-      .filter(({ agent }) => agent === 'translator')
-      .map(({ id, correlation, state, cached_from: cachedFrom }) => ({
-        ...{ id, correlation, state, cachedFrom },
-        answers: (answers.get(correlation) ?? []).map(({ by }) => by),
-        starts: new Set(leases.get(correlation)?.map(({ lease_token: lease }) => lease)).size,
-        invocations: invocations.get(correlation)?.length ?? 0,
-      }));
-    const keyed = this.worksFor((_, { key }, sent) => ({ key, sent }));
-    return [
-      ...wronglySkipped(skippers, lives),
-      ...wronglyRenewed(renewers, lives, this.between),
-      ...wronglyCancelled(cancellable, keyed, this.recalls, this.between),
-      ...wronglySuperseded(debounced, keyed, { longestMs: AT_MOST_MS + LONGEST_IDLE_MS, between: this.between }),
-      ...wronglyCached(
-        cached,
-        this.worksFor((_, { key }) => key),
-      ),
-      ...cached
-        .filter(({ correlation, cachedFrom }) => this.known.has(correlation) && cachedFrom === null)
-        .map(({ correlation }) => `${correlation} was asked although an equal one had been answered`),
-    ];
-  }
-
-  /** Correlation → what a rule sees of its work. Null if the rule is not of its agent. */
-  private worksFor<T>(seen: (agent: Agent, payload: Payload, sent: Sent) => T | null): Map<string, T> {
-    return new Map(
-      [...this.works].flatMap(([correlation, { agent, payload, sent }]) => {
-        const own = seen(agent, payload, sent);
-        return own === null ? [] : [[correlation, own] as const];
-      }),
-    );
-  }
-
   private readonly between = (from: number, to: number): number =>
     this.ticks.filter((tick) => tick >= from && tick < to).length * TICK_MS;
 
@@ -552,10 +359,4 @@ export class FlowRound {
     const limits = (await this.send('get', '/api/v1/limits')) as { items: LimitUse[] };
     return limits.items.every(({ running, waiting }) => running === 0 && waiting === 0);
   }
-}
-
-function gatheredBy(agent: string): Gathered {
-  if (agent === 'packer') return { least: 1, most: LARGEST_PACK };
-  const count = agent === 'joiner' ? 2 : 1;
-  return { least: count, most: count };
 }
