@@ -5,6 +5,7 @@ import { deleteFromLine, type WaitingLine, type WaitingRow } from '../fairness/f
 import type { LimitKey } from '../matching/limit-keys.js';
 import { findFirstBlocked, findHoldingBlocked, moveBlocked, unblockExecutions } from './blocked-execution-rows.js';
 import { keyText, parseKeys } from './key-texts.js';
+import { LimitHolders } from './limit-holders.js';
 import { keepPlaces } from './limit-rows.js';
 import type { LimitUsage, NoRoom } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
@@ -46,7 +47,10 @@ interface Waiting {
 /** Lets executions go that wait for a limit, and that no other limit keeps from starting. */
 @Injectable()
 export class BlockedExecutions {
-  constructor(private readonly limits: SharedLimits) {}
+  constructor(
+    private readonly limits: SharedLimits,
+    private readonly holders: LimitHolders,
+  ) {}
 
   /**
    * Puts executions that wait for these limits back into the queue of their agent: only as many as may start. The claim
@@ -122,7 +126,7 @@ export class BlockedExecutions {
 
   /** Finds executions that hold the limit already. They wait for its rate, and need no room of its concurrency. */
   private async findHolding(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<WaitingRow[]> {
-    const mayWait = this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate;
+    const mayWait = this.holders.held([key]).length > 0 && usage.limit(key[0])?.rate;
     return mayWait ? findHoldingBlocked(tx.db, { blockedOn: keyText(key) }) : [];
   }
 
@@ -140,7 +144,7 @@ export class BlockedExecutions {
     const startable: string[] = [];
     for (const row of rows) {
       const { own, others } = keysOf(row, key);
-      const held = this.limits.heldTexts(row.held_keys);
+      const held = this.holders.heldTexts(row.held_keys);
       const full = own ? usage.obstacle(own, held, row.id) : null;
       if (full) return { startable, obstacle: full };
       const obstacle = usageOfOthers.take(others, held, row.id);

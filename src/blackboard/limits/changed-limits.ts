@@ -18,10 +18,11 @@ import {
   findLimitValues,
   saveLimitValues,
 } from '../matching/limit-value-rows.js';
+import { LimitHolders } from './limit-holders.js';
 import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
 import { deleteRates, stretchRates } from './limit-rows.js';
-import { limitLock, SharedLimits } from './shared-limits.js';
+import { limitLock } from './shared-limits.js';
 
 const UNDO = 'DELETE /api/v1/limits/{limit_name}';
 const OTHER = `a client has set other values for a limit than the configuration file, and they hold until ${UNDO}`;
@@ -47,7 +48,7 @@ export interface LimitState {
 export class ChangedLimits {
   constructor(
     private readonly catalog: Catalog,
-    private readonly limits: SharedLimits,
+    private readonly holders: LimitHolders,
     private readonly releases: LimitReleases,
     private readonly queues: LimitQueues,
     private readonly clock: Clock,
@@ -118,7 +119,7 @@ export class ChangedLimits {
     const [effective, stored, running, queues] = await Promise.all([
       effectiveLimits(reader, this.catalog, names),
       findLimitValues(reader, {}, names),
-      this.limits.running(reader),
+      this.holders.keys(reader),
       this.queues.of(names),
     ]);
     const used = running.flatMap((keys) => keys.map(([name]) => name));

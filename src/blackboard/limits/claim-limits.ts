@@ -7,6 +7,7 @@ import { countStartsInLines, inTurnsOfLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { blockExecutions } from './blocked-execution-rows.js';
 import { keyText, parseKeys } from './key-texts.js';
+import { LimitHolders } from './limit-holders.js';
 import { LimitReleases } from './limit-releases.js';
 import { forgetPlaces, setHeldKeys, setRates } from './limit-rows.js';
 import type { NoRoom } from './limit-usage.js';
@@ -27,6 +28,7 @@ interface Limited {
 export class ClaimLimits {
   constructor(
     private readonly limits: SharedLimits,
+    private readonly holders: LimitHolders,
     private readonly releases: LimitReleases,
     private readonly clock: Clock,
   ) {}
@@ -44,7 +46,7 @@ export class ClaimLimits {
     const waiting = new Map<string, NoRoom>();
     const withLimits = rows.map((row) => ({ ...row, limits: (keysOf.get(row.id) ?? []).map(keyText) }));
     for (const { id, held_keys } of await inTurnsOfLines(tx.db, withLimits)) {
-      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.limits.heldTexts(held_keys), id) : null;
+      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.holders.heldTexts(held_keys), id) : null;
       if (obstacle) waiting.set(id, obstacle);
     }
     const fitting = rows.filter(({ id }) => !waiting.has(id));
@@ -76,8 +78,8 @@ export class ClaimLimits {
   ): Promise<Row[]> {
     const toStore = new Map<string, string>();
     for (const { id, held_keys } of rows) {
-      const keys = this.limits.held(keysOf.get(id) ?? []);
-      const stored = this.limits.heldTexts(held_keys);
+      const keys = this.holders.held(keysOf.get(id) ?? []);
+      const stored = this.holders.heldTexts(held_keys);
       // After a change of the configuration, one that has started before may hold more.
       if (keys.some((key) => !stored.has(keyText(key)))) toStore.set(id, JSON.stringify(keys));
     }

@@ -15,9 +15,10 @@ import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
 import { KeyScan } from './key-scan.js';
 import { keyText, parseKey, parseKeys } from './key-texts.js';
+import { LimitHolders, type UsedLimits } from './limit-holders.js';
 import { deleteUnusedRates } from './limit-rows.js';
 import type { LimitUsage } from './limit-usage.js';
-import { limitLock, SharedLimits, type UsedLimits } from './shared-limits.js';
+import { limitLock, SharedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
@@ -42,7 +43,7 @@ export class LimitReleases {
   private readonly times = new Map<string, number>();
   private readonly scan = new KeyScan<UsedLimits>({
     keys: (after, limit) => findBlockedKeys(this.unitOfWork.reader, { ...ALL_KEYS, after }, limit),
-    used: () => this.limits.used(this.unitOfWork.reader),
+    used: () => this.holders.used(this.unitOfWork.reader),
   });
   /** When it last asked whether executions wait for keys (epoch ms). */
   private lookedAt = -Infinity;
@@ -52,6 +53,7 @@ export class LimitReleases {
 
   constructor(
     private readonly limits: SharedLimits,
+    private readonly holders: LimitHolders,
     private readonly blocked: BlockedExecutions,
     private readonly signals: Signals,
     private readonly clock: Clock,
@@ -102,7 +104,7 @@ export class LimitReleases {
     this.freed(
       ended.flatMap(({ agent, singleton_key: key, held_keys: held }) => [
         ...(key === null ? [] : [turnText(agent, key)]),
-        ...this.limits.heldTexts(held),
+        ...this.holders.heldTexts(held),
       ]),
     );
   }
@@ -209,7 +211,7 @@ export class LimitReleases {
 
   /** Only for a rate does an execution wait that holds the limit. */
   private mayBeHeld(usage: LimitUsage, key: LimitKey): boolean {
-    return this.limits.held([key]).length > 0 && usage.limit(key[0])?.rate != null;
+    return this.holders.held([key]).length > 0 && usage.limit(key[0])?.rate != null;
   }
 
   private async deleteUnused(): Promise<void> {

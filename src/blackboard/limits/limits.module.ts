@@ -7,6 +7,7 @@ import { Breakers } from './breakers.js';
 import { ChangedLimits } from './changed-limits.js';
 import { ClaimLimits } from './claim-limits.js';
 import { ExecutedVariants } from './executed-variants.js';
+import { LimitHolders } from './limit-holders.js';
 import { LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
 import { LimitReports } from './limit-reports.js';
@@ -21,6 +22,7 @@ import { SharedLimits } from './shared-limits.js';
     ChangedLimits,
     ClaimLimits,
     ExecutedVariants,
+    LimitHolders,
     LimitQueues,
     LimitReleases,
     LimitReports,

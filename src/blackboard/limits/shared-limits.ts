@@ -5,7 +5,6 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import { breakerAgent, breakerName, type Rate, singletonAgent } from '../../catalog/limits.js';
 import { Clock } from '../../common/clock.js';
 import type { Reader, Transaction } from '../../database/unit-of-work.js';
-import { isExternal } from '../../engines/external/external-work.js';
 import { effectiveLimits } from '../matching/effective-limits.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { hasOtherConfiguration } from '../processes/process-rows.js';
@@ -13,12 +12,10 @@ import { findOpenAmong, type OpenBreakerRow, shortenBreaker } from './breaker-ro
 import { burstLength } from './gcra.js';
 import { type KeptPlace, KeptPlaces } from './kept-places.js';
 import { keyText, parseKey, parseKeys } from './key-texts.js';
+import { LimitHolders, type UsedLimits } from './limit-holders.js';
 import {
-  findHolding,
   findRates,
-  findRunning,
   findTurns,
-  type HoldingRow,
   isOfAnotherRate,
   type RateRow,
   type RunningRow,
@@ -41,13 +38,6 @@ export const limitLocksOf = ({ name, limits, breaker }: AgentDefinition): string
 /** The clocks of processes differ a little. */
 const TOLERANCE_MS = 60_000;
 
-/** The use of all limits by executions. */
-export interface UsedLimits {
-  /** Key (`keyText`) → how many executions use it. */
-  counts: ReadonlyMap<string, number>;
-  running: readonly RunningRow[];
-}
-
 const NOTHING: UsedLimits = { counts: new Map(), running: [] };
 
 interface Shortened {
@@ -68,6 +58,7 @@ interface Read {
 export class SharedLimits {
   constructor(
     private readonly catalog: Catalog,
+    private readonly holders: LimitHolders,
     private readonly clock: Clock,
   ) {}
 
@@ -102,11 +93,6 @@ export class SharedLimits {
    */
   async usage(db: Reader, keys: readonly LimitKey[], now: number, used?: UsedLimits): Promise<LimitUsage> {
     return (await this.read(db, keys, () => now, used)).usage;
-  }
-
-  /** Reads what executions use of all limits. */
-  used(db: Reader): Promise<UsedLimits> {
-    return this.usedOf(db, this.catalog.limits.keys());
   }
 
   /** `time`: the time after the queries. */
@@ -179,25 +165,6 @@ export class SharedLimits {
     return keys.map(([name, value, one]) => [name, value, units.get(keyText([name, value, one])) ?? one]);
   }
 
-  /** The keys of each execution that uses limits. */
-  async running(db: Reader): Promise<LimitKey[][]> {
-    const [running, holding] = await Promise.all([
-      findRunning(db, {}),
-      this.findHolding(db, this.catalog.limits.keys()),
-    ]);
-    return this.keysUsed(running, holding);
-  }
-
-  /** Returns what an execution holds already (`executions.held_keys`), of limits that still have `hold`. */
-  heldTexts(heldKeys: string | null): ReadonlySet<string> {
-    return new Set(heldKeys === null ? [] : this.held(parseKeys(heldKeys)).map(keyText));
-  }
-
-  /** Returns those of the keys that an execution holds until it ends once it has started. */
-  held(keys: readonly LimitKey[]): LimitKey[] {
-    return keys.filter(([name]) => this.hasHold(name));
-  }
-
   /**
    * Returns those of the keys for which executions may start now, as far as turns decide it. A process without the agent,
    * or without its rule, passes its turns on, too: workers may lack an external agent.
@@ -216,17 +183,8 @@ export class SharedLimits {
   ): Promise<{ used: UsedLimits; open: OpenBreakerRow[] }> {
     if (names.length === 0 && (await findOpenAmong(db, {}, breakers)).length === 0) return { used: NOTHING, open: [] };
     // In this order: if the attempt that decides ends in between, it still counts, or the breaker is seen as it is then.
-    const [used, open] = await Promise.all([known ?? this.usedOf(db, names), findOpenAmong(db, {}, breakers)]);
+    const [used, open] = await Promise.all([known ?? this.holders.usedOf(db, names), findOpenAmong(db, {}, breakers)]);
     return { used, open };
-  }
-
-  /** Reads what executions use. It leaves out what they hold of other limits than these while they wait. */
-  private async usedOf(db: Reader, names: Iterable<string>): Promise<UsedLimits> {
-    const [running, holding] = await Promise.all([findRunning(db, {}), this.findHolding(db, names)]);
-    const counts = new Map<string, number>();
-    for (const text of this.keysUsed(running, holding).flat().map(keyText))
-      counts.set(text, (counts.get(text) ?? 0) + 1);
-    return { counts, running };
   }
 
   /** Returns those of the keys whose turn an execution has. */
@@ -261,31 +219,6 @@ export class SharedLimits {
     const rule = this.catalog.agent(breakerAgent(parseKey(row.breaker_key)[0])!)?.breaker;
     if (!rule || row.open_until <= now + rule.openMs + TOLERANCE_MS) return null;
     return { ...row, open_until: now + rule.openMs };
-  }
-
-  /** Without a limit with `hold`, it asks the database nothing. */
-  private findHolding(db: Reader, names: Iterable<string>): Promise<HoldingRow[]> {
-    return [...names].some((name) => this.hasHold(name)) ? findHolding(db, {}) : Promise.resolve([]);
-  }
-
-  private hasHold(name: string): boolean {
-    return this.catalog.limits.get(name)?.hold ?? false;
-  }
-
-  /** The keys that each execution uses. One that runs may hold keys too, and counts once. */
-  private keysUsed(running: readonly RunningRow[], holding: readonly HoldingRow[]): LimitKey[][] {
-    const used = new Map(holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))]));
-    for (const row of running) if (!this.isDeferred(row)) used.set(row.id, parseKeys(row.limit_keys));
-    return [...used.values()];
-  }
-
-  /**
-   * Whether it waits for the answer of a remote agent, which uses nothing. An earlier version left only a lease without an
-   * owner, as a client's claim does: the kind of the agent tells them apart.
-   */
-  private isDeferred({ agent: name, lease_owner, lease_token, deferred_lease }: RunningRow): boolean {
-    const agent = this.catalog.agent(name);
-    return deferred_lease === lease_token || (lease_owner === null && agent !== undefined && !isExternal(agent));
   }
 }
 

@@ -1,0 +1,79 @@
+import { Injectable } from '@nestjs/common';
+
+import { Catalog } from '../../catalog/catalog.js';
+import type { Reader } from '../../database/unit-of-work.js';
+import { isExternal } from '../../engines/external/external-work.js';
+import type { LimitKey } from '../matching/limit-keys.js';
+import { keyText, parseKeys } from './key-texts.js';
+import { findHolding, findRunning, type HoldingRow, type RunningRow } from './limit-rows.js';
+
+/** The use of limits by executions. */
+export interface UsedLimits {
+  /** Key (`keyText`) → how many executions use it. */
+  counts: ReadonlyMap<string, number>;
+  running: readonly RunningRow[];
+}
+
+/** The executions that use the concurrency of limits: they run, or they hold a limit until they end. */
+@Injectable()
+export class LimitHolders {
+  constructor(private readonly catalog: Catalog) {}
+
+  /** Reads what executions use of all limits. */
+  used(db: Reader): Promise<UsedLimits> {
+    return this.usedOf(db, this.catalog.limits.keys());
+  }
+
+  /** Reads what executions use. It leaves out what they hold of other limits than these while they wait. */
+  async usedOf(db: Reader, names: Iterable<string>): Promise<UsedLimits> {
+    const { running, keys } = await this.read(db, names);
+    const counts = new Map<string, number>();
+    for (const text of keys.flat().map(keyText)) counts.set(text, (counts.get(text) ?? 0) + 1);
+    return { counts, running };
+  }
+
+  /** Reads the keys of each execution that uses limits. */
+  async keys(db: Reader): Promise<LimitKey[][]> {
+    return (await this.read(db, this.catalog.limits.keys())).keys;
+  }
+
+  /** Returns what an execution holds already (`executions.held_keys`), of limits that still have `hold`. */
+  heldTexts(heldKeys: string | null): ReadonlySet<string> {
+    return new Set(heldKeys === null ? [] : this.held(parseKeys(heldKeys)).map(keyText));
+  }
+
+  /** Returns those of the keys that an execution holds until it ends once it has started. */
+  held(keys: readonly LimitKey[]): LimitKey[] {
+    return keys.filter(([name]) => this.hasHold(name));
+  }
+
+  private async read(db: Reader, names: Iterable<string>): Promise<{ running: RunningRow[]; keys: LimitKey[][] }> {
+    const [running, holding] = await Promise.all([findRunning(db, {}), this.findHolding(db, names)]);
+    return { running, keys: this.keysUsed(running, holding) };
+  }
+
+  /** Without a limit with `hold`, it asks the database nothing. */
+  private findHolding(db: Reader, names: Iterable<string>): Promise<HoldingRow[]> {
+    return [...names].some((name) => this.hasHold(name)) ? findHolding(db, {}) : Promise.resolve([]);
+  }
+
+  private hasHold(name: string): boolean {
+    return this.catalog.limits.get(name)?.hold ?? false;
+  }
+
+  /** The keys that each execution uses. One that runs may hold keys too, and counts once. */
+  private keysUsed(running: readonly RunningRow[], holding: readonly HoldingRow[]): LimitKey[][] {
+    const used = new Map(holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))]));
+    for (const row of running) if (!this.isDeferred(row)) used.set(row.id, parseKeys(row.limit_keys));
+    return [...used.values()];
+  }
+
+  /**
+   * Whether it waits for the answer of a remote agent, which uses nothing. An earlier version left only a lease without an
+   * owner, as a client's claim does: the kind of the agent tells them apart.
+   */
+  private isDeferred({ agent: name, lease_owner, lease_token, deferred_lease }: RunningRow): boolean {
+    const agent = this.catalog.agent(name);
+    return deferred_lease === lease_token || (lease_owner === null && agent !== undefined && !isExternal(agent));
+  }
+}
