@@ -15,7 +15,7 @@ import { agent, anyObject, type Core, startCore } from './core.js';
 
 const AGENTS = 3;
 /** Three executions, from the publish until the answer of the last one is stored. */
-const MOST_IN_CHAIN = 33;
+const MOST_IN_CHAIN = 30;
 /** Two for the publish and for each outcome, one for the wait, and those of the process itself meanwhile. */
 const MOST_ROUND_TRIPS = 12;
 /** The same, while 32 chains run at the same time. */
@@ -215,6 +215,7 @@ describe('the statements of a transaction', () => {
     const { correlationId, generation } = await publisher.publish({
       artifactId: newId(),
       correlationId: newId(),
+      isNewCorrelation: true,
       type,
       payload: {},
       tags: [],

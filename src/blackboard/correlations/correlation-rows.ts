@@ -3,9 +3,16 @@ import { type Compilable, sql } from 'kysely';
 import { locking } from '../../database/dialects/dialect.js';
 import { places, type Prepared, prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationState } from '../../database/schema.js';
-import { insertGiven, type ManyForm, picked, sharing, updateGiven } from '../../database/shared-statement.js';
+import {
+  insertGiven,
+  type ManyForm,
+  picked,
+  sharedInsert,
+  sharing,
+  updateGiven,
+} from '../../database/shared-statement.js';
 import type { Reader } from '../../database/unit-of-work.js';
-import type { CorrelationRow } from './tracked-correlation.js';
+import type { CorrelationFields, CorrelationRow } from './tracked-correlation.js';
 
 /** The columns with which a generation begins. */
 export const REOPENED = {
@@ -73,7 +80,19 @@ interface Opened {
 
 type Created = Opened & ReplayColumns & { background: number; hasRun: number };
 
-type NewCorrelation = Opened & Partial<ReplayColumns> & { background?: number; has_run: number };
+export type NewCorrelation = Opened & Partial<ReplayColumns> & { background?: number; has_run: number };
+
+/** The columns of a correlation that is not stored yet. */
+export function newCorrelation({ now, ...given }: NewCorrelation): CorrelationFields {
+  return {
+    ...{ ...NEW_CORRELATION, ...NO_REPLAY, background: 0, ...given, started_at: now, last_activity_at: now },
+    ...{ deleted_artifacts: 0, deleted_errors: 0, webhook_targets: 0, terms: '[]' },
+    ...{ input_tokens: 0, output_tokens: 0, cost: null },
+  };
+}
+
+/** Inserts correlations as they are when the transaction ends. Their ids must be new: it fails if one is stored. */
+export const insertNewCorrelations = sharedInsert('correlations', [...new Set([...INSERTED, ...CHANGEABLE])]);
 
 function newCorrelations<Values>(
   valuesOf: (values: Values) => NewCorrelation,
@@ -81,10 +100,7 @@ function newCorrelations<Values>(
 ): ManyForm<Values, CorrelationRow> {
   return {
     table: 'correlations',
-    rowOf: (values) => {
-      const { now, ...given } = valuesOf(values);
-      return { ...NEW_CORRELATION, ...NO_REPLAY, background: 0, ...given, started_at: now, last_activity_at: now };
-    },
+    rowOf: (values) => picked(newCorrelation(valuesOf(values)), INSERTED),
     key: 'id',
     answers: true,
     addsRows: false,
@@ -169,8 +185,8 @@ export const updateCorrelation = updating(CHANGEABLE);
 
 export const updateCorrelationAndState = updating(['state', ...CHANGEABLE]);
 
-function updating(columns: readonly (keyof CorrelationRow)[]): Prepared<CorrelationRow, unknown> {
-  return sharing<CorrelationRow, unknown>(
+function updating(columns: readonly (keyof CorrelationFields)[]): Prepared<CorrelationFields, unknown> {
+  return sharing<CorrelationFields, unknown>(
     prepared((db, place) => db.updateTable('correlations').set(places(place, columns)).where('id', '=', place('id'))),
     {
       table: 'correlations',

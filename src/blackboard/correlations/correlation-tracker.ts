@@ -13,8 +13,11 @@ import { ArtifactsPublished, type PublishedArtifact } from './artifacts-publishe
 import {
   HAS_RUN,
   insertCorrelation,
+  insertNewCorrelations,
   insertOrTouchCorrelation,
   lockCorrelation,
+  type NewCorrelation,
+  newCorrelation,
   NO_REPLAY,
   REOPENED,
   type ReplayColumns,
@@ -22,7 +25,12 @@ import {
   updateCorrelationAndState,
 } from './correlation-rows.js';
 import { CorrelationSettled } from './correlation-settled.js';
-import { type CorrelationRow, isReplay, type TrackedCorrelation } from './tracked-correlation.js';
+import {
+  type CorrelationFields,
+  type CorrelationRow,
+  isReplay,
+  type TrackedCorrelation,
+} from './tracked-correlation.js';
 
 /** Creates the bookkeeping for a transaction that changes correlations. */
 @Injectable()
@@ -55,6 +63,8 @@ interface Creation {
   background: boolean;
   beginning?: keyof typeof HAS_RUN;
   replay?: ReplayColumns;
+  /** Whether its id was made for this transaction. Otherwise a correlation with it may exist. */
+  isNew?: boolean;
 }
 
 /**
@@ -67,6 +77,11 @@ export class CorrelationChanges {
   private readonly stored: PublishedArtifact[] = [];
   /** The state in the database of each touched correlation. */
   private readonly storedStates = new Map<string, CorrelationState>();
+  /**
+   * Correlations whose ids were made for this transaction. No other one knows them, so they need no lock, and `save` inserts
+   * them with their final counts. Until then, no statement finds them.
+   */
+  private readonly unstored = new Set<string>();
 
   constructor(
     private readonly tx: Transaction,
@@ -82,16 +97,13 @@ export class CorrelationChanges {
   /** Creates a correlation. DomainError `conflict` if the id is in use. */
   async create(
     id: string,
-    { background, beginning = 'published', replay = NO_REPLAY }: Creation,
+    { background: isBackground, beginning = 'published', replay = NO_REPLAY, isNew = false }: Creation,
   ): Promise<TrackedCorrelation> {
-    const [row] = await insertCorrelation(this.tx.db, {
-      id,
-      background: background ? 1 : 0,
-      hasRun: HAS_RUN[beginning],
-      ...replay,
-      traceparent: this.cause.traceparent ?? this.beginTrace(id),
-      now: this.now,
-    });
+    const background = isBackground ? 1 : 0;
+    const traceparent = this.cause.traceparent ?? this.beginTrace(id);
+    const created = { id, background, ...replay, traceparent, now: this.now };
+    if (isNew) return this.addNew({ ...created, has_run: HAS_RUN[beginning] });
+    const [row] = await insertCorrelation(this.tx.db, { ...created, hasRun: HAS_RUN[beginning] });
     if (!row)
       throw new DomainError('conflict', `Correlation ${id} exists already; send another X-Correlation-ID, or none`);
     return this.track(row);
@@ -99,14 +111,12 @@ export class CorrelationChanges {
 
   /**
    * Finds or creates the correlation of a client's publish, and reopens it if it has settled. `conflict` if it is
-   * closed or a replay.
+   * closed or a replay. `isNew`: its id was made for this transaction.
    */
-  async open(id: string): Promise<TrackedCorrelation> {
-    const [row] = (await insertOrTouchCorrelation(this.tx.db, {
-      id,
-      traceparent: this.cause.traceparent,
-      now: this.now,
-    })) as [CorrelationRow];
+  async open(id: string, { isNew }: { isNew: boolean }): Promise<TrackedCorrelation> {
+    const opened = { id, traceparent: this.cause.traceparent, now: this.now };
+    if (isNew) return this.addNew({ ...opened, has_run: HAS_RUN.published });
+    const [row] = (await insertOrTouchCorrelation(this.tx.db, opened)) as [CorrelationRow];
     if (row.origin !== null) {
       throw new DomainError(
         'conflict',
@@ -127,7 +137,7 @@ export class CorrelationChanges {
   /**
    * Call this when work is added to a correlation that is not closed. If it has settled, its next generation begins.
    */
-  reopen(correlation: CorrelationRow): void {
+  reopen(correlation: CorrelationFields): void {
     if (correlation.state !== 'active')
       Object.assign(correlation, { ...REOPENED, generation: correlation.generation + 1 });
     if (correlation.traceparent !== null) this.cause.join(correlation.traceparent);
@@ -160,7 +170,7 @@ export class CorrelationChanges {
    * again.
    */
   async createFailed(id: string): Promise<void> {
-    Object.assign(await this.create(id, { background: true, beginning: 'run' }), {
+    Object.assign(await this.create(id, { background: true, beginning: 'run', isNew: true }), {
       state: 'failed',
       closed: 1,
       settled_at: this.now,
@@ -200,9 +210,15 @@ export class CorrelationChanges {
       correlation.last_activity_at = this.now;
       if (correlation.state === 'active' && correlation.pending === 0)
         await this.settle(correlation, endState(correlation));
-      const hasChangedState = this.storedStates.get(correlation.id) !== correlation.state;
-      await (hasChangedState ? updateCorrelationAndState : updateCorrelation)(this.tx.db, correlation);
+      await this.store(correlation);
     }
+  }
+
+  private async store(correlation: TrackedCorrelation): Promise<void> {
+    const { db } = this.tx;
+    if (this.unstored.delete(correlation.id)) return insertNewCorrelations(db, [correlation]);
+    const hasChangedState = this.storedStates.get(correlation.id) !== correlation.state;
+    await (hasChangedState ? updateCorrelationAndState : updateCorrelation)(db, correlation);
   }
 
   private async settle(correlation: TrackedCorrelation, state: EndState, reason: string | null = null): Promise<void> {
@@ -231,7 +247,12 @@ export class CorrelationChanges {
     }
   }
 
-  private track(row: CorrelationRow, storedState = row.state): TrackedCorrelation {
+  private addNew(correlation: NewCorrelation): TrackedCorrelation {
+    this.unstored.add(correlation.id);
+    return this.track(newCorrelation(correlation));
+  }
+
+  private track(row: CorrelationFields, storedState = row.state): TrackedCorrelation {
     const cause = this.cause.traceparent;
     const workTraceparent = row.traceparent === null || isSameTrace(row.traceparent, cause) ? cause : row.traceparent;
     const tracked = Object.assign(row, { workTraceparent });

@@ -4,8 +4,11 @@ import type { CorrelationsTable } from '../../database/schema.js';
 
 export type CorrelationRow = Selectable<CorrelationsTable>;
 
+/** A correlation, whether it has its number already or not. */
+export type CorrelationFields = Omit<CorrelationRow, 'seq'>;
+
 /** A correlation within a transaction. Code changes its counts in place; `CorrelationChanges.save` writes them once. */
-export interface TrackedCorrelation extends CorrelationRow {
+export interface TrackedCorrelation extends CorrelationFields {
   /** The traceparent for work that this transaction adds. A correlation has one trace, even with many clients. */
   workTraceparent: string | null;
 }

@@ -33,7 +33,7 @@ export class DirectRuns {
   ) {}
 
   /**
-   * Stores one execution of the agent on these inputs; resolves after the commit. DomainError: `not_found` (unknown
+   * Stores one execution of the agent on these inputs, in a correlation with this new id; resolves after the commit. DomainError: `not_found` (unknown
    * agent), `invalid` (the inputs match no subscription, or a payload does not match its schema), `unavailable`.
    */
   async begin(
@@ -42,7 +42,7 @@ export class DirectRuns {
     correlationId: string,
   ): Promise<DirectRun> {
     await this.admission.refuseWhenBusy();
-    const invocation = this.invocations.prepareDirect(agent, inputs, correlationId);
+    const invocation = this.invocations.prepareDirect(agent, inputs, correlationId, { isNewCorrelation: true });
     const begun = await this.memory.during(invocation.grownBytes, () =>
       this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation), transactionOf(invocation)),
     );

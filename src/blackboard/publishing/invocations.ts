@@ -25,6 +25,8 @@ export interface Invocation {
   subscription: Subscription;
   drafts: ArtifactDraft[];
   correlationId: string;
+  /** Whether the id of the correlation was made for it alone, so that none with it can exist. */
+  isNewCorrelation: boolean;
   /** The outputs trigger no agent. */
   direct: boolean;
   /** No client waits for it: among executions of equal priority, those of its correlation run last. */
@@ -47,6 +49,7 @@ export const transactionOf = ({ drafts, deadlineMs, correlationId }: Invocation)
   deadlineMs === null && areFewAndShort(drafts) ? { group: { kind: 'invoked', key: correlationId } } : {};
 
 interface Manner {
+  isNewCorrelation?: boolean;
   background?: boolean;
   firstId?: string;
   deadlineMs?: number | null;
@@ -86,7 +89,7 @@ export class Invocations {
     agent: string,
     inputs: readonly { type: string; payload: JsonObject }[],
     correlationId: string,
-    how: Pick<Manner, 'background' | 'replay'> = {},
+    how: Pick<Manner, 'isNewCorrelation' | 'background' | 'replay'> = {},
   ): Invocation {
     const types = inputs.map(({ type }) => type);
     const subscription = fittingSubscription(this.agent(agent), types);
@@ -99,11 +102,11 @@ export class Invocations {
    * calls `Admission.refuseWhenBusy` first.
    */
   async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
-    const { subscription, correlationId, background, deadlineMs, direct, replay } = invocation;
+    const { subscription, correlationId, isNewCorrelation: isNew, background, deadlineMs, direct, replay } = invocation;
     const changes = this.tracker.begin(tx, invocation.cause);
     // Only runs have a row in the table `runs`.
     const beginning = direct || replay.origin !== null ? 'invoked' : 'run';
-    const correlation = await changes.create(correlationId, { background, beginning, replay });
+    const correlation = await changes.create(correlationId, { background, beginning, replay, isNew });
     if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
     const inputs: number[] = [];
     const known: ExecutionInput[] = [];
@@ -121,8 +124,7 @@ export class Invocations {
   }
 
   /**
-   * Stores a closed, failed correlation for a run that failed before it published anything. DomainError `conflict` if
-   * the id is in use.
+   * Stores a closed, failed correlation for a run that failed before it published anything. The id must be new.
    */
   async beginFailed(tx: Transaction, correlationId: string): Promise<void> {
     const changes = this.tracker.begin(tx);
@@ -141,6 +143,7 @@ export class Invocations {
     inputs: readonly NamedInput[],
     correlationId: string,
     {
+      isNewCorrelation = false,
       direct = false,
       background = false,
       firstId = newId(),
@@ -157,7 +160,8 @@ export class Invocations {
     // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
     const cause = background ? NO_SPAN : this.tracing.current();
     const grownBytes = limit.memoryBytes;
-    return { subscription, drafts, correlationId, direct, background, deadlineMs, replay, cause, grownBytes };
+    const manner = { isNewCorrelation, direct, background, deadlineMs, replay };
+    return { subscription, drafts, correlationId, ...manner, cause, grownBytes };
   }
 
   private draft(

@@ -20,6 +20,8 @@ export interface Publication {
    */
   artifactId: string;
   correlationId: string;
+  /** True if the correlation cannot exist, because its id was made for this publish alone. */
+  isNewCorrelation?: boolean;
   type: string;
   payload: JsonObject;
   tags: string[];

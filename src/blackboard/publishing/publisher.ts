@@ -44,7 +44,7 @@ export class Publisher {
   }
 
   private async publishDraft(publication: Publication, draft: ArtifactDraft): Promise<Published> {
-    const { artifactId, correlationId, companion, deadlineMs = null } = publication;
+    const { artifactId, correlationId, isNewCorrelation = false, companion, deadlineMs = null } = publication;
     // Checking and serializing a large payload takes time, and so does matching; other requests run between the two.
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.artifacts.match(draft);
@@ -57,7 +57,8 @@ export class Publisher {
       await tx.lock(names);
       const changes = this.tracker.begin(tx, cause);
       // Both are sent together. Whether the artifact is stored already comes first, so the other one may fail.
-      const opened = changes.open(correlationId);
+      // A companion finds the correlation in the database.
+      const opened = changes.open(correlationId, { isNew: isNewCorrelation && !companion });
       opened.catch(() => undefined);
       const seq = await this.artifacts.insert(tx, matched);
       if (seq === null) throw new AlreadyPublished();

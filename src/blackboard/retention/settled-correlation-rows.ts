@@ -3,9 +3,9 @@ import { type Expression, type ExpressionBuilder, expressionBuilder, type RawBui
 import { locking } from '../../database/dialects/dialect.js';
 import { prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationTermKind, Schema } from '../../database/schema.js';
-import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import type { CorrelationRow } from '../correlations/tracked-correlation.js';
 
-export type DeletedCorrelation = Pick<TrackedCorrelation, 'id' | 'seq' | 'started_at' | 'terms'>;
+export type DeletedCorrelation = Pick<CorrelationRow, 'id' | 'seq' | 'started_at' | 'terms'>;
 
 export type Correlations = ExpressionBuilder<Schema, 'correlations'>;
 

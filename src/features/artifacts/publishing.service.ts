@@ -68,10 +68,12 @@ export class PublishingService {
     ]);
   }
 
-  private async store(request: PublishRequest, { madeId: artifactId, correlationId }: RequestIds): Promise<Published> {
+  private async store(request: PublishRequest, ids: RequestIds): Promise<Published> {
+    const { madeId: artifactId, correlationId, isNewCorrelation } = ids;
     return this.publisher.publish({
       artifactId,
       correlationId,
+      isNewCorrelation,
       type: request.type,
       payload: request.payload ?? {},
       tags: [...new Set(request.tags)],

@@ -10,6 +10,8 @@ export interface RequestIds {
   madeId: string;
   /** Id of its correlation, which is also the id of a run. */
   correlationId: string;
+  /** True if no correlation with this id can exist: the client has not named it, and cannot repeat the request. */
+  isNewCorrelation?: boolean;
 }
 
 const OUTSIDE = Symbol('outside of any correlation');
@@ -26,11 +28,13 @@ const reserved = new WeakMap<Request, RequestIds>();
  * name.
  */
 export function requestIdsOf(context: ExecutionContext): () => RequestIds {
-  const http = context.switchToHttp();
-  const named = isInside(context)
-    ? takeCorrelationId(http.getRequest<Request>(), http.getResponse<Response>())
-    : undefined;
+  const named = namedCorrelation(context);
   return () => ({ madeId: newId(), correlationId: named ?? newId() });
+}
+
+function namedCorrelation(context: ExecutionContext): string | undefined {
+  const http = context.switchToHttp();
+  return isInside(context) ? takeCorrelationId(http.getRequest<Request>(), http.getResponse<Response>()) : undefined;
 }
 
 /** Sets the correlation header of the answer, unless the route is outside any correlation. */
@@ -47,7 +51,12 @@ export const reserveIds = (request: Request, ids: RequestIds): void => {
  * The ids for the handler: those of the idempotency key, otherwise new ones. Sets the correlation header of the answer.
  */
 export const Ids = createParamDecorator((_data: unknown, context: ExecutionContext): RequestIds => {
-  const ids = reserved.get(context.switchToHttp().getRequest<Request>()) ?? requestIdsOf(context)();
+  const ids = reserved.get(context.switchToHttp().getRequest<Request>()) ?? idsOfOneRequest(context);
   answerIds(context, ids);
   return ids;
 });
+
+function idsOfOneRequest(context: ExecutionContext): RequestIds {
+  const named = namedCorrelation(context);
+  return { madeId: newId(), correlationId: named ?? newId(), isNewCorrelation: named === undefined };
+}

@@ -41,21 +41,22 @@ export class RunStarts {
    */
   async start(request: RunRequest, ids: RequestIds): Promise<{ isRepeated: boolean }> {
     await this.admission.refuseWhenBusy();
-    const how = { firstId: ids.madeId, background: false, deadlineMs: deadlineMs(request.deadline) };
     const { agent_name: agent, inputs = {} } = request;
+    const { madeId: firstId, isNewCorrelation } = ids;
+    const how = { isNewCorrelation, firstId, background: false, deadlineMs: deadlineMs(request.deadline) };
     const invocation = this.invocations.prepareRun(agent, inputs, ids.correlationId, how);
     return this.memory.during(invocation.grownBytes, () =>
       this.unitOfWork.run((tx) => this.storeOnce(tx, invocation, ids), transactionOf(invocation)),
     );
   }
 
-  /** Starts the run of a batch item. Throws DomainError `invalid` if the inputs do not fit. */
+  /** Starts the run of a batch item, under a new id. Throws DomainError `invalid` if the inputs do not fit. */
   async startItem(tx: Transaction, agent: string, inputs: JsonObject, id: string, item: BatchItem): Promise<void> {
-    const how = { firstId: newId(), background: true };
+    const how = { isNewCorrelation: true, firstId: newId(), background: true };
     await this.store(tx, this.invocations.prepareRun(agent, inputs, id, how), item);
   }
 
-  /** Stores a failed run for a batch item whose row could not be turned into inputs. */
+  /** Stores a failed run, under a new id, for a batch item whose row could not be turned into inputs. */
   async failItem(tx: Transaction, agent: string, id: string, error: string, item: BatchItem): Promise<void> {
     const now = this.clock.now();
     await this.invocations.beginFailed(tx, id);
