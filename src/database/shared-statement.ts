@@ -50,10 +50,11 @@ export function sharing<Values, Row>(
   return shared({ answers, addsRows, one, many });
 }
 
-/** Like `preparedInsert`, and the members of a group insert their rows together. */
+/** Like `preparedInsert`, and the members of a group insert their rows together, of which `merged` may make fewer. */
 export function sharedInsert<Name extends Table, Column extends keyof Insertable<Schema[Name]> & string>(
   table: Name,
   columns: readonly Column[],
+  merged = (rows: readonly Pick<Insertable<Schema[Name]>, Column>[]) => rows,
 ): (db: Kysely<Schema>, rows: readonly Pick<Insertable<Schema[Name]>, Column>[]) => Promise<void> {
   type Rows = readonly Pick<Insertable<Schema[Name]>, Column>[];
   const insert = preparedInsert(table, columns);
@@ -63,7 +64,7 @@ export function sharedInsert<Name extends Table, Column extends keyof Insertable
     return [];
   };
   const many = async (db: Kysely<Schema>, all: readonly Rows[]): Promise<never[][]> => {
-    const text = jsonOf(all.flat().map((row) => picked(row as Fields, columns)));
+    const text = jsonOf(merged(all.flat()).map((row) => picked(row as Fields, columns)));
     if (text === null) return oneByOne(one, db, all);
     await run(db, text);
     return [];

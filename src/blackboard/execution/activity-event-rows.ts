@@ -1,7 +1,8 @@
-import { sql } from 'kysely';
+import { type Insertable, sql } from 'kysely';
 
 import { startOfHour, startOfMinute } from '../../common/time-steps.js';
 import { prepared } from '../../database/prepared.js';
+import type { ActivityTable } from '../../database/schema.js';
 import { sharedInsert, sharing } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { latencyBucket, NO_LATENCY } from '../queries/latency-buckets.js';
@@ -19,6 +20,8 @@ const ACTIVITY_COLUMNS = [
   'bucket',
   'events',
 ] as const;
+
+const COUNTS = ['executions', 'failures', 'artifacts_consumed', 'artifacts_produced', 'events'] as const;
 
 const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifacts_produced: 0 };
 
@@ -96,12 +99,24 @@ const insertStart = sharing<{ id: string; hour: number; minute: number; bucket: 
         .insertInto('activity')
         .columns(ACTIVITY_COLUMNS)
         .expression(
-          sql`select executions.agent, given.hour, given.minute, 0, 0, 0, 0, 'started', given.bucket, 1
-          from ${given} join executions on executions.id = given.agent where executions.state = 'running'`,
+          sql`select executions.agent, given.hour, given.minute, 0, 0, 0, 0, 'started', given.bucket, count(*)
+          from ${given} join executions on executions.id = given.agent where executions.state = 'running'
+          group by executions.agent, given.hour, given.minute, given.bucket`,
         ),
   },
 );
 
 const at = (now: number): { hour: number; minute: number } => ({ hour: startOfHour(now), minute: startOfMinute(now) });
 
-const insertActivity = sharedInsert('activity', ACTIVITY_COLUMNS);
+type ActivityRow = Pick<Insertable<ActivityTable>, (typeof ACTIVITY_COLUMNS)[number]>;
+
+/** Adds up rows that count the same event of the same agent at the same time. */
+function addedUp(rows: readonly ActivityRow[]): ActivityRow[] {
+  const same = Map.groupBy(rows, ({ agent, minute, event, bucket }) => JSON.stringify([agent, minute, event, bucket]));
+  return [...same.values()].map((some) => ({
+    ...some[0]!,
+    ...Object.fromEntries(COUNTS.map((count) => [count, some.reduce((sum, row) => sum + (row[count] ?? 0), 0)])),
+  }));
+}
+
+const insertActivity = sharedInsert('activity', ACTIVITY_COLUMNS, addedUp);

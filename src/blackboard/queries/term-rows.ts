@@ -38,7 +38,9 @@ export const addTags = adding('tag', (db, place) =>
   db
     .selectFrom(artifactsIn(db, place).as('artifacts'))
     .innerJoin('artifact_tags', 'artifact_tags.artifact_seq', 'artifacts.seq')
-    .select(['artifact_tags.tag as value', 'artifacts.correlation_id']),
+    .select(['artifact_tags.tag as value', 'artifacts.correlation_id'])
+    // Most artifacts have none, and need no search for them.
+    .where('artifacts.tags', '<>', sql.lit('[]')),
 );
 
 /** Adds the agents of the executions in a range. */
@@ -56,7 +58,7 @@ export const addAgents = adding('agent', (db, place) =>
 const artifactsIn = (db: Kysely<Schema>, place: Place<Range>) =>
   db
     .selectFrom('artifacts')
-    .select(['seq', 'type', 'correlation_id'])
+    .select(['seq', 'type', 'tags', 'correlation_id'])
     .where('seq', '>', place('from'))
     .where('seq', '<=', place('to'))
     .limit(sql.lit(STEP));
