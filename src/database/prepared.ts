@@ -114,6 +114,8 @@ export interface SharedStatement<Values, Row> {
 export interface DirectAdapter {
   /** Set for a member of a group: runs the statement together with that of other members. */
   share?<Values, Row>(statement: SharedStatement<Values, Row>, values: Values): Promise<Row[]>;
+  /** The type of a column on Postgres. */
+  columnType?(table: string, column: string): string;
   /** Identifies the connections that share compiled queries. */
   readonly compiledFor: object;
   runDirectly(query: CompiledQuery, parameters: readonly unknown[]): unknown[] | Promise<unknown[]>;

@@ -16,13 +16,14 @@ import type { Schema } from './schema.js';
 type Table = keyof Schema & string;
 type Fields = Record<string, unknown>;
 
-/** The rows of all runs, under the name `given`. Postgres parses them once, however often a statement refers to them. */
+/** The rows of all runs, under the name `given`. Postgres reads them once, however often a statement refers to them. */
 export type Given = RawBuilder<unknown>;
 
 /** How a statement runs once for several sets of values on Postgres. */
 export interface ManyForm<Values, Row> {
-  /** The rows of `given` have the columns of this table. */
+  /** The columns of `given` have the types that they have in this table. */
   table: Table;
+  columns: readonly string[];
   rowOf(values: Values): Fields;
   /** The column that tells the rows apart. The rows of an answer have it too. */
   key: string;
@@ -36,15 +37,14 @@ export interface ManyForm<Values, Row> {
 /** Returns a prepared statement that the members of a group run together. */
 export function sharing<Values, Row>(
   one: Prepared<Values, Row>,
-  { table, rowOf, key, mayRepeat = false, answers, addsRows, build }: ManyForm<Values, Row>,
+  { rowOf, key, mayRepeat = false, answers, addsRows, ...form }: ManyForm<Values, Row>,
 ): Prepared<Values, Row> {
-  const run = preparedMany(table, build);
+  const run = preparedMany(form);
   const many = async (db: Kysely<Schema>, all: readonly Values[]): Promise<Row[][]> => {
     const rows = all.map(rowOf);
     const keys = rows.map((row) => String(row[key]));
-    const text = jsonOf(sorted(rows, key));
-    if (text === null || (!mayRepeat && new Set(keys).size < keys.length)) return oneByOne(one, db, all);
-    const answer = Map.groupBy(await run(db, text), (row) => String((row as Fields)[key]));
+    if (!mayRepeat && new Set(keys).size < keys.length) return Promise.all(all.map((values) => one(db, values)));
+    const answer = Map.groupBy(await run(db, sorted(rows, key)), (row) => String((row as Fields)[key]));
     return keys.map((each) => answer.get(each) ?? []);
   };
   return shared({ answers, addsRows, one, many });
@@ -58,15 +58,13 @@ export function sharedInsert<Name extends Table, Column extends keyof Insertable
 ): (db: Kysely<Schema>, rows: readonly Pick<Insertable<Schema[Name]>, Column>[]) => Promise<void> {
   type Rows = readonly Pick<Insertable<Schema[Name]>, Column>[];
   const insert = preparedInsert(table, columns);
-  const run = preparedMany(table, (db, given) => insertGiven(db, table, columns as never, given));
+  const run = preparedMany({ table, columns, build: (db, given) => insertGiven(db, table, columns as never, given) });
   const one = async (db: Kysely<Schema>, rows: Rows): Promise<never[]> => {
     await insert(db, rows);
     return [];
   };
   const many = async (db: Kysely<Schema>, all: readonly Rows[]): Promise<never[][]> => {
-    const text = jsonOf(merged(all.flat()).map((row) => picked(row as Fields, columns)));
-    if (text === null) return oneByOne(one, db, all);
-    await run(db, text);
+    await run(db, merged(all.flat()) as readonly Fields[]);
     return [];
   };
   const statement = shared({ answers: false, addsRows: true, one, many });
@@ -119,19 +117,26 @@ function shared<Values, Row>(statement: SharedStatement<Values, Row>): Prepared<
   };
 }
 
-function preparedMany<Row>(
-  table: Table,
-  build: ManyForm<unknown, Row>['build'],
-): (db: Kysely<Schema>, rows: string) => Promise<Row[]> {
-  const run = prepared<{ rows: string }, Row>((db, place) => {
-    const rows = sql`json_populate_recordset(cast(null as ${sql.table(table)}), cast(${place('rows')} as json))`;
+function preparedMany<Row>({
+  table,
+  columns,
+  build,
+}: Pick<ManyForm<unknown, Row>, 'table' | 'columns' | 'build'>): (
+  db: Kysely<Schema>,
+  rows: readonly Fields[],
+) => Promise<Row[]> {
+  const run = prepared<Record<string, string>, Row>((db, place) => {
+    const { columnType } = db.getExecutor().adapter as object as DirectAdapter;
+    // One list for each column, which Postgres reads in half of the time that JSON takes.
+    const lists = columns.map((column) => sql`cast(${place(column)} as ${sql.raw(columnType!(table, column))}[])`);
+    const rows = sql`select * from unnest(${sql.join(lists)}) as given (${sql.join(columns.map((column) => sql.ref(column)))})`;
     return build(
-      db.with('given', () => sql<Fields>`(select * from ${rows} as given)`),
+      db.with('given', () => sql<Fields>`(${rows})`),
       sql.table('given'),
       dialectOf(db),
     );
   });
-  return (db, rows) => run(db, { rows });
+  return (db, rows) => run(db, Object.fromEntries(columns.map((column) => [column, listOf(rows, column)])));
 }
 
 /**
@@ -141,14 +146,11 @@ function preparedMany<Row>(
 const sorted = (rows: readonly Fields[], key: string): Fields[] =>
   [...rows].sort((one, other) => (String(one[key]) < String(other[key]) ? -1 : 1));
 
-/** Null if the text may have escapes that Postgres refuses in JSON: of NUL, and of half a surrogate pair. */
-function jsonOf(rows: readonly Fields[]): string | null {
-  const text = JSON.stringify(rows);
-  return text.includes('\\u0000') || text.includes('\\ud') ? null : text;
-}
+/** The values of a column, in the form of a list of Postgres. */
+const listOf = (rows: readonly Fields[], column: string): string =>
+  `{${rows.map((row) => itemOf(row[column])).join(',')}}`;
 
-const oneByOne = <Values, Row>(
-  one: Prepared<Values, Row>,
-  db: Kysely<Schema>,
-  all: readonly Values[],
-): Promise<Row[][]> => Promise.all(all.map((values) => one(db, values)));
+function itemOf(value: unknown): string {
+  if (value === null || value === undefined) return 'NULL';
+  return typeof value === 'string' ? `"${value.replace(/["\\]/g, '\\$&')}"` : String(value);
+}

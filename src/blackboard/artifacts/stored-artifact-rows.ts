@@ -30,6 +30,7 @@ export const insertArtifact = sharing<Omit<ArtifactRow, 'seq'>, { seq: number }>
   ),
   {
     table: 'artifacts',
+    columns: COLUMNS,
     rowOf: (row) => row,
     key: 'id',
     answers: true,

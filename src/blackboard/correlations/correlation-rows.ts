@@ -3,14 +3,7 @@ import { type Compilable, sql } from 'kysely';
 import { locking } from '../../database/dialects/dialect.js';
 import { places, type Prepared, prepared, preparedWithList } from '../../database/prepared.js';
 import type { CorrelationState } from '../../database/schema.js';
-import {
-  insertGiven,
-  type ManyForm,
-  picked,
-  sharedInsert,
-  sharing,
-  updateGiven,
-} from '../../database/shared-statement.js';
+import { insertGiven, type ManyForm, sharedInsert, sharing, updateGiven } from '../../database/shared-statement.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import type { CorrelationFields, CorrelationRow } from './tracked-correlation.js';
 
@@ -100,7 +93,8 @@ function newCorrelations<Values>(
 ): ManyForm<Values, CorrelationRow> {
   return {
     table: 'correlations',
-    rowOf: (values) => picked(newCorrelation(valuesOf(values)), INSERTED),
+    columns: INSERTED,
+    rowOf: (values) => ({ ...newCorrelation(valuesOf(values)) }),
     key: 'id',
     answers: true,
     addsRows: false,
@@ -166,6 +160,7 @@ export const lockCorrelation = sharing(
   ),
   {
     table: 'correlations',
+    columns: ['id'],
     rowOf: ({ id }) => ({ id }),
     key: 'id',
     answers: true,
@@ -190,7 +185,8 @@ function updating(columns: readonly (keyof CorrelationFields)[]): Prepared<Corre
     prepared((db, place) => db.updateTable('correlations').set(places(place, columns)).where('id', '=', place('id'))),
     {
       table: 'correlations',
-      rowOf: (row) => picked(row, ['id', ...columns]),
+      columns: ['id', ...columns],
+      rowOf: (row) => ({ ...row }),
       key: 'id',
       answers: false,
       addsRows: false,

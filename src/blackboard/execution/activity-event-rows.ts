@@ -89,6 +89,7 @@ const insertStart = sharing<{ id: string; hour: number; minute: number; bucket: 
   ),
   {
     table: 'activity',
+    columns: ['agent', 'hour', 'minute', 'bucket'],
     // The row of an activity has no place for the id of an execution, which stands for its agent here.
     rowOf: ({ id, ...start }) => ({ agent: id, ...start }),
     key: 'agent',

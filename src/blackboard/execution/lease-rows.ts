@@ -88,6 +88,7 @@ const updateUnderLease = sharing<Change & { id: string; leaseToken: string }, Re
   ),
   {
     table: 'executions',
+    columns: ['id', 'lease_token', 'state', ...CHANGED],
     rowOf: ({ leaseToken, ...change }) => ({ ...change, lease_token: leaseToken }),
     key: 'id',
     answers: true,

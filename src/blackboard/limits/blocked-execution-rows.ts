@@ -140,6 +140,7 @@ export const findBlocked = sharing<{ key: string }, { blocked_on: string }>(
   ),
   {
     table: 'executions',
+    columns: ['blocked_on'],
     rowOf: ({ key }) => ({ blocked_on: key }),
     key: 'blocked_on',
     mayRepeat: true,

@@ -48,6 +48,8 @@ export const insertEnded = preparedInsert('executions', [
   'superseded_by',
 ]);
 
+const LEASED_COLUMNS = [...COLUMNS, 'lease_token', 'lease_owner', 'lease_until'] as const;
+
 /** A lease from the beginning of an execution: the process that runs it, and its end (epoch ms). */
 export interface NewLease {
   leaseToken: string;
@@ -69,6 +71,7 @@ export const insertRunning = sharing<NewExecutionRow & NewLease, { state: Execut
   }),
   {
     table: 'executions',
+    columns: LEASED_COLUMNS,
     rowOf: ({ leaseToken, owner, until, ...row }) => ({
       ...row,
       lease_token: leaseToken,
@@ -79,14 +82,13 @@ export const insertRunning = sharing<NewExecutionRow & NewLease, { state: Execut
     answers: true,
     addsRows: false,
     build: (db, given, dialect) => {
-      const columns = [...COLUMNS, 'lease_token', 'lease_owner', 'lease_until'] as const;
-      const row = Object.fromEntries(columns.map((column) => [column, sql.ref(`given.${column}`)]));
+      const row = Object.fromEntries(LEASED_COLUMNS.map((column) => [column, sql.ref(`given.${column}`)]));
       return insertUnlessMustWait(db, dialect, row as Leased, given).returning(['state', 'id']);
     },
   },
 );
 
-type Leased = Record<(typeof COLUMNS)[number] | 'lease_token' | 'lease_owner' | 'lease_until', RawBuilder<never>>;
+type Leased = Record<(typeof LEASED_COLUMNS)[number], RawBuilder<never>>;
 
 /** `row`: the columns of one row, or of each row of `given`. */
 function insertUnlessMustWait(db: QueryCreator<Schema>, dialect: Dialect, row: Leased, given?: RawBuilder<unknown>) {

@@ -53,6 +53,8 @@ type Run = (statement: Statement, values: unknown[]) => unknown[] | Promise<unkn
 
 type Share = <Values, Row>(statement: SharedStatement<Values, Row>, values: Values) => Promise<Row[]>;
 
+export type ColumnType = (table: string, column: string) => string;
+
 class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
   readonly starlingDialect = POSTGRES;
   readonly compiledFor = COMPILED;
@@ -60,6 +62,7 @@ class Adapter extends PostgresAdapter implements DirectAdapter, DialectAdapter {
   constructor(
     private readonly run: Run,
     readonly share?: Share,
+    readonly columnType?: ColumnType,
   ) {
     super();
   }
@@ -96,6 +99,7 @@ export function kyselyOver(
   send: Send,
   run: Run = (statement, values) => sendPrepared(send, statement, values),
   share?: Share,
+  columnType?: ColumnType,
 ): Kysely<Schema> {
   const connection = new Connection(send);
   const driver: Driver = {
@@ -109,7 +113,7 @@ export function kyselyOver(
   };
   return new Kysely<Schema>({
     dialect: {
-      createAdapter: () => new Adapter(run, share),
+      createAdapter: () => new Adapter(run, share, columnType),
       createDriver: () => driver,
       createIntrospector: (db) => new PostgresIntrospector(db),
       createQueryCompiler: () => new PostgresQueryCompiler(),
@@ -135,10 +139,13 @@ export class TransactionConnection {
   constructor(
     private readonly client: ClientBase,
     private readonly combinations: Combinations,
+    columnType: ColumnType,
   ) {
     this.db = kyselyOver(
       (query) => this.sendNext(query),
       (statement, values) => this.run(statement, values),
+      undefined,
+      columnType,
     );
     this.members = new Members(this.db, (queries) => this.dbOfMember(queries));
   }

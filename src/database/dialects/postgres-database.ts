@@ -44,6 +44,7 @@ const SESSION = '-c enable_seqscan=off -c enable_mergejoin=off -c enable_hashjoi
 export class PostgresDatabase extends Database {
   readonly reader: Kysely<Schema>;
   private readonly pools: readonly pg.Pool[];
+  private columnTypes = new Map<string, string>();
   private closing: Promise<void> | undefined;
 
   private constructor(
@@ -90,6 +91,7 @@ export class PostgresDatabase extends Database {
         await sql`select pg_advisory_lock(${MIGRATION_LOCK})`.execute(holder);
         await migrate(db, POSTGRES);
       });
+      this.columnTypes = await findColumnTypes(db);
     } catch (error) {
       throw error instanceof StartError
         ? error
@@ -98,6 +100,9 @@ export class PostgresDatabase extends Database {
       await db.destroy();
     }
   }
+
+  /** The type of a column of this version's schema. */
+  readonly columnType = (table: string, column: string): string => this.columnTypes.get(`${table}.${column}`)!;
 
   /** Returns the database's time in epoch ms. */
   async time(): Promise<number> {
@@ -149,6 +154,14 @@ function poolOf(url: string, max: number, pipeline: boolean): pg.Pool {
   // The pool listens only to idle connections. A connection that breaks while it is handed out emits an error event,
   // which would end the process without a listener. Its user gets the error from the first query.
   return pool.on('connect', (client) => void client.on('error', () => undefined));
+}
+
+/** Returns the type of each column, under the name of its table and its own name. */
+async function findColumnTypes(db: Kysely<Schema>): Promise<Map<string, string>> {
+  const { rows } = await sql<{ name: string; type: string }>`
+    select table_name || '.' || column_name as name, data_type as type from information_schema.columns
+    where table_schema = current_schema()`.execute(db);
+  return new Map(rows.map(({ name, type }) => [name, type]));
 }
 
 async function askOne(pool: pg.Pool, query: Query): Promise<Answer> {

@@ -176,7 +176,7 @@ export class PostgresUnitOfWork extends UnitOfWork {
   private connectionOf(client: PoolClient): TransactionConnection {
     let connection = this.connections.get(client);
     if (!connection) {
-      connection = new TransactionConnection(client, this.combinations);
+      connection = new TransactionConnection(client, this.combinations, this.database.columnType);
       this.connections.set(client, connection);
     }
     return connection;

@@ -115,6 +115,7 @@ const setRun = sharing<{ seq: number; position: number; runId: string }, unknown
   ),
   {
     table: 'batch_rows',
+    columns: ['batch_seq', 'position', 'run_id'],
     rowOf: ({ seq, position, runId }) => ({ batch_seq: seq, position, run_id: runId }),
     key: 'run_id',
     answers: false,

@@ -234,6 +234,7 @@ const countEnded = sharing<EndedRun & { id: string }, { seq: number }>(
   ),
   {
     table: 'batches',
+    columns: ['id', 'succeeded_items', 'failed_items', 'input_tokens', 'output_tokens', 'cost'],
     rowOf: ({ id, succeeded, failed, inputTokens, outputTokens, cost }) => ({
       id,
       succeeded_items: succeeded,

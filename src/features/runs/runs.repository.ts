@@ -157,6 +157,7 @@ const endOpen = sharing<{ id: string; status: RunState; error: string | null; en
   ),
   {
     table: 'runs',
+    columns: ['id', 'status', 'error', 'ended_at'],
     rowOf: ({ endedAt, ...end }) => ({ ...end, ended_at: endedAt }),
     key: 'id',
     answers: true,
