@@ -72,7 +72,7 @@ export class Clients {
     const n = this.next();
     for (const type of ['Left', 'Right'])
       this.requests.begin({
-        send: () => this.publish(type, { n }, this.ids(`${type}-${n}`)),
+        send: () => this.publish(type, { n }, this.newIds(`${type}-${n}`)),
         answered: () => undefined,
         isRepeated: false,
       });
@@ -81,7 +81,7 @@ export class Clients {
   nap(ms: number, cancelAfter: number): void {
     const n = this.next();
     this.requests.begin({
-      send: () => this.publish('Nap', { n, ms }, this.ids(`nap-${n}`)),
+      send: () => this.publish('Nap', { n, ms }, this.newIds(`nap-${n}`)),
       answered: () => {
         scheduler.after(cancelAfter, () => {
           this.requests.begin({
@@ -102,7 +102,7 @@ export class Clients {
       send: () =>
         this.service()
           .get(PublishingService)
-          .publish({ type: 'Nap', payload: { n, ms }, deadline: `${deadline}ms` }, this.ids(`nap-${n}`)),
+          .publish({ type: 'Nap', payload: { n, ms }, deadline: `${deadline}ms` }, this.newIds(`nap-${n}`)),
       answered: () => undefined,
       isRepeated: false,
     });
@@ -130,7 +130,7 @@ export class Clients {
 
   run(): void {
     const n = this.next();
-    const ids = this.ids(`run-${n}`);
+    const ids = this.newIds(`run-${n}`);
     const request = { agent_name: 'clerk', inputs: { n }, async_run: true };
     this.requests.begin({
       send: () => this.service().get(RunsService).start(request, ids, HELD),
@@ -154,7 +154,7 @@ export class Clients {
   /** Publishes work for an agent whose rules see the key. */
   flow(agent: string, key: string): void {
     const n = this.next();
-    const ids = this.ids(`flow-${n}`);
+    const ids = FLOW_TYPES[agent]!.length === 1 ? this.newIds(`flow-${n}`) : this.ids(`flow-${n}`);
     this.flows.begin(ids.correlationId, agent, { n, key });
     const open = new Set(FLOW_TYPES[agent]!);
     for (const type of FLOW_TYPES[agent]!)
@@ -171,7 +171,7 @@ export class Clients {
   recall(key: string): void {
     const n = this.next();
     this.requests.begin({
-      send: () => this.publish('Recall', { n, key }, this.ids(`recall-${n}`)),
+      send: () => this.publish('Recall', { n, key }, this.newIds(`recall-${n}`)),
       answered: () => undefined,
       isRepeated: false,
     });
@@ -252,7 +252,7 @@ export class Clients {
 
   private publishAccepted(type: string, result: string): void {
     const n = this.next();
-    const ids = this.ids(`${type}-${n}`);
+    const ids = this.newIds(`${type}-${n}`);
     this.requests.begin({
       send: () => this.publish(type, { n }, ids),
       answered: () => this.accepted.set(ids.correlationId, result),
@@ -287,6 +287,11 @@ export class Clients {
 
   private ids(correlationId: string): RequestIds {
     return { madeId: newId(), correlationId };
+  }
+
+  /** As if the service had made the id for this request. */
+  private newIds(correlationId: string): RequestIds {
+    return { ...this.ids(correlationId), isNewCorrelation: true };
   }
 
   private next(): number {
