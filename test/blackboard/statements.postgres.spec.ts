@@ -5,6 +5,7 @@ import { Catalog } from '../../src/catalog/catalog.js';
 import type { Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
 import type { Settings } from '../../src/config/settings.js';
+import { POSTGRES } from '../../src/database/dialects/dialect.js';
 import { Batch, type Query } from '../../src/database/dialects/postgres-batch.js';
 import { places, prepared, preparedInsert } from '../../src/database/prepared.js';
 import { sharedInsert } from '../../src/database/shared-statement.js';
@@ -247,6 +248,22 @@ describe('the statements of a transaction', () => {
       return sent.length / chains;
     });
     expect(median(rounds)).toBeLessThan(MOST_IN_CROWD);
+  });
+
+  it('store few rows of activity for executions that start or end at the same time', async () => {
+    const chains = 32;
+    const lastRow = async (): Promise<number> => {
+      const last = POSTGRES.lastPosition('activity');
+      const { rows } = await sql<{ last: number }>`select ${last} as last`.execute(core.unitOfWork.reader);
+      return rows[0]!.last;
+    };
+    const rounds = await inTurn(9, async () => {
+      const before = await lastRow();
+      await Promise.all(Array.from({ length: chains }, () => runChain()));
+      return (await lastRow()) - before;
+    });
+    // A start and an end of each execution.
+    expect(median(rounds)).toBeLessThan((2 * AGENTS * chains) / 2);
   });
 
   it('look for a full limit once for all that is published at the same time', async () => {
