@@ -55,12 +55,6 @@ interface Open {
   until: number;
 }
 
-/**
- * After such a step back of the clock, what started before it no longer counts: the row of its rate may have been deleted
- * when it was no longer used.
- */
-const SET_BACK_MS = 500;
-
 /** A claim may have read that a breaker is closed just before it opened. */
 const LONGEST_CLAIM_MS = 500;
 
@@ -83,8 +77,6 @@ export class LimitModel {
     /** Correlation → the work of its one execution. Others take part in no limit, and have no breaker. */
     private readonly works: ReadonlyMap<string, LimitedWork>,
     private readonly idle: IdleTime,
-    /** True if something sets the clock back. Otherwise, a start with an earlier time has waited for a lock. */
-    private readonly setsClock = false,
   ) {
     this.values = new Map(rules);
   }
@@ -95,6 +87,14 @@ export class LimitModel {
     else if (entry.paused_agent !== null) this.pause(entry.paused_agent, entry);
     else if (this.works.has(entry.correlation_id!)) this.move(entry);
     this.look(entry.at);
+  }
+
+  /**
+   * What has started before no longer counts for rates: the row of a rate may have been deleted when it was no longer used, and
+   * the times since then come again.
+   */
+  clockSetBack(): void {
+    this.starts.clear();
   }
 
   /** Executions that have not ended. */
@@ -156,9 +156,7 @@ export class LimitModel {
       this.breaches.push(`${id} starts at ${at} with ${group}, of which ${using.size} of ${concurrency} are used`);
     using.add(id);
     this.startThrough(execution, group);
-    let starts = valueOf(this.starts, group, () => []);
-    if (this.setsClock) starts = starts.filter((start) => start.at - claimedAt! < SET_BACK_MS);
-    this.starts.set(group, starts);
+    const starts = valueOf(this.starts, group, () => []);
     const units = this.rules.get(name)!.units === undefined ? 1 : (work.units ?? 1);
     // An attempt that costs more than the burst starts with all of it.
     starts.push({ at: claimedAt!, units: rate ? Math.min(units, rate.burst) : units });

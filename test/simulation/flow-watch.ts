@@ -29,14 +29,25 @@ export class FlowWatch {
   private beforePause: { pauses: ReadonlySet<string>; tokens: ReadonlySet<string> } | null = null;
   private before: { breakers: ReadonlyMap<string, number>; tokens: ReadonlySet<string> } | null = null;
 
-  constructor(connection: DatabaseSync, flows: Flows) {
-    this.model = new LimitModel(
-      new Map(LIMITS.map((rule) => [rule.name, rule])),
-      flows.limited,
-      { longestMs: LONGEST_IDLE_MS, between: (from, to) => to - from },
-      true,
-    );
+  /** How many of the steps back of the clock come before what was read. */
+  private stepsRead = 0;
+
+  /** `stepsBack`: the positions of the log after which the clock was set back. */
+  constructor(
+    connection: DatabaseSync,
+    flows: Flows,
+    private readonly stepsBack: number[],
+  ) {
+    this.model = new LimitModel(new Map(LIMITS.map((rule) => [rule.name, rule])), flows.limited, {
+      longestMs: LONGEST_IDLE_MS,
+      between: (from, to) => to - from,
+    });
     this.entries = connection.prepare('select * from execution_log where seq > ? order by seq');
+    const { last } = connection.prepare('select coalesce(max(seq), 0) as last from execution_log').get() as {
+      last: number;
+    };
+    // A loss of power may have lost the last entries.
+    for (const [index, position] of stepsBack.entries()) stepsBack[index] = Math.min(position, last);
     this.secondTurns = connection.prepare(
       `select agent, singleton_key as key, count(*) as count from executions
        where ended_at is null and singleton_waits = 0 and substr(singleton_key, 1, 1) = '"'
@@ -63,9 +74,14 @@ export class FlowWatch {
     this.model.look(this.time);
   }
 
+  clockSetBack(): void {
+    this.stepsBack.push(this.read);
+  }
+
   /** Call it after each commit. */
   breaches(): string[] {
     for (const entry of this.entries.all(this.read) as unknown as Logged[]) {
+      for (; entry.seq > (this.stepsBack[this.stepsRead] ?? Infinity); this.stepsRead += 1) this.model.clockSetBack();
       this.model.read({ ...entry, at: this.time });
       this.read = entry.seq;
     }

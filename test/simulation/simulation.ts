@@ -62,6 +62,8 @@ export class Simulation {
   private crashes = 0;
   private icyUntil = 0;
   private behindUntil = 0;
+  /** Positions of the log of executions after which the clock was set back. */
+  private readonly stepsBack: number[] = [];
   private isExpired = false;
   private readonly disk = new FullDisk(this.machine);
   private readonly found: string[] = [];
@@ -147,7 +149,7 @@ export class Simulation {
     this.service = service;
     // Checkpoints are rare in a database this small.
     if (this.random.next() < 0.5) this.service.database.connection.exec('PRAGMA wal_autocheckpoint = 20');
-    this.invariants = new TurnInvariants(this.folder, this.template.catalog, this.clients.flows);
+    this.invariants = new TurnInvariants(this.folder, this.template.catalog, this.clients.flows, this.stepsBack);
     this.people.begin();
     this.readers.begin();
   }
@@ -184,6 +186,7 @@ export class Simulation {
         return;
       case 'setClock':
         this.machine.set += operation.ms;
+        if (operation.ms < 0) this.invariants.flow.clockSetBack();
         // Rates wait until the clock is where it was.
         this.behindUntil = Math.max(this.behindUntil, this.machine.elapsed) - Math.min(operation.ms, 0);
         return;

@@ -30,12 +30,13 @@ export class TurnInvariants {
   private position = { seq: 0, count: 0 };
   private readonly ends = new Map<string, string>();
 
-  private readonly flow: FlowWatch;
+  readonly flow: FlowWatch;
 
   constructor(
     folder: string,
     private readonly catalog: Catalog,
     flows: Flows,
+    stepsBack: number[],
   ) {
     this.connection = new DatabaseSync(join(folder, 'starling.db'), { readOnly: true });
     const prepare = (query: string): StatementSync => this.connection.prepare(query);
@@ -52,7 +53,7 @@ export class TurnInvariants {
     this.seen = prepare('select count(*) as count from artifacts where seq <= ?');
     this.last = prepare('select coalesce(max(seq), 0) as seq, count(*) as count from artifacts');
     this.refused = prepare(REFUSED_CHANGES);
-    this.flow = new FlowWatch(this.connection, flows);
+    this.flow = new FlowWatch(this.connection, flows, stepsBack);
   }
 
   /** Returns one line for each that does not hold (see `FlowWatch.passed`). Cheap in a turn that commits nothing. */
