@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import pg from 'pg';
 
+import { fieldsOf, insertNewCorrelations } from '../../src/blackboard/correlations/correlation-rows.js';
+import type { Publication } from '../../src/blackboard/publishing/publication.js';
 import { Catalog } from '../../src/catalog/catalog.js';
 import type { Clock } from '../../src/common/clock.js';
 import { newId } from '../../src/common/ids.js';
@@ -202,14 +204,77 @@ describe('the statements of a transaction', () => {
     expect(names.filter((name) => ['test h1', 'test h2', 'test h3'].includes(name))).toEqual(['test h1', 'test h3']);
   });
 
-  it('store the same text together and alone, also text that JSON of Postgres refuses', async () => {
-    await core.unitOfWork.run(async (tx) => {
-      await tx.each(['test a\0', 'test b\ud800', 'test c"\\'], ({ db }, name) =>
-        insertTogether(db, [{ name, up_to_seq: 1 }]),
-      );
+  it('store the same values together and alone', async () => {
+    const texts = [
+      '',
+      ' ',
+      'NULL',
+      'null',
+      'a,b',
+      '{}',
+      '{"a":[1]}',
+      '\\',
+      '\\"',
+      "'",
+      '\n\t\u0001',
+      'é😀',
+      'a\0b',
+      '\ud800',
+      null,
+    ];
+    const costs = [null, 0, 0.1, 1e-7, -12_345.678, 1e21];
+    const rows = texts.map((traceparent, index) => ({
+      ...fieldsOf({ id: newId(), now: 1, has_run: 0, traceparent }),
+      cost: costs[index % costs.length]!,
+    }));
+    const alone = rows.map((row) => ({ ...row, id: newId() }));
+    await run((tx) => tx.each(rows, ({ db }, row) => insertNewCorrelations(db, [row])));
+    for (const row of alone) await run(({ db }) => insertNewCorrelations(db, [row]));
+    const stored = (ids: string[]): Promise<object[]> =>
+      core.unitOfWork.reader
+        .selectFrom('correlations')
+        .select(['traceparent', 'cost', 'replay_mode', 'limited_agents'])
+        .where('id', 'in', ids)
+        .orderBy('seq')
+        .execute();
+    const together = await stored(rows.map(({ id }) => id));
+    expect(together).toEqual(await stored(alone.map(({ id }) => id)));
+    expect(together.slice(0, 12)).toEqual(
+      rows.slice(0, 12).map(({ traceparent, cost }) => expect.objectContaining({ traceparent, cost })),
+    );
+  });
+
+  it('insert the new correlations of the others, if one of a group fails', async () => {
+    const published = (type: string, artifactId = newId()): Publication => ({
+      ...{
+        artifactId,
+        correlationId: newId(),
+        isNewCorrelation: true,
+        type,
+        payload: {},
+        tags: [],
+        partitionKey: null,
+      },
+      visibility: { kind: 'Public' },
     });
-    const names = (await rollups()).map(({ name }) => name).filter((name) => /^test [abc]/.test(name));
-    expect(names).toEqual(['test a\ufffd', 'test b\ufffd', 'test c"\\']);
+    const known = published('Four');
+    await core.publisher.publish(known);
+    const some = [published('Four'), published('Four', known.artifactId), published('Four')];
+    const answers = await Promise.all(some.map((publication) => core.publisher.publish(publication)));
+    expect(answers.map(({ isRepeated }) => isRepeated)).toEqual([false, true, false]);
+    const rows = await core.unitOfWork.reader
+      .selectFrom('correlations')
+      .select(['id', 'state', 'artifact_count'])
+      .where(
+        'id',
+        'in',
+        some.map(({ correlationId }) => correlationId),
+      )
+      .orderBy('seq')
+      .execute();
+    const ends = { state: 'completed', artifact_count: 1 };
+    expect(rows.map(({ id }) => id).sort()).toEqual([some[0]!.correlationId, some[2]!.correlationId].sort());
+    expect(rows).toMatchObject([ends, ends]);
   });
 
   async function runChain(type = 'One', { publisher, waiters } = core): Promise<void> {

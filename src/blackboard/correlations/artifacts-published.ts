@@ -12,7 +12,10 @@ export interface PublishedArtifact {
   sequence: number;
 }
 
-/** Writes more rows in the transaction that stores artifacts. The transaction has locked their correlations. */
+/**
+ * Writes more rows in the transaction that stores artifacts. The transaction has locked their correlations, or inserts them
+ * afterwards: a hook changes the object of a correlation, never its row.
+ */
 export type PublicationHook = (tx: Transaction, published: readonly PublishedArtifact[], now: number) => Promise<void>;
 
 /** Features register here what to write together with every artifact, so that the core does not depend on them. */

@@ -76,7 +76,7 @@ type Created = Opened & ReplayColumns & { background: number; hasRun: number };
 export type NewCorrelation = Opened & Partial<ReplayColumns> & { background?: number; has_run: number };
 
 /** The columns of a correlation that is not stored yet. */
-export function newCorrelation({ now, ...given }: NewCorrelation): CorrelationFields {
+export function fieldsOf({ now, ...given }: NewCorrelation): CorrelationFields {
   return {
     ...{ ...NEW_CORRELATION, ...NO_REPLAY, background: 0, ...given, started_at: now, last_activity_at: now },
     ...{ deleted_artifacts: 0, deleted_errors: 0, webhook_targets: 0, terms: '[]' },
@@ -87,14 +87,14 @@ export function newCorrelation({ now, ...given }: NewCorrelation): CorrelationFi
 /** Inserts correlations as they are when the transaction ends. Their ids must be new: it fails if one is stored. */
 export const insertNewCorrelations = sharedInsert('correlations', [...new Set([...INSERTED, ...CHANGEABLE])]);
 
-function newCorrelations<Values>(
+function insertForm<Values>(
   valuesOf: (values: Values) => NewCorrelation,
   finish: (insert: ReturnType<typeof insertGiven<'correlations'>>) => Compilable<CorrelationRow>,
 ): ManyForm<Values, CorrelationRow> {
   return {
     table: 'correlations',
     columns: INSERTED,
-    rowOf: (values) => ({ ...newCorrelation(valuesOf(values)) }),
+    rowOf: (values) => fieldsOf(valuesOf(values)),
     key: 'id',
     answers: true,
     addsRows: false,
@@ -118,7 +118,7 @@ export const insertOrTouchCorrelation = sharing(
       .onConflict((conflict) => conflict.column('id').doUpdateSet({ last_activity_at: place('now') }))
       .returningAll(),
   ),
-  newCorrelations<Opened>(
+  insertForm<Opened>(
     ({ id, traceparent, now }) => ({ id, traceparent, has_run: HAS_RUN.published, now }),
     (insert) =>
       insert
@@ -147,7 +147,7 @@ export const insertCorrelation = sharing(
       .onConflict((conflict) => conflict.column('id').doNothing())
       .returningAll(),
   ),
-  newCorrelations<Created>(
+  insertForm<Created>(
     ({ hasRun, ...created }) => ({ ...created, has_run: hasRun }),
     (insert) => insert.onConflict((conflict) => conflict.column('id').doNothing()).returningAll(),
   ),
@@ -186,7 +186,7 @@ function updating(columns: readonly (keyof CorrelationFields)[]): Prepared<Corre
     {
       table: 'correlations',
       columns: ['id', ...columns],
-      rowOf: (row) => ({ ...row }),
+      rowOf: (row) => row,
       key: 'id',
       answers: false,
       addsRows: false,

@@ -11,13 +11,13 @@ import { LiveEvents } from '../../pubsub/live-events.js';
 import { Signals } from '../../pubsub/signals.js';
 import { ArtifactsPublished, type PublishedArtifact } from './artifacts-published.js';
 import {
+  fieldsOf,
   HAS_RUN,
   insertCorrelation,
   insertNewCorrelations,
   insertOrTouchCorrelation,
   lockCorrelation,
   type NewCorrelation,
-  newCorrelation,
   NO_REPLAY,
   REOPENED,
   type ReplayColumns,
@@ -63,7 +63,7 @@ interface Creation {
   background: boolean;
   beginning?: keyof typeof HAS_RUN;
   replay?: ReplayColumns;
-  /** Whether its id was made for this transaction. Otherwise a correlation with it may exist. */
+  /** Whether the service made the id for this request and has given it to no client. Otherwise a correlation may have it. */
   isNew?: boolean;
 }
 
@@ -75,11 +75,11 @@ interface Creation {
 export class CorrelationChanges {
   private readonly touched = new Map<string, TrackedCorrelation>();
   private readonly stored: PublishedArtifact[] = [];
-  /** The state in the database of each touched correlation. */
+  /** The state in the database of each touched correlation, or the first one of a new correlation. */
   private readonly storedStates = new Map<string, CorrelationState>();
   /**
-   * Correlations whose ids were made for this transaction. No other one knows them, so they need no lock, and `save` inserts
-   * them with their final counts. Until then, no statement finds them.
+   * Correlations with new ids. No other transaction knows them, so they need no lock, and `save` inserts them with their final
+   * counts. Until then, no statement finds them.
    */
   private readonly unstored = new Set<string>();
 
@@ -94,7 +94,7 @@ export class CorrelationChanges {
     private readonly tracing: Tracing,
   ) {}
 
-  /** Creates a correlation. DomainError `conflict` if the id is in use. */
+  /** Creates a correlation. DomainError `conflict` if the id is in use, which a new one is not. */
   async create(
     id: string,
     { background: isBackground, beginning = 'published', replay = NO_REPLAY, isNew = false }: Creation,
@@ -111,7 +111,7 @@ export class CorrelationChanges {
 
   /**
    * Finds or creates the correlation of a client's publish, and reopens it if it has settled. `conflict` if it is
-   * closed or a replay. `isNew`: its id was made for this transaction.
+   * closed or a replay. `isNew`: see `Creation`.
    */
   async open(id: string, { isNew }: { isNew: boolean }): Promise<TrackedCorrelation> {
     const opened = { id, traceparent: this.cause.traceparent, now: this.now };
@@ -249,7 +249,7 @@ export class CorrelationChanges {
 
   private addNew(correlation: NewCorrelation): TrackedCorrelation {
     this.unstored.add(correlation.id);
-    return this.track(newCorrelation(correlation));
+    return this.track(fieldsOf(correlation));
   }
 
   private track(row: CorrelationFields, storedState = row.state): TrackedCorrelation {

@@ -33,8 +33,9 @@ export class DirectRuns {
   ) {}
 
   /**
-   * Stores one execution of the agent on these inputs, in a correlation with this new id; resolves after the commit. DomainError: `not_found` (unknown
-   * agent), `invalid` (the inputs match no subscription, or a payload does not match its schema), `unavailable`.
+   * Stores one execution of the agent on these inputs, in a correlation with this new id; resolves after the commit.
+   * DomainError: `not_found` (unknown agent), `invalid` (the inputs match no subscription, or a payload does not match its
+   * schema), `unavailable`.
    */
   async begin(
     agent: string,

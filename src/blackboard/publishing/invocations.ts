@@ -25,7 +25,7 @@ export interface Invocation {
   subscription: Subscription;
   drafts: ArtifactDraft[];
   correlationId: string;
-  /** Whether the id of the correlation was made for it alone, so that none with it can exist. */
+  /** Whether the service made the id for this invocation and has given it to no client, so that no correlation has it. */
   isNewCorrelation: boolean;
   /** The outputs trigger no agent. */
   direct: boolean;
@@ -98,7 +98,7 @@ export class Invocations {
   }
 
   /**
-   * Stores inputs and execution in a new correlation. DomainError `conflict` if the correlation exists. The caller
+   * Stores inputs and execution in a new correlation. DomainError `conflict` if it exists, which one with a new id does not. The caller
    * calls `Admission.refuseWhenBusy` first.
    */
   async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {

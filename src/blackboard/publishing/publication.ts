@@ -20,7 +20,7 @@ export interface Publication {
    */
   artifactId: string;
   correlationId: string;
-  /** True if the correlation cannot exist, because its id was made for this publish alone. */
+  /** Whether the service made the id for this request and has given it to no client, so that no correlation has it. */
   isNewCorrelation?: boolean;
   type: string;
   payload: JsonObject;

@@ -56,8 +56,8 @@ export class Publisher {
     const publish = async (tx: Transaction): Promise<Published> => {
       await tx.lock(names);
       const changes = this.tracker.begin(tx, cause);
-      // Both are sent together. Whether the artifact is stored already comes first, so the other one may fail.
-      // A companion finds the correlation in the database.
+      // A companion updates the row of the correlation, so the row must exist. If the id is not new, both statements are sent
+      // together; whether the artifact is stored already counts first, so this one may fail.
       const opened = changes.open(correlationId, { isNew: isNewCorrelation && !companion });
       opened.catch(() => undefined);
       const seq = await this.artifacts.insert(tx, matched);

@@ -7,7 +7,8 @@ import { TimerQueue } from './timer-queue.js';
 
 /**
  * The time by which a generation of a correlation must settle. Its timer does not count as pending, and it is removed
- * when the generation settles. Callers lock the correlation before the timer.
+ * when the generation settles. Callers lock the correlation, unless it is
+ * new, before the timer.
  */
 @Injectable()
 export class Deadlines implements OnModuleInit {

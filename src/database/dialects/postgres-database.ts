@@ -102,7 +102,11 @@ export class PostgresDatabase extends Database {
   }
 
   /** The type of a column of this version's schema. */
-  readonly columnType = (table: string, column: string): string => this.columnTypes.get(`${table}.${column}`)!;
+  readonly columnType = (table: string, column: string): string => {
+    const type = this.columnTypes.get(`${table}.${column}`);
+    if (type === undefined) throw new Error(`the table ${table} has no column ${column}`);
+    return type;
+  };
 
   /** Returns the database's time in epoch ms. */
   async time(): Promise<number> {

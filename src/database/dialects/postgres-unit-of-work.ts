@@ -116,7 +116,10 @@ export class PostgresUnitOfWork extends UnitOfWork {
       return values;
     } catch (error) {
       const { cause, isRolledBack } = error as Undone;
-      if (isRolledBack) return null;
+      if (isRolledBack) {
+        this.logger.debug({ err: cause }, 'a group of transactions failed, and each of them runs again by itself');
+        return null;
+      }
       throw asDomainError(cause);
     }
   }

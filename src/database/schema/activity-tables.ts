@@ -2,7 +2,7 @@ import type { Generated } from 'kysely';
 
 import type { UsageSums } from './usage-tables.js';
 
-/** The activity of agents: rows of single executions, and the rollups of these rows. */
+/** The activity of agents: rows for what has just happened, and the rollups of these rows. */
 export interface ActivityTables {
   activity: ActivityTable;
   activity_hours: ActivityHoursTable;
@@ -14,9 +14,9 @@ export interface ActivityTables {
 export type ActivityEvent = 'started' | 'completed' | 'failed' | 'retried';
 
 /**
- * One row for each ended execution, for the model usage of each attempt, for each retried attempt, and for the
- * executions of an agent that one claim started. A background step adds them up in `activity_hours` and
- * `activity_counts` and then deletes them.
+ * A row counts executions that started or ended, attempts that are retried, or the model usage of an attempt. Transactions that
+ * run together share rows, so readers sum the columns, and do not count rows. A background step adds them up in
+ * `activity_hours` and `activity_counts` and then deletes them.
  */
 export interface ActivityTable extends UsageSums {
   seq: Generated<number>;

@@ -10,7 +10,7 @@ export interface RequestIds {
   madeId: string;
   /** Id of its correlation, which is also the id of a run. */
   correlationId: string;
-  /** True if no correlation with this id can exist: the client has not named it, and cannot repeat the request. */
+  /** Whether the id was made for this request and is given to no other one, so that no correlation has it. */
   isNewCorrelation?: boolean;
 }
 
@@ -51,12 +51,12 @@ export const reserveIds = (request: Request, ids: RequestIds): void => {
  * The ids for the handler: those of the idempotency key, otherwise new ones. Sets the correlation header of the answer.
  */
 export const Ids = createParamDecorator((_data: unknown, context: ExecutionContext): RequestIds => {
-  const ids = reserved.get(context.switchToHttp().getRequest<Request>()) ?? idsOfOneRequest(context);
+  const ids = reserved.get(context.switchToHttp().getRequest<Request>()) ?? idsWithoutKey(context);
   answerIds(context, ids);
   return ids;
 });
 
-function idsOfOneRequest(context: ExecutionContext): RequestIds {
+function idsWithoutKey(context: ExecutionContext): RequestIds {
   const named = namedCorrelation(context);
   return { madeId: newId(), correlationId: named ?? newId(), isNewCorrelation: named === undefined };
 }

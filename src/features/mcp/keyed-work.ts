@@ -30,7 +30,7 @@ export class KeyedWork {
     held.waits();
     const newIds = (): RequestIds => ({ madeId: newId(), correlationId: named ?? newId() });
     if (key === undefined) {
-      const ids = newIds();
+      const ids = { ...newIds(), isNewCorrelation: named === undefined };
       return { body: await work(ids), correlationId: ids.correlationId };
     }
     const request = {

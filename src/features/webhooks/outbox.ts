@@ -13,7 +13,7 @@ import { type DeliveryGroup, WebhookTargetsRepository } from './webhook-targets.
 /**
  * Writes the deliveries of artifacts in the transaction that publishes them. Only the first open delivery of a group
  * may be claimed; the others wait until it has ended. To keep that true, this transaction and every one that ends a
- * delivery lock the correlation.
+ * delivery lock the correlation, unless no other one can know it yet.
  */
 @Injectable()
 export class Outbox implements OnModuleInit {
