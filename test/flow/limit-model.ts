@@ -90,7 +90,7 @@ export class LimitModel {
   }
 
   /**
-   * What has started before no longer counts for rates: the row of a rate may have been deleted when it was no longer used, and
+   * Starts from before no longer count for rates: the row of a rate may have been deleted when it was no longer used, and
    * the times since then come again.
    */
   clockSetBack(): void {
