@@ -54,6 +54,17 @@ const insertLockOf = prepared<{ name: string }, unknown>((db, place) =>
     .expression(sql`select name, up_to_seq from rollups where name = ${place('name')}`),
 );
 
+const published = (type: string, artifactId = newId()): Publication => ({
+  artifactId,
+  correlationId: newId(),
+  isNewCorrelation: true,
+  type,
+  payload: {},
+  tags: [],
+  partitionKey: null,
+  visibility: { kind: 'Public' },
+});
+
 // Uses the core on a Postgres server, and counts what the driver is asked to send.
 describe('the statements of a transaction', () => {
   let core: Core;
@@ -245,18 +256,6 @@ describe('the statements of a transaction', () => {
   });
 
   it('insert the new correlations of the others, if one of a group fails', async () => {
-    const published = (type: string, artifactId = newId()): Publication => ({
-      ...{
-        artifactId,
-        correlationId: newId(),
-        isNewCorrelation: true,
-        type,
-        payload: {},
-        tags: [],
-        partitionKey: null,
-      },
-      visibility: { kind: 'Public' },
-    });
     const known = published('Four');
     await core.publisher.publish(known);
     const some = [published('Four'), published('Four', known.artifactId), published('Four')];
@@ -278,16 +277,7 @@ describe('the statements of a transaction', () => {
   });
 
   async function runChain(type = 'One', { publisher, waiters } = core): Promise<void> {
-    const { correlationId, generation } = await publisher.publish({
-      artifactId: newId(),
-      correlationId: newId(),
-      isNewCorrelation: true,
-      type,
-      payload: {},
-      tags: [],
-      partitionKey: null,
-      visibility: { kind: 'Public' },
-    });
+    const { correlationId, generation } = await publisher.publish(published(type));
     expect(await waiters.wait(correlationId, generation, 90_000)).toBe(true);
   }
 
