@@ -1,6 +1,7 @@
 import { changeStored } from '../faults/change-stored.js';
 import { eventually } from '../support/eventually.js';
 import { queryOnce } from '../support/postgres-cluster.js';
+import { changeWhileAnalyzed } from './change-while-analyzed.js';
 import { Outside } from './outside.js';
 import { Replicas } from './replica-boards.js';
 
@@ -59,8 +60,11 @@ describe('those that wait for a limit, with plans that Postgres has made while f
     return Object.fromEntries(rows.map(({ name, read }) => [name, read]));
   };
 
-  it('read few of them for a turn, although most have the same key', async () => {
-    await changeStored(url, 'set session_replication_role = replica', copyTo(`'"A"'`));
+  it.each([
+    ['before they were stored', changeStored],
+    ['before their commit', changeWhileAnalyzed],
+  ])('read few of them for a turn, although most have the same key, with statistics of %s', async (_, change) => {
+    await change(url, 'set session_replication_role = replica', copyTo(`'"A"'`));
     const tenants: unknown[] = [];
     for (let n = 0; n < STARTS / 2; n += 1) tenants.push(await next());
     expect(tenants.filter((tenant) => tenant === 'B').length).toBeGreaterThan(STARTS / 5);

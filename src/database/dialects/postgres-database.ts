@@ -36,9 +36,10 @@ const LIMITS = {
 } as const;
 
 // Every query has a fitting index. The planner lacks statistics for a table that was empty a minute ago: it would read
-// the whole table as it grows, or join a few of its rows by merging or hashing. JIT compilation takes longer than most
-// of the queries.
-const SESSION = '-c enable_seqscan=off -c enable_mergejoin=off -c enable_hashjoin=off -c jit=off';
+// the whole table as it grows, join a few of its rows by merging or hashing, or read all rows of a queue as a bitmap and
+// sort them to find the first. JIT compilation takes longer than most of the queries.
+const SESSION =
+  '-c enable_seqscan=off -c enable_bitmapscan=off -c enable_mergejoin=off -c enable_hashjoin=off -c jit=off';
 
 /** A Postgres database that several processes share. It has separate connections for transactions and for reads. */
 export class PostgresDatabase extends Database {
