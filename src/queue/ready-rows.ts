@@ -174,7 +174,9 @@ const findingBeyond = <Row extends QueuedRow>(queue: Queue<Row>) => {
           areReady(rows)
             .where('priority', '=', place(`priority${index}`))
             .where('background', '=', place(`background${index}`))
-            .where('seq', '>', place(`upTo${index}`)),
+            // The primary key fits a condition of the position alone. Postgres would take it if it expects few rows, and
+            // read all that are not claimed.
+            .where(sql<boolean>`(background, seq) > (${place(`background${index}`)}, ${place(`upTo${index}`)})`),
         ),
       );
       return allOf(db, parts);
