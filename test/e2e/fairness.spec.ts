@@ -193,6 +193,13 @@ describe('executions of an agent with fair_by', () => {
           '3 executions of worker are waiting for the key "a", which is the most for one key (max_share); try again later',
       });
       expect(refused.headers['retry-after']).toBe('5');
+      const run = (tenant: string) =>
+        small.http.post('/run/flock').send({ agent_name: 'worker', inputs: { tenant }, async_run: true });
+      const direct = small.http
+        .post('/api/v1/agents/worker/run')
+        .send({ inputs: [{ type: 'Item', payload: { tenant: 'a' } }] });
+      for (const request of [run('a'), direct]) expect((await request.expect(503)).body).toEqual(refused.body);
+      await run('b').expect(200);
       await send('b').expect(200);
       await small.http.post('/api/v1/agents/worker/resume').expect(200);
       await eventually('it is accepted again', async () => (await send('a')).status === 200);

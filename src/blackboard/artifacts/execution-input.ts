@@ -1,3 +1,5 @@
+import { toTimestamp } from '../../common/timestamp.js';
+import type { AgentArtifact } from '../../engines/engine.js';
 import type { ArtifactRow, SHARED_COLUMNS } from './artifact.js';
 import type { ArtifactDraft } from './artifact-writer.js';
 
@@ -32,3 +34,16 @@ export function inputOf(draft: ArtifactDraft, seq: number, position: number): Ex
     payload_bytes: bytes,
   };
 }
+
+/** A new artifact, as agents see it when it is stored. */
+export const agentArtifactFromDraft = (draft: ArtifactDraft): AgentArtifact => ({
+  id: draft.id,
+  type: draft.type,
+  payload: draft.payload,
+  tags: draft.tags,
+  produced_by: draft.producedBy,
+  correlation_id: draft.correlationId,
+  partition_key: draft.partitionKey,
+  version: draft.version,
+  created_at: toTimestamp(draft.createdAt),
+});

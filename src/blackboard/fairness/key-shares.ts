@@ -33,8 +33,7 @@ export class KeyShares {
    * all. As long as they are fewer than a share, the keys are not counted.
    */
   async refuseExcess(agent: string, key: string, waiting: number): Promise<void> {
-    const { maxShare } = this.catalog.agent(agent)!.fairness!;
-    const most = Math.max(1, Math.floor(maxShare * this.settings.maxPendingExecutions));
+    const most = this.mostOf(agent);
     if (waiting < most) return;
     const count = await this.count(agent, key, most);
     if (count.waiting >= most)
@@ -44,6 +43,18 @@ export class KeyShares {
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
     count.waiting += 1;
+  }
+
+  /** Whether any key of the agent may have its share. `waiting`: how many executions wait in all. */
+  mayRefuse(agent: string, waiting: number): boolean {
+    return waiting >= this.mostOf(agent);
+  }
+
+  /** Infinity for an agent without `fair_by`. */
+  private mostOf(agent: string): number {
+    const fairness = this.catalog.agent(agent)?.fairness;
+    if (!fairness) return Infinity;
+    return Math.max(1, Math.floor(fairness.maxShare * this.settings.maxPendingExecutions));
   }
 
   private async count(agent: string, key: string, most: number): Promise<Count> {

@@ -4,10 +4,13 @@ import { configurationKey, type ReplayConfiguration } from '../../catalog/replay
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { agentArtifactFromDraft } from '../artifacts/execution-input.js';
 import { KeyShares } from '../fairness/key-shares.js';
 import type { Triggered } from '../matching/matcher.js';
+import { QueueExpressions } from '../matching/queue-expressions.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';
+import type { Invocation } from './invocations.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -19,6 +22,7 @@ export class Admission {
     private readonly backlog: Backlog,
     private readonly pauses: AgentPauses,
     private readonly keyShares: KeyShares,
+    private readonly queueExpressions: QueueExpressions,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
@@ -45,5 +49,16 @@ export class Admission {
       const key = queueValues?.fair_key ?? null;
       if (key !== null) await this.keyShares.refuseExcess(subscription.agent, key, this.backlog.count);
     }
+  }
+
+  /** Throws the same for an execution that a caller requests by the agent's name. Call it before a transaction. */
+  async refuseExcessOfKey({ subscription, drafts }: Invocation): Promise<void> {
+    const { agent, batch } = subscription;
+    // Mostly, fewer executions wait than one key may have, and no expression is evaluated.
+    if (!this.keyShares.mayRefuse(agent, this.backlog.count)) return;
+    const found = await this.queueExpressions.of(subscription, drafts.map(agentArtifactFromDraft), batch !== null);
+    // If an expression fails, the execution is queued and fails with the reason.
+    const key = 'values' in found ? found.values.fair_key : null;
+    if (key !== null) await this.keyShares.refuseExcess(agent, key, this.backlog.count);
   }
 }

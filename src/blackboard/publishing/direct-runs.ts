@@ -44,6 +44,7 @@ export class DirectRuns {
   ): Promise<DirectRun> {
     await this.admission.refuseWhenBusy();
     const invocation = this.invocations.prepareDirect(agent, inputs, correlationId, { isNewCorrelation: true });
+    await this.admission.refuseExcessOfKey(invocation);
     const begun = await this.memory.during(invocation.grownBytes, () =>
       this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation), transactionOf(invocation)),
     );

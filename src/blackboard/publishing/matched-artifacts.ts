@@ -1,10 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
 import { Clock } from '../../common/clock.js';
-import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
-import { inputOf } from '../artifacts/execution-input.js';
+import { agentArtifactFromDraft, inputOf } from '../artifacts/execution-input.js';
 import { releaseTime } from '../artifacts/visibility-rules.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
@@ -50,17 +49,7 @@ export class MatchedArtifacts {
     const releaseAt = releaseTime(draft.visibility, draft.createdAt);
     if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, ...NO_REACTIONS };
     const reactions = await this.matching.reactions({
-      artifact: {
-        id: draft.id,
-        type: draft.type,
-        payload: draft.payload,
-        tags: draft.tags,
-        produced_by: draft.producedBy,
-        correlation_id: draft.correlationId,
-        partition_key: draft.partitionKey,
-        version: draft.version,
-        created_at: toTimestamp(draft.createdAt),
-      },
+      artifact: agentArtifactFromDraft(draft),
       visibility: draft.visibility,
       createdAt: draft.createdAt,
     });
