@@ -221,12 +221,12 @@ describe('limits', () => {
     for (const n of [1, 2, 3, 4]) await board.publish('Call', { n }, { correlation: `c${n}` });
     expect(await board.ended('c1')).toMatchObject({ state: 'completed' });
     expect(await board.ended('c2')).toMatchObject({ state: 'completed' });
-    await waitsFor('c4', 'limit calls: 2nd of 2, next in 1.0 s');
+    await waitsFor('c4', 'limit calls: 2 of 2 used, 2nd of 2, next in 1.0 s');
     clock.advance(999);
-    await waitsFor('c4', 'limit calls: 2nd of 2, next in 0.0 s');
+    await waitsFor('c4', 'limit calls: 2 of 2 used, 2nd of 2, next in 0.0 s');
     clock.advance(1);
     expect(await board.ended('c3')).toMatchObject({ state: 'completed' });
-    await waitsFor('c4', 'limit calls: 1st of 1, next in 1.0 s');
+    await waitsFor('c4', 'limit calls: 2 of 2 used, 1st of 1, next in 1.0 s');
     clock.advance(1_000);
     expect(await board.ended('c4')).toMatchObject({ state: 'completed' });
 
@@ -246,10 +246,10 @@ describe('limits', () => {
       await board.publish('Speech', { size }, { correlation: `u${index + 1}` });
       await eventually('it waits', async () => (await limitOf(`u${index + 1}`)) !== null);
     }
-    await waitsFor('u6', 'limit tokens: 6th of 6, next in 0.0 s');
+    await waitsFor('u6', 'limit tokens: 10 of 10 used, 6th of 6, next in 0.0 s');
     clock.advance(20);
     expect(await board.ended('u1')).toMatchObject({ state: 'completed' });
-    await waitsFor('u2', 'limit tokens: 1st of 5, next in 0.0 s');
+    await waitsFor('u2', 'limit tokens: 10 of 10 used, 1st of 5, next in 0.0 s');
     // Nothing remembers when it may start.
     await board.close();
     clock.advance(20);
@@ -257,9 +257,9 @@ describe('limits', () => {
     expect(await board.ended('u2')).toMatchObject({ state: 'completed' });
     clock.advance(60);
     for (const id of ['u3', 'u4', 'u5']) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
-    await waitsFor('u6', 'limit tokens: 1st of 1, next in 0.3 s');
+    await waitsFor('u6', 'limit tokens: 10 of 10 used, 1st of 1, next in 0.3 s');
     clock.advance(299);
-    await waitsFor('u6', 'limit tokens: 1st of 1, next in 0.0 s');
+    await waitsFor('u6', 'limit tokens: 8 of 10 used, 1st of 1, next in 0.0 s');
     clock.advance(1);
     expect(await board.ended('u6')).toMatchObject({ state: 'completed' });
   });
@@ -271,7 +271,7 @@ describe('limits', () => {
     await board.publish('Speech', { size: 20 }, { correlation: 'set1' });
     expect(await board.ended('set1')).toMatchObject({ state: 'completed' });
     await board.publish('Speech', { size: 8 }, { correlation: 'set2' });
-    await waitsFor('set2', 'limit tokens: 1st of 1, next in 0.8 s');
+    await waitsFor('set2', 'limit tokens: 20 of 20 used, 1st of 1, next in 0.8 s');
     await put('tokens', { rate: '10/s', burst: 5 }).expect(200);
     await board.publish('Speech', { size: 6 }, { correlation: 'set3' });
     expect(await board.ended('set3')).toMatchObject({ state: 'failed' });
@@ -302,9 +302,9 @@ describe('limits', () => {
   it('are not shut for longer if the clock is set back', async () => {
     clock.advance(2_000);
     for (const n of [1, 2, 3]) await board.publish('Call', { n }, { correlation: `back${n}` });
-    await waitsFor('back3', 'limit calls: 1st of 1, next in 1.0 s');
+    await waitsFor('back3', 'limit calls: 2 of 2 used, 1st of 1, next in 1.0 s');
     clock.advance(-2 * 3_600_000);
-    await waitsFor('back3', 'limit calls: 1st of 1, next in 1.0 s');
+    await waitsFor('back3', 'limit calls: 2 of 2 used, 1st of 1, next in 1.0 s');
     // The next look at what waits stores it.
     const used = `select used_until from limit_rates where limit_key = '["calls",null]'`;
     await eventually('its end is near', async () => {
@@ -336,7 +336,7 @@ describe('limits', () => {
       agent,
       key: agent === 'both' ? 'payload.customer' : null,
     }));
-    const unused = { running: 0, waiting: 0, longest: null };
+    const unused = { running: 0, units_used: null, waiting: 0, longest: null };
     expect(await limit()).toEqual({
       name: 'pool',
       ...file,
@@ -425,7 +425,7 @@ describe('limits', () => {
       ['"B"', '"\\""', '"a"', '"ä"', '17', 'true'].map((key) => {
         const first = `q${customers.findIndex((one) => JSON.stringify(one) === key)}-first`;
         return {
-          ...{ key, running: 1, waiting: 2, room_at: null },
+          ...{ key, running: 1, units_used: null, waiting: 2, room_at: null },
           longest: expect.objectContaining({ agent: 'customer', correlation_id: first }) as object,
         };
       }),
@@ -446,9 +446,17 @@ describe('limits', () => {
     await eventually('one waits for the rate', async () => (await limitOf('paced-3')) !== null);
     const paced = (await board.http.get('/api/v1/limits/calls/keys').expect(200)).body as object;
     const room = new Date(clock.now() + 1_000).toISOString();
-    expect(paced).toMatchObject({ items: [{ key: null, running: 0, waiting: 1, room_at: room }] });
+    expect(paced).toMatchObject({ items: [{ key: null, running: 0, units_used: 2, waiting: 1, room_at: room }] });
+    const calls = (): Promise<object> =>
+      board.http
+        .get('/api/v1/limits/calls')
+        .expect(200)
+        .then(({ body }) => body as object);
+    expect(await calls()).toMatchObject({ burst: 2, units_used: 2 });
     clock.advance(1_000);
     expect(await board.ended('paced-3')).toMatchObject({ state: 'completed' });
+    clock.advance(1_000);
+    expect(await calls()).toMatchObject({ units_used: 1 });
     await board.http.get('/api/v1/limits/pol/keys').expect(404);
     await board.http.get('/api/v1/limits/pool/keys?after=2').expect(400);
   });

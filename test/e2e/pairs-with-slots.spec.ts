@@ -38,7 +38,7 @@ describe('a process that runs one execution at a time', () => {
   it('runs others while executions wait for a rate, of the same agent and of its other limit, too', async () => {
     await publish('Paced', ['r1', 'r2'], { host: 'a' });
     await works('r1');
-    await waitsFor('r2', /^limit calls: 1st of 1 for host a, next in 60\.0 s$/);
+    await waitsFor('r2', /^limit calls: 1 of 1 used, 1st of 1 for host a, next in 60\.0 s$/);
     await publish('Paced', ['r3'], { host: 'b' });
     await works('r3');
     await publish('Limited', ['r4']);

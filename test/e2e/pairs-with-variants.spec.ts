@@ -33,7 +33,7 @@ describe('variants and', () => {
     await publish('Limited', names);
     for (const name of names.slice(0, 2)) await ends(name);
     for (const [place, name] of names.slice(2).entries())
-      await waitsFor(name, new RegExp(`^limit calls: ${place + 1}.. of 18, next in 1800.0 s$`));
+      await waitsFor(name, new RegExp(`^limit calls: 2 of 2 used, ${place + 1}.. of 18, next in 1800.0 s$`));
     await pairs.board.http.put('/api/v1/limits/calls').send({}).expect(200);
     for (const name of names) await ends(name);
     await expectBoth(names);

@@ -119,7 +119,7 @@ describe('together go', () => {
       await started('wl1', 1);
       gatesOf('wl1')[0]!.open();
       await ends('wl2');
-      await waitsFor('wl4', /^limit parcels: 1st of 1 for shop a, next in 60\.0 s$/);
+      await waitsFor('wl4', /^limit parcels: 1 of 1 used, 1st of 1 for shop a, next in 60\.0 s$/);
       await publish('Paced', ['wl5', 'wl6'], { shop: 'b' });
       await started('wl5', 1);
       gatesOf('wl5')[0]!.open();

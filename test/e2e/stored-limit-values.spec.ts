@@ -56,7 +56,7 @@ describe('the values that a client has set for a limit', () => {
     expect((await board.http.get('/api/v1/limits/gone').expect(200)).body).toEqual({
       ...{ name: 'gone', concurrency: 3, rate: null, burst: null, units: null, hold: false },
       set_at: expect.any(String) as string,
-      ...{ file: null, agents: [], running: 0, waiting: 0, longest: null },
+      ...{ file: null, agents: [], running: 0, units_used: null, waiting: 0, longest: null },
     });
     expect((await board.http.get('/api/v1/limits/also').expect(200)).body).toMatchObject({ rate: '5/s', burst: 2 });
     expect((await board.http.get('/api/v1/limits/gone/keys').expect(200)).body).toMatchObject({ items: [] });
@@ -124,7 +124,9 @@ describe('the values that a client has set for a limit', () => {
     const waitsFor = (correlation: string, text: string): Promise<void> =>
       eventually(`${correlation} waits for ${text}`, async () => {
         const { body } = await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200);
-        return (body as { items: { limit: string | null }[] }).items[0]?.limit === `limit calls: 1st of 1, ${text}`;
+        return (
+          (body as { items: { limit: string | null }[] }).items[0]?.limit?.endsWith(` used, 1st of 1, ${text}`) === true
+        );
       });
     const starts = async (...correlations: string[]): Promise<void> => {
       for (const correlation of correlations) await board.publish('Call', {}, { correlation });

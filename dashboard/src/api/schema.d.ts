@@ -2419,6 +2419,7 @@ export interface components {
             file: components["schemas"]["LimitValuesBody"] | null;
             agents: components["schemas"]["LimitedAgentBody"][];
             running: number;
+            units_used: number | null;
             waiting: number;
             longest: components["schemas"]["WaiterBody"] | null;
         };
@@ -2428,6 +2429,7 @@ export interface components {
         LimitKeyBody: {
             key: string | null;
             running: number;
+            units_used: number | null;
             waiting: number;
             longest: components["schemas"]["WaiterBody"] | null;
             /** Format: date-time */

@@ -12,6 +12,7 @@ import { LOGGER, type Logger } from '../../common/logger.js';
 import { shown } from '../../common/short-text.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { effectiveLimits } from '../matching/effective-limits.js';
+import type { LimitKey } from '../matching/limit-keys.js';
 import {
   deleteLimitValues,
   findAllLimitValues,
@@ -22,7 +23,7 @@ import { LimitHolders } from './limit-holders.js';
 import { type LimitQueue, LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
 import { deleteRates, stretchRates } from './limit-rows.js';
-import { limitLock } from './shared-limits.js';
+import { limitLock, SharedLimits } from './shared-limits.js';
 
 const UNDO = 'DELETE /api/v1/limits/{limit_name}';
 const OTHER = `a client has set other values for a limit than the configuration file, and they hold until ${UNDO}`;
@@ -40,6 +41,8 @@ export interface LimitState {
   agents: { agent: string; key: string | null }[];
   /** Executions that use it: those that run, and with `hold` those that wait after their first start. */
   running: number;
+  /** Units of the burst that are used. Null if there is no rate, or if agents take part with keys. */
+  unitsUsed: number | null;
   queue: LimitQueue;
 }
 
@@ -48,6 +51,7 @@ export interface LimitState {
 export class ChangedLimits {
   constructor(
     private readonly catalog: Catalog,
+    private readonly limits: SharedLimits,
     private readonly holders: LimitHolders,
     private readonly releases: LimitReleases,
     private readonly queues: LimitQueues,
@@ -116,25 +120,29 @@ export class ChangedLimits {
   private async states(names: readonly string[]): Promise<LimitState[]> {
     if (names.length === 0) return [];
     const { reader } = this.unitOfWork;
-    const [effective, stored, running, queues] = await Promise.all([
+    const keys = names.map((name): LimitKey => [name, null, 1]);
+    const [effective, stored, running, queues, usage] = await Promise.all([
       effectiveLimits(reader, this.catalog, names),
       findLimitValues(reader, {}, names),
       this.holders.keys(reader),
       this.queues.of(names),
+      this.limits.usage(reader, keys, this.clock.now()),
     ]);
     const used = running.flatMap((keys) => keys.map(([name]) => name));
     const values = new Map(stored.map((row) => [row.name, row]));
-    return names.map((limitName) => {
+    return names.map((limitName, index) => {
       const inFile = this.catalog.limits.get(limitName);
       const set = values.get(limitName);
+      const agents = this.catalog.agents.flatMap(({ name: agent, limits: uses }) =>
+        uses.flatMap(({ name, key }) => (name === limitName ? { agent, key } : [])),
+      );
       return {
         limit: effective.get(limitName) ?? defineLimit(limitName, set ? (JSON.parse(set.options) as LimitValues) : {}),
         file: inFile ? valuesOf(inFile) : null,
         setAt: set?.set_at ?? null,
-        agents: this.catalog.agents.flatMap(({ name: agent, limits: uses }) =>
-          uses.flatMap(({ name, key }) => (name === limitName ? { agent, key } : [])),
-        ),
+        agents,
         running: used.filter((name) => name === limitName).length,
+        unitsUsed: agents.some(({ key }) => key !== null) ? null : usage.unitsUsed(keys[index]!),
         queue: queues.get(limitName)!,
       };
     });

@@ -23,6 +23,8 @@ export interface KeyState extends LimitQueue {
   text: string;
   /** Running executions that have it. */
   running: number;
+  /** Units of the burst that are used. Null if there is no rate. */
+  unitsUsed: number | null;
   /** When its rate has room for one unit (epoch ms). Null if the rate has room now, or if there is none. */
   roomAt: number | null;
 }
@@ -63,6 +65,7 @@ export class LimitQueues {
       key: keys[index]![1],
       text: blocked_on,
       running: usage.running(blocked_on),
+      unitsUsed: usage.unitsUsed(keys[index]!),
       roomAt: usage.roomAt(keys[index]!),
       waiting: count,
       longest: rowIn(rows, first),

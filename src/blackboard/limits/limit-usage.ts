@@ -85,6 +85,12 @@ export class LimitUsage {
     return this.used.get(text) ?? 0;
   }
 
+  /** How many units of the burst are used. Null if the limit has no rate. */
+  unitsUsed(key: LimitKey): number | null {
+    const rate = this.limits.get(key[0])?.rate;
+    return rate ? rate.burst - unitsLeft(rate, this.usedUntil(keyText(key)), this.now) : null;
+  }
+
   /** Undefined if the key has no breaker, or if it is closed. */
   breaker(text: string): 'open' | 'half-open' | undefined {
     const breaker = this.breakers.get(text);

@@ -43,8 +43,8 @@ export class LimitWaits {
   ) {}
 
   /**
-   * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for customer 17`, with `next in 0.8 s` if it
-   * waits for the rate, `3rd of 5 with the key "acme", 12 keys take turns` if its agent has `fair_by`, `singleton of packer:
+   * Id of an execution → text such as `limit openai: 60 of 60 used, 3rd of 41 for customer 17, next in 0.8 s`, without the
+   * time if it waits for the concurrency, `3rd of 5 with the key "acme", 12 keys take turns` if its agent has `fair_by`, `singleton of packer:
    * 1 of 1 used, 1st of 2 for order 17`, or `breaker of sender: open, 1st of 2, next in 12.0 s`.
    */
   async texts(rows: readonly Blocked[]): Promise<ReadonlyMap<string, string>> {
@@ -83,18 +83,26 @@ export class LimitWaits {
   }
 
   private text(key: LimitKey, agent: string, usage: LimitUsage, { place, all, ofKey, turns }: Place): string {
-    const concurrency = usage.limit(key[0])?.concurrency ?? null;
     const at = usage.obstacle(key)?.at ?? null;
     const breaker = usage.breaker(keyText(key)) ?? (breakerAgent(key[0]) === null ? null : 'closed');
     const parts = [
       ...(breaker === null ? [] : [breaker]),
-      ...(concurrency === null ? [] : [`${usage.running(keyText(key))} of ${concurrency} used`]),
+      ...usedOf(key, usage),
       `${ordinal(place)} of ${counted(all)}${ofKey}${key[1] === null ? '' : ` for ${shownKey(key, this.catalog.agent(agent))}`}`,
       ...turns,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
     ];
     return `${shownLimit(key[0])}: ${parts.join(', ')}`;
   }
+}
+
+/** Says how much is used of the concurrency or, if only the rate has no room, of its burst. */
+function usedOf(key: LimitKey, usage: LimitUsage): string[] {
+  const { concurrency = null, rate = null } = usage.limit(key[0]) ?? {};
+  const running = usage.running(keyText(key));
+  const isRate = concurrency === null || (running < concurrency && usage.roomAt(key) !== null);
+  if (rate !== null && isRate) return [`${usage.unitsUsed(key)} of ${rate.burst} used`];
+  return concurrency === null ? [] : [`${running} of ${concurrency} used`];
 }
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));

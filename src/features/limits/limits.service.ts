@@ -54,7 +54,7 @@ const valuesBody = ({ concurrency, rate, burst }: LimitValues): LimitValuesBody 
   burst: burst ?? null,
 });
 
-const limitBody = ({ limit, file, setAt, agents, running, queue }: LimitState): LimitBody => ({
+const limitBody = ({ limit, file, setAt, agents, running, unitsUsed, queue }: LimitState): LimitBody => ({
   name: limit.name,
   ...valuesBody(valuesOf(limit)),
   units: limit.units,
@@ -63,12 +63,14 @@ const limitBody = ({ limit, file, setAt, agents, running, queue }: LimitState): 
   file: file && valuesBody(file),
   agents,
   running,
+  units_used: unitsUsed,
   ...queueBody(queue),
 });
 
-const keyBody = ({ key, running, roomAt, ...queue }: KeyState): LimitKeyBody => ({
+const keyBody = ({ key, running, unitsUsed, roomAt, ...queue }: KeyState): LimitKeyBody => ({
   key: key === null ? null : JSON.stringify(key),
   running,
+  units_used: unitsUsed,
   room_at: roomAt === null ? null : toTimestamp(roomAt),
   ...queueBody(queue),
 });

@@ -59,7 +59,7 @@ describeDashboard('the view Limits', { config: CONFIG }, (dashboard) => {
     await open(page);
     await rowOf(page, 'desks').filter({ hasText: '1 at the same time' }).filter({ hasText: '1 of 1' }).waitFor();
     await rowOf(page, 'per_customer').filter({ hasText: '60' }).waitFor();
-    await rowOf(page, 'unused').filter({ hasText: '60/m, 10 together' }).waitFor();
+    await rowOf(page, 'unused').filter({ hasText: '60/m, 10 together' }).filter({ hasText: '0 of 10' }).waitFor();
     await page.getByLabel('Shown').selectOption('waiting');
     await page.waitForURL('**/limits?show=waiting');
     await page.reload();
@@ -118,7 +118,7 @@ describeDashboard('the view Limits', { config: CONFIG }, (dashboard) => {
 
     await panel.getByRole('button', { name: 'Undo the change' }).click();
     await page.getByRole('button', { name: 'Use the values of the file' }).click();
-    await rowOf(page, 'unused').filter({ hasText: '60/m, 10 together' }).waitFor();
+    await rowOf(page, 'unused').filter({ hasText: '60/m, 10 together' }).filter({ hasText: '0 of 10' }).waitFor();
     expect(await limit()).toMatchObject({ concurrency: null, rate: '60/m', set_at: null });
   });
 

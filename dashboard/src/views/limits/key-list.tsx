@@ -5,7 +5,7 @@ import type { Schemas } from '../../api/requests';
 import { CurlButton, IdChip } from '../../components/copy';
 import { FailureLine, LoadingRows } from '../../components/states';
 import { Ago } from '../../components/time';
-import { countedText, isByKey, type Limit, MOST_WAITING_FOR_KEY } from './limit-text';
+import { countedText, isByKey, type Limit, MOST_WAITING_FOR_KEY, usedUnitsText } from './limit-text';
 
 type Key = Schemas['LimitKeyBody'];
 
@@ -58,8 +58,9 @@ export function KeyList({ limit }: { limit: Limit }): ReactNode {
   );
 }
 
-function WaitingKey({ item, limit: { concurrency } }: { item: Key; limit: Limit }): ReactNode {
-  const { key, running, waiting, longest, room_at } = item;
+function WaitingKey({ item, limit: { concurrency, burst } }: { item: Key; limit: Limit }): ReactNode {
+  const { key, running, units_used, waiting, longest, room_at } = item;
+  const units = usedUnitsText({ units_used, burst });
   return (
     <li className="flex flex-col gap-x-3 border-b border-line py-1 text-table last:border-b-0">
       <span className="flex flex-wrap items-baseline gap-x-3">
@@ -69,6 +70,7 @@ function WaitingKey({ item, limit: { concurrency } }: { item: Key; limit: Limit 
           </code>
         )}
         <span>{concurrency === null ? `${running} running` : `${running} of ${concurrency} used`}</span>
+        {units !== null && <span>{units} of the rate used</span>}
         <span className="text-waiting">{countedText(waiting, MOST_WAITING_FOR_KEY)} waiting</span>
         {room_at !== null && (
           <span className="text-muted">

@@ -13,7 +13,7 @@ import { Ago } from '../../components/time';
 import { useQuestion } from '../../components/use-question';
 import { ChangeDialog } from './change-dialog';
 import { KeyList } from './key-list';
-import { countedText, type Limit, MOST_WAITING, usedText, valuesText } from './limit-text';
+import { countedText, type Limit, MOST_WAITING, usedText, usedUnitsText, valuesText } from './limit-text';
 
 const PATH = '/api/v1/limits/{limit_name}';
 
@@ -55,7 +55,7 @@ export function LimitPanel({ name, close, changed }: LimitPanelProps): ReactNode
 }
 
 function factsOf(limit: Limit): Fact[] {
-  const { name, units, hold, set_at, file, agents, waiting, longest } = limit;
+  const { name, concurrency, units, hold, set_at, file, agents, waiting, longest } = limit;
   return [
     ['Name', name],
     ['Allows', valuesText(limit)],
@@ -64,6 +64,7 @@ function factsOf(limit: Limit): Fact[] {
     ['In the file', set_at === null ? null : file === null ? 'no longer, so it limits nothing' : valuesText(file)],
     ['Changed', set_at === null ? null : <Ago at={set_at} />],
     ['Used', usedText(limit)],
+    ['Used of the rate', concurrency === null ? null : usedUnitsText(limit)],
     ['Waiting', countedText(waiting, MOST_WAITING)],
     [
       'Longest',

@@ -17,11 +17,18 @@ export function valuesText({ concurrency, rate, burst }: Values): string {
 /** Whether executions share it only if they have equal keys. */
 export const isByKey = ({ agents }: Limit): boolean => agents.some(({ key }) => key !== null);
 
-/** "20 of 20"; of a limit with keys, where each key may use as much, "20". */
-export const usedText = (limit: Limit): string =>
-  limit.concurrency === null || isByKey(limit)
-    ? numberText(limit.running)
-    : `${numberText(limit.running)} of ${numberText(limit.concurrency)}`;
+/** "20 of 20" executions, or units of the burst if there is only a rate; of a limit with keys, where each key may use as much, "20". */
+export function usedText(limit: Limit): string {
+  const { concurrency, running } = limit;
+  if (concurrency === null) return usedUnitsText(limit) ?? numberText(running);
+  return isByKey(limit) ? numberText(running) : usedOf(running, concurrency);
+}
+
+/** "7 of 10" units of the burst. Null if there is no rate, or if each key has its own. */
+export const usedUnitsText = ({ units_used: used, burst }: Pick<Limit, 'units_used' | 'burst'>): string | null =>
+  used === null || burst === null ? null : usedOf(used, burst);
+
+const usedOf = (used: number, most: number): string => `${numberText(used)} of ${numberText(most)}`;
 
 /** `most`: the API counts no further than one more. */
 export const countedText = (count: number, most: number): string =>

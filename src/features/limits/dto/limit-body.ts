@@ -88,6 +88,13 @@ export class LimitBody extends LimitValuesBody {
 
   @ApiProperty({
     type: 'integer',
+    nullable: true,
+    description: 'Units of the burst that are used now. Null if there is no rate, or if agents take part with keys',
+  })
+  units_used!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
     description: `Executions that wait for it, of all keys; at most ${MOST_COUNTED + 1} are counted`,
   })
   waiting!: number;
@@ -116,6 +123,7 @@ export const LIMIT_EXAMPLE: LimitBody = {
   file: { concurrency: 60, rate: '60/m', burst: 10 },
   agents: [{ agent: 'classifier', key: null }],
   running: 20,
+  units_used: 7,
   waiting: 41,
   longest: {
     execution_id: '019a7f5e-0d52-7b1c-a5f0-6c2e8d9f1a40',

@@ -14,6 +14,13 @@ export class LimitKeyBody {
 
   @ApiProperty({
     type: 'integer',
+    nullable: true,
+    description: 'Units of the burst that are used now. Null if there is no rate',
+  })
+  units_used!: number | null;
+
+  @ApiProperty({
+    type: 'integer',
     description: `Executions that wait for this key; at most ${MOST_COUNTED_OF_KEY + 1} are counted`,
   })
   waiting!: number;
@@ -54,6 +61,6 @@ export class LimitKeysQuery {
 }
 
 export const LIMIT_KEYS_EXAMPLE: LimitKeysBody = {
-  items: [{ key: '17', running: 1, waiting: 41, longest: LIMIT_EXAMPLE.longest, room_at: null }],
+  items: [{ key: '17', running: 1, units_used: null, waiting: 41, longest: LIMIT_EXAMPLE.longest, room_at: null }],
   pagination: { limit: 50, after: null, next: null, has_more: false },
 };
