@@ -8,10 +8,13 @@ const GATED = 'limits: [pool], engine: { kind: function, module: ./gate.js }, ti
 const CONFIG = `
 limits:
   pool: { concurrency: 1 }
+  per_session: { concurrency: 1, key: payload.session }
 agents:
   one: { consumes: [{ types: [One] }], publishes: [{ type: Ended }], ${GATED} }
   two: { consumes: [{ types: [Two] }], publishes: [{ type: Ended }], ${GATED} }
   person: { consumes: [{ types: [Task] }], publishes: [{ type: Ended }], limits: [pool], engine: { kind: external } }
+  approver: { consumes: [{ types: [Asked] }], publishes: [{ type: Ended }], limits: [per_session], engine: { kind: external, assignee: anna } }
+  worker: { consumes: [{ types: [Work] }], publishes: [{ type: Ended }], limits: [per_session], engine: { kind: function, module: ./gate.js }, timeout: 1h }
 `;
 
 interface Claimed {
@@ -31,6 +34,9 @@ describe('a limit together with', () => {
 
   const publish = (type: string, correlation: string, deadline?: string): Promise<string> =>
     board.publish(type, { batch: correlation, n: 1 }, { correlation, ...(deadline && { deadline }) });
+
+  const publishIn = (session: string, type: string, correlation: string): Promise<string> =>
+    board.publish(type, { batch: correlation, n: 1, session }, { correlation });
 
   const open = (correlation: string): void => gatesOf(correlation).at(-1)!.open();
 
@@ -114,6 +120,32 @@ describe('a limit together with', () => {
     expect(third.execution_id).not.toBe(second.execution_id);
     await end(third, 'complete', { outputs: [{ type: 'Ended', payload: {} }] });
     expect([(await board.ended('e1')).state, (await board.ended('e2')).state].sort()).toEqual(['completed', 'failed']);
+  });
+
+  it('an approval that no person has claimed lets other work of its session run, and a claimed one keeps its place', async () => {
+    await publishIn('S', 'Asked', 'a1');
+    await waitsFor('a1', 'unclaimed');
+    for (const name of ['a2', 'a3']) {
+      await publishIn('S', 'Work', name);
+      await started(name, 1);
+      expect((await board.status('a1')).state).toBe('active');
+      open(name);
+      await completed(name);
+    }
+    const request = { agents: ['approver'], assignee: 'anna' };
+    const { body } = await board.http.post('/api/v1/executions/claim').send(request).expect(200);
+    const [held] = (body as { executions: (Claimed & { correlation_id: string })[] }).executions;
+    expect(held!.correlation_id).toBe('a1');
+    await publishIn('S', 'Work', 'a4');
+    await waitsFor('a4', 'limit');
+    await publishIn('T', 'Work', 'a5');
+    await started('a5', 1);
+    expect(gatesOf('a4')).toEqual([]);
+    const answer = { lease_token: held!.lease_token, outputs: [{ type: 'Ended', payload: {} }] };
+    await board.http.post(`/api/v1/executions/${held!.execution_id}/complete`).send(answer).expect(200);
+    await started('a4', 1);
+    for (const name of ['a4', 'a5']) open(name);
+    await completed('a1', 'a4', 'a5');
   });
 
   it('a batch lets one row start after the other, whatever its workers', async () => {
