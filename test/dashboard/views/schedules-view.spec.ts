@@ -1,6 +1,8 @@
 // Opens the web app of the application in a real browser.
 import type { Page } from 'playwright-core';
 
+import { eventually } from '../../support/eventually.js';
+import { ManualClock } from '../../support/manual-clock.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
@@ -131,5 +133,68 @@ describeDashboard('the view Schedules', { config: CONFIG }, (dashboard) => {
     await panelOf(page).getByRole('button', { name: 'Backfill' }).click();
     await page.getByRole('dialog').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});
+
+const WORK = `
+types: { Due: {}, Checked: {} }
+schedules:
+  forgetful: { every: 1h, missed: skip, publishes: { type: Due } }
+  patient: { every: 7d, catch_up: 8d, overlap: skip, publishes: { type: Checked } }
+agents:
+  checker: { consumes: [{ types: [Checked] }], engine: { kind: external } }
+`;
+const HOUR_MS = 3_600_000;
+const clock = new ManualClock();
+
+/** The clock stands still and jumps, so a schedule misses what it has passed. */
+describeDashboard('the view Schedules, of ticks that were not published', { config: WORK, clock }, (dashboard) => {
+  interface Tick {
+    state: string;
+    scheduled_for: string;
+    local: string;
+  }
+
+  const ticksOf = async (name: string): Promise<Tick[]> =>
+    ((await dashboard.app.http.get(`/api/v1/schedules/${name}/ticks`).expect(200)).body as { ticks: Tick[] }).ticks;
+
+  const haveTicks = (name: string, count: number): Promise<void> =>
+    eventually(`${name} has ${count} ticks`, async () => (await ticksOf(name)).length >= count);
+
+  beforeAll(async () => {
+    // The time is then between two ticks, so that the last one is late.
+    clock.advance(HOUR_MS / 2);
+    for (const tick of [1, 2]) {
+      clock.advance(7 * 24 * HOUR_MS);
+      await haveTicks('patient', tick);
+    }
+    await eventually('the last one has been missed', async () => (await ticksOf('forgetful'))[0]?.state === 'skipped');
+  });
+
+  it.each([
+    ['forgetful', 'missed'],
+    ['patient', /^correlation \S+ of an earlier tick is still active$/],
+  ])('shows when the last one of %s was, its result and why', async (name, reason) => {
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/schedules`);
+    const titles = page.getByRole('columnheader');
+    const row = page.getByRole('row').filter({ has: page.getByRole('button', { name, exact: true }) });
+    await row.waitFor();
+    const cell = async (title: string) => row.getByRole('cell').nth((await titles.allInnerTexts()).indexOf(title));
+    const [tick] = await ticksOf(name);
+    const last = (await cell('Last tick')).locator('time');
+    expect(await last.getAttribute('datetime')).toBe(tick!.scheduled_for);
+    const result = await cell('Result');
+    expect(await result.innerText()).toBe('skipped');
+    expect(await result.getByTitle(reason, { exact: true }).count()).toBe(1);
+
+    await row.getByRole('button', { name, exact: true }).click();
+    const panel = page.getByRole('complementary', { name: 'Schedule' });
+    await panel.getByRole('combobox', { name: 'Latest ticks' }).selectOption('skipped');
+    const shown = panel.getByRole('list', { name: 'Latest ticks' }).getByRole('listitem').first();
+    await shown.filter({ hasText: 'skipped' }).getByText(reason, { exact: true }).waitFor();
+    expect(await shown.locator('time').getAttribute('datetime')).toBe(tick!.scheduled_for);
+    expect(await shown.getByRole('link').count()).toBe(0);
+    expect(complaints).toEqual([]);
   });
 });
