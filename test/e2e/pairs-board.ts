@@ -121,6 +121,14 @@ export class PairsBoard {
     });
   };
 
+  /** Waits until what waits of it has this kind, such as `concurrency`. */
+  readonly waitsAs = async (name: string, kind: string): Promise<void> => {
+    await eventually(`${name} waits as ${kind}`, async () => {
+      const { body } = await this.board.http.get(`/api/v1/correlations/${name}/waiting`).expect(200);
+      return (body as { items: { kind: string }[] }).items[0]?.kind === kind;
+    });
+  };
+
   readonly callOff = async (order: string): Promise<string> => {
     const correlation = await this.board.publish('Off', { order });
     await eventually('nothing waits to be cancelled', async () => {

@@ -16,6 +16,7 @@ agents:
   guest: { consumes: [{ types: [Guest] }], limits: [room], ${GATED} }
   last_breaker: { consumes: [{ types: [LastBreaker], ${DEBOUNCE} }], ${breaker('payload.host')}, ${ONCE}, ${GATED} }
   last_cache: { consumes: [{ types: [LastCache], ${DEBOUNCE} }], cache: { for: 5h, key: payload.text }, ${GATED} }
+  last_place: { consumes: [{ types: [LastPlace], ${DEBOUNCE} }, { types: [Sudden] }], concurrency: 1, ${GATED} }
   last_fair: { consumes: [{ types: [LastFair], ${DEBOUNCE} }], fair_by: payload.tenant, ${EXTERNAL} }
   last_off: { consumes: [{ types: [LastOff], ${DEBOUNCE} }], ${CALLED_OFF}, ${EXTERNAL} }
   fair_breaker: { consumes: [{ types: [FairBreaker] }], fair_by: payload.tenant, ${breaker()}, ${ONCE}, ${EXTERNAL} }
@@ -28,7 +29,7 @@ agents:
 describe('together go', () => {
   const pairs = new PairsBoard();
   const { clock, publish, publishHidden, executions, only, areQueued, ends, fails, works, waitsFor } = pairs;
-  const { callOff, claim, complete } = pairs;
+  const { waitsAs, callOff, claim, complete } = pairs;
 
   beforeAll(() => pairs.start(CONFIG));
   afterAll(() => pairs.close());
@@ -47,6 +48,17 @@ describe('together go', () => {
       await works('dl2');
       await works('dl3');
       expect(gatesOf('dl1')).toEqual([]);
+    });
+
+    it('and concurrency: an artifact in a window uses no place', async () => {
+      await publish('LastPlace', ['dp1'], { document: 'd' });
+      await publish('Sudden', ['dp2']);
+      await started('dp2', 1);
+      clock.advance(MINUTE);
+      await waitsAs('dp1', 'concurrency');
+      expect(gatesOf('dp1')).toEqual([]);
+      await works('dp2');
+      await works('dp1');
     });
 
     it('and a breaker: windows end while it is open, and the key is that of the last artifact', async () => {

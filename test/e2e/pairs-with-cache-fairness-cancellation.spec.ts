@@ -3,7 +3,7 @@ import { eventually } from '../support/eventually.js';
 import { answers, Receiver } from '../support/receiver.js';
 import { requestIn } from '../support/remote-agent.js';
 import { ended, gatesOf, send, started } from './batch-board.js';
-import { type Execution, EXTERNAL, GATED, MINUTE, PairsBoard } from './pairs-board.js';
+import { type Execution, EXTERNAL, GATED, MINUTE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
 const CALLED_OFF = 'cancel_on: { types: [Off], key: payload.order }';
 
@@ -12,6 +12,9 @@ agents:
   off_rows: { consumes: [{ types: [OffRow] }], ${CALLED_OFF}, ${EXTERNAL} }
   cached_pause: { consumes: [{ types: [CachedPause] }], cache: { for: 10m, key: payload.text }, ${GATED} }
   cached_fair: { consumes: [{ types: [CachedFair] }], fair_by: payload.tenant, cache: { for: 5h, key: payload.text }, concurrency: 1, ${GATED} }
+  cached_first: { consumes: [{ types: [CachedFirst], priority: payload.urgency }], cache: { for: 5h, key: payload.text }, concurrency: 1, ${GATED} }
+  cached_again: { consumes: [{ types: [CachedAgain] }], cache: { for: 5h, key: payload.text }, ${TWICE}, ${GATED} }
+  cached_ended: { consumes: [{ types: [CachedEnded] }], cache: { for: 5h, key: payload.text }, ${GATED} }
   fair_retry: { consumes: [{ types: [FairRetry] }], fair_by: payload.tenant, retry: { attempts: 5, delay: 0s }, ${EXTERNAL} }
   varied: { consumes: [{ types: [Varied] }], publishes: [{ type: Ended }], cache: { for: 5h, key: payload.text }, engine: { kind: expression, expression: "{ 'by': 'base' }" }, variants: { other: { share: 50%, expression: "{ 'by': 'other' }" } } }
   fair_remote: { consumes: [{ types: [FairRemote] }], publishes: [{ type: Ended }], fair_by: payload.tenant, concurrency: 1, engine: { kind: http, url: "${remote}" } }
@@ -22,7 +25,7 @@ agents:
 
 describe('together go', () => {
   const pairs = new PairsBoard();
-  const { clock, publish, only, ends, works, callOff, pause, resume, claim, complete } = pairs;
+  const { clock, publish, only, ends, failsOnce, works, waitsAs, callOff, pause, resume, claim, complete } = pairs;
   let remote: Receiver;
 
   beforeAll(async () => {
@@ -67,6 +70,49 @@ describe('together go', () => {
       expect(states.filter((state) => state !== 'pending').length).toBeLessThanOrEqual(2);
       await works('cf6');
       for (const name of many) await ends(name);
+    });
+
+    it('and concurrency and priority: an execution waits for its place, and takes the answer when it starts', async () => {
+      await publish('CachedFirst', ['ct1'], { urgency: 0, text: 'known' });
+      await works('ct1');
+      await publish('CachedFirst', ['ct2'], { urgency: 0, text: 'second' });
+      await started('ct2', 1);
+      await publish('CachedFirst', ['ct3'], { urgency: 0, text: 'known' });
+      await publish('CachedFirst', ['ct4'], { urgency: 5, text: 'fourth' });
+      for (const name of ['ct3', 'ct4']) await waitsAs(name, 'concurrency');
+      await works('ct2');
+      await started('ct4', 1);
+      await waitsAs('ct3', 'concurrency');
+      await works('ct4');
+      await ends('ct3');
+      expect(await only('ct3')).toMatchObject({ cached_from: (await only('ct1')).id });
+      expect(gatesOf('ct3')).toEqual([]);
+    });
+
+    it('and retries: each attempt looks for an answer first, and a failed one leaves none', async () => {
+      await publish('CachedAgain', ['ca1'], { text: 'asked' });
+      await failsOnce('ca1');
+      await publish('CachedAgain', ['ca2'], { text: 'asked' });
+      await works('ca2');
+      clock.advance(RETRY);
+      await ends('ca1');
+      expect(await only('ca1')).toMatchObject({ attempt: 2, cached_from: (await only('ca2')).id });
+      expect(gatesOf('ca1')).toHaveLength(1);
+    });
+
+    it('and cancel and a deadline: what they end leaves no answer', async () => {
+      await publish('CachedEnded', ['ce1'], { text: 'known' });
+      await started('ce1', 1);
+      await pairs.board.http.post('/api/v1/correlations/ce1/cancel').expect(200);
+      await publish('CachedEnded', ['ce2'], { text: 'known' }, { deadline: 'PT1M' });
+      await started('ce2', 1);
+      clock.advance(MINUTE);
+      await ends('ce2', 'cancelled');
+      await publish('CachedEnded', ['ce3'], { text: 'known' });
+      await works('ce3');
+      await publish('CachedEnded', ['ce4'], { text: 'known' });
+      await ends('ce4');
+      expect(await only('ce4')).toMatchObject({ cached_from: (await only('ce3')).id });
     });
 
     it('and a batch window: all its artifacts in their order are the key', async () => {

@@ -1,5 +1,6 @@
 // Pairs of rules of which one is a deadline. Uses the whole app over HTTP on a database. The clock is faked.
-import { EXTERNAL, MINUTE, PairsBoard } from './pairs-board.js';
+import { gatesOf, started } from './batch-board.js';
+import { EXTERNAL, GATED, MINUTE, PairsBoard } from './pairs-board.js';
 
 const CONFIG = `
 agents:
@@ -7,12 +8,13 @@ agents:
   packer: { consumes: [{ types: [Item], batch: { size: 3, timeout: 5h, key: payload.warehouse } }], timeout: 50h, ${EXTERNAL} }
   gatherer: { consumes: [{ types: [Loose], batch: { size: 2, key: payload.warehouse } }], timeout: 50h, ${EXTERNAL} }
   called: { consumes: [{ types: [Called] }], cancel_on: { types: [Off], key: payload.order }, timeout: 50h, ${EXTERNAL} }
+  placed: { consumes: [{ types: [Placed] }], cancel_on: { types: [Off], key: payload.order }, concurrency: 1, ${GATED} }
 `;
 const IN_A_MINUTE = { deadline: 'PT1M' };
 
 describe('a deadline and', () => {
   const pairs = new PairsBoard();
-  const { clock, publish, only, ends, claim, claimInOrder, callOff } = pairs;
+  const { clock, publish, only, ends, works, waitsAs, claim, claimInOrder, callOff } = pairs;
 
   beforeAll(() => pairs.start(CONFIG));
   afterAll(() => pairs.close());
@@ -52,6 +54,23 @@ describe('a deadline and', () => {
     await publish('Loose', ['wl2'], { warehouse: 'a' });
     const [held] = await claim('gatherer');
     expect(held!.inputs.map(({ correlation_id }) => correlation_id)).toEqual(['wl1', 'wl2']);
+  });
+
+  it('concurrency, as cancel and cancel_on: what they end gives its place to the next one', async () => {
+    await publish('Placed', ['pd1'], { order: 'A' }, IN_A_MINUTE);
+    await started('pd1', 1);
+    await publish('Placed', ['pd2', 'pd4'], { order: 'B' });
+    await publish('Placed', ['pd3'], { order: 'C' });
+    for (const name of ['pd2', 'pd3', 'pd4']) await waitsAs(name, 'concurrency');
+    clock.advance(MINUTE);
+    await ends('pd1', 'cancelled');
+    await started('pd2', 1);
+    expect(['pd3', 'pd4'].flatMap(gatesOf)).toEqual([]);
+    await pairs.board.http.post('/api/v1/correlations/pd2/cancel').expect(200);
+    await started('pd4', 1);
+    expect(gatesOf('pd3')).toEqual([]);
+    await callOff('B');
+    await works('pd3');
   });
 
   it('cancel_on: what was cancelled before stays as it is, and the rest ends with the deadline', async () => {

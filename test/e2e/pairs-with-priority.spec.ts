@@ -1,7 +1,7 @@
 // Pairs of rules of which one is priority. Uses the whole app over HTTP on a database. The clock is faked.
 import { eventually } from '../support/eventually.js';
 import { send } from './batch-board.js';
-import { EXTERNAL, MINUTE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
+import { EXTERNAL, MINUTE, namesOf, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
 const agent = (name: string, consumes: string, more = ''): string =>
   `  ${name}: { consumes: [{ ${consumes} }], timeout: 50h, ${more}${EXTERNAL} }`;
@@ -14,13 +14,16 @@ ${agent('hidden', 'types: [Hidden], priority: payload.urgency')}
 ${agent('paused', 'types: [Paused], priority: payload.urgency')}
 ${agent('rows', 'types: [Row], priority: payload.urgency')}
 ${agent('replayed', 'types: [Replayed], priority: payload.urgency')}
+${agent('broken', 'types: [Broken], priority: payload.urgency', 'breaker: { failures: 50%, of: 2, open: 5m }, ')}
+${agent('ended', 'types: [EndedEarly], priority: payload.urgency')}
+${agent('run', 'types: [Run], priority: payload.urgency')}
 ${agent('called', 'types: [Called], priority: payload.urgency', 'cancel_on: { types: [Off], key: payload.order }, ')}
 `;
 
 describe('priority and', () => {
   const pairs = new PairsBoard();
   const { clock, publish, publishHidden, only, ends, claim, claimInOrder, complete, callOff, pause, resume } = pairs;
-  const { areQueued, replay } = pairs;
+  const { areQueued, replay, waitsFor, waitsAs } = pairs;
 
   beforeAll(() => pairs.start(CONFIG));
   afterAll(() => pairs.close());
@@ -97,6 +100,45 @@ describe('priority and', () => {
     await publish('Replayed', ['pl2'], { urgency: 5 });
     await publish('Replayed', ['pl3'], { urgency: 0 });
     expect(await claimInOrder('replayed', 3)).toEqual(['pl2', replayed, 'pl3']);
+  });
+
+  it('a breaker: it decides which execution the attempt that decides belongs to', async () => {
+    await publish('Broken', ['pk1'], { urgency: 0 });
+    const [held] = await claim('broken');
+    await pairs.outside.send(held!, 'fail', { error_message: 'down', final: true });
+    await publish('Broken', ['pk2', 'pk3'], { urgency: 0 });
+    await publish('Broken', ['pk4'], { urgency: 5 });
+    expect(await pairs.outside.claim({ agents: ['broken'], max: 10 })).toEqual([]);
+    for (const [place, name] of ['pk4', 'pk2', 'pk3'].entries())
+      await waitsFor(name, new RegExp(`^breaker of broken: open, ${place + 1}.. of 3`));
+    clock.advance(5 * MINUTE);
+    const decides = await claim('broken');
+    expect(namesOf(decides)).toEqual(['pk4']);
+    await complete(decides);
+    for (const name of ['pk2', 'pk3']) await waitsAs(name, 'unclaimed');
+    expect(await claimInOrder('broken', 2)).toEqual(['pk2', 'pk3']);
+  });
+
+  it('cancel and a deadline: they end an execution whatever its priority, and the next one comes', async () => {
+    await publish('EndedEarly', ['pe1'], { urgency: 9 });
+    await publish('EndedEarly', ['pe2'], { urgency: 5 }, { deadline: 'PT1M' });
+    await publish('EndedEarly', ['pe3'], { urgency: 0 });
+    await pairs.board.http.post('/api/v1/correlations/pe1/cancel').expect(200);
+    clock.advance(MINUTE);
+    await ends('pe2', 'cancelled');
+    expect(await claimInOrder('ended', 1)).toEqual(['pe3']);
+  });
+
+  it('a run: it has the priority of the subscription', async () => {
+    await publish('Run', ['pd1'], { urgency: 3 });
+    const run = async (urgency: number): Promise<string> => {
+      const request = { agent_name: 'run', inputs: { urgency }, async_run: true };
+      return ((await pairs.board.http.post('/run/flock').send(request).expect(200)).body as { run_id: string }).run_id;
+    };
+    const first = await run(5);
+    const last = await run(0);
+    await areQueued('pd1', first, last);
+    expect(await claimInOrder('run', 3)).toEqual([first, 'pd1', last]);
   });
 
   it('cancel_on: it decides nothing', async () => {

@@ -1,8 +1,11 @@
 // Rules that let executions wait, and the slots of a process. Uses the whole app over HTTP on a database. The clock is faked.
+import { eventually } from '../support/eventually.js';
+import { answers, Receiver } from '../support/receiver.js';
+import { requestIn } from '../support/remote-agent.js';
 import { gatesOf, started } from './batch-board.js';
 import { EXTERNAL, GATED, MINUTE, ONCE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
-const CONFIG = `
+const configuration = (remote: string): string => `
 limits:
   pool: { concurrency: 1 }
   calls: { rate: 1/m, key: payload.host }
@@ -13,6 +16,7 @@ agents:
   turned: { consumes: [{ types: [Turned] }], singleton: { key: "'a'", on_conflict: queue }, ${TWICE}, ${GATED} }
   paced: { consumes: [{ types: [Paced] }], limits: [pool, calls], concurrency: 1, ${GATED} }
   again: { consumes: [{ types: [Again] }], limits: [pool], concurrency: 1, retry: { attempts: 2, delay: 10s, max_delay: 10s }, ${GATED} }
+  remote: { consumes: [{ types: [Ask] }], publishes: [{ type: Ended }], concurrency: 1, engine: { kind: http, url: "${remote}" } }
   free: { consumes: [{ types: [Free] }], ${GATED} }
 `;
 
@@ -20,8 +24,17 @@ describe('a process that runs one execution at a time', () => {
   const pairs = new PairsBoard();
   const { clock, publish, ends, fails, failsOnce, works, waitsFor, claim, complete } = pairs;
 
-  beforeAll(() => pairs.start(CONFIG, { maxConcurrentExecutions: 1 }));
-  afterAll(() => pairs.close());
+  let remote: Receiver;
+
+  beforeAll(async () => {
+    remote = await Receiver.start();
+    remote.on('/later', answers(202, { location: '/later' }));
+    await pairs.start(configuration(remote.url('/later')), { maxConcurrentExecutions: 1 });
+  });
+  afterAll(async () => {
+    await pairs.close();
+    await remote?.close();
+  });
 
   it('runs others while executions wait for a limit, and a claim of a client needs no slot', async () => {
     await publish('Task', ['s1']);
@@ -62,6 +75,26 @@ describe('a process that runs one execution at a time', () => {
     // The delay varies.
     clock.advance(15_000);
     await works('a1', 2);
+  });
+
+  it('runs others while a remote agent will answer later, which keeps its place in the concurrency of its agent', async () => {
+    await publish('Ask', ['m1']);
+    await eventually('the agent is asked', () => remote.at('/later').length === 1);
+    await publish('Ask', ['m2']);
+    await publish('Free', ['m3']);
+    await works('m3');
+    expect(remote.at('/later')).toHaveLength(1);
+    for (const [place, name] of ['m1', 'm2'].entries()) {
+      await eventually('the agent is asked', () => remote.at('/later').length === place + 1);
+      const received = remote.at('/later')[place]!;
+      const { execution_id } = requestIn(received);
+      const held = { execution_id, lease_token: received.headers['starling-lease-token'] as string };
+      await eventually('it answers later', async () => {
+        return (await pairs.outside.execution(execution_id)).lease_until !== null;
+      });
+      expect(await pairs.outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+      await ends(name);
+    }
   });
 
   it('runs others while executions wait for a breaker', async () => {

@@ -3,7 +3,7 @@
 import { eventually } from '../support/eventually.js';
 import { ended, gatesOf, send, started } from './batch-board.js';
 import type { Held } from './outside.js';
-import { EXTERNAL, GATED, MINUTE, PairsBoard } from './pairs-board.js';
+import { EXTERNAL, GATED, MINUTE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
 const MOST_EXECUTIONS = 3;
 const FAIR = `fair_by: payload.tenant, ${EXTERNAL}`;
@@ -18,13 +18,17 @@ agents:
   shown: { consumes: [{ types: [Secret] }], ${FAIR} }
   replayed: { consumes: [{ types: [Original] }], ${FAIR} }
   turn_shown: { consumes: [{ types: [SecretTurn] }], singleton: { key: payload.order, on_conflict: queue }, ${GATED} }
+  turn_places: { consumes: [{ types: [Placed] }], singleton: { key: payload.order, on_conflict: queue }, concurrency: 2, ${GATED} }
+  counted_off: { consumes: [{ types: [CountedOff] }], cancel_on: { types: [Off], key: payload.order }, ${EXTERNAL} }
+  counted_cache: { consumes: [{ types: [CountedCache] }], cache: { for: 5h, key: payload.text }, ${GATED} }
+  counted_again: { consumes: [{ types: [CountedAgain] }], ${TWICE}, ${GATED} }
   skipper: { consumes: [{ types: [Skipped] }], singleton: { key: payload.order, on_conflict: skip }, ${GATED} }
 `;
 
 describe('together go', () => {
   const pairs = new PairsBoard();
   const { clock, publish, publishHidden, executions, only, areQueued, ends, works, waitsFor, callOff } = pairs;
-  const { pause, resume, claim, claimInOrder, complete, replay } = pairs;
+  const { pause, resume, claim, claimInOrder, complete, replay, waitsAs, failsOnce } = pairs;
 
   beforeAll(() => pairs.start(CONFIG, { maxExecutionsPerCorrelation: MOST_EXECUTIONS }));
   afterAll(() => pairs.close());
@@ -123,6 +127,24 @@ describe('together go', () => {
       await works('sh1');
     });
 
+    it('and concurrency: both hold, and what waits for its turn uses no place', async () => {
+      await publish('Placed', ['sc1', 'sc2', 'sc3'], { order: 'D' });
+      await publish('Placed', ['sc4'], { order: 'E' });
+      await publish('Placed', ['sc5'], { order: 'F' });
+      await started('sc1', 1);
+      await started('sc4', 1);
+      for (const [name, place] of [
+        ['sc2', '1st'],
+        ['sc3', '2nd'],
+      ] as const)
+        await waitsFor(name, new RegExp(`^singleton of turn_places: 1 of 1 used, ${place} of 2 for order D$`));
+      await waitsAs('sc5', 'concurrency');
+      expect(['sc2', 'sc3', 'sc5'].flatMap(gatesOf)).toEqual([]);
+      await works('sc4');
+      await started('sc5', 1);
+      for (const name of ['sc1', 'sc2', 'sc3', 'sc5']) await works(name);
+    });
+
     it('and max_executions_per_correlation: what is skipped counts', async () => {
       const states = async () => (await executions('sm1')).map(({ state }) => state).sort();
       await publish('Skipped', Array(MOST_EXECUTIONS).fill('sm1') as string[], { order: 'B' });
@@ -135,6 +157,52 @@ describe('together go', () => {
       gatesOf('sm1')[0]!.open();
       await ends('sm1');
       expect(await states()).toEqual(['cancelled', 'cancelled', 'completed']);
+    });
+  });
+
+  describe('max_executions_per_correlation', () => {
+    const isFull = async (name: string, type: string, payload: object): Promise<void> => {
+      expect(await executions(name)).toHaveLength(MOST_EXECUTIONS);
+      await publish(type, [name], payload);
+      expect(await executions(name)).toHaveLength(MOST_EXECUTIONS);
+      const errors = await pairs.board.artifacts(name, { type: 'WorkflowError' });
+      expect(errors).toMatchObject([{ payload: { error_type: 'limit' } }]);
+    };
+
+    it('and cancel_on: what is cancelled counts', async () => {
+      for (const order of ['mo1', 'mo2', 'mo3']) await publish('CountedOff', ['mo'], { order });
+      for (const order of ['mo1', 'mo2']) await callOff(order);
+      await isFull('mo', 'CountedOff', { order: 'mo4' });
+      await callOff('mo3');
+    });
+
+    it('and cache: an execution that takes an answer counts', async () => {
+      await publish('CountedCache', ['mc0'], { text: 'known' });
+      await works('mc0');
+      await pause('counted_cache');
+      await publish('CountedCache', ['mc', 'mc', 'mc'], { text: 'known' });
+      await isFull('mc', 'CountedCache', { text: 'known' });
+      await resume('counted_cache');
+      await pairs.board.ended('mc');
+      expect((await executions('mc')).filter(({ cached_from: from }) => from !== undefined)).toHaveLength(
+        MOST_EXECUTIONS,
+      );
+    });
+
+    it('and retries: an execution counts once', async () => {
+      await publish('CountedAgain', ['mr']);
+      await failsOnce('mr');
+      for (const n of [2, 3]) {
+        await publish('CountedAgain', ['mr'], { n });
+        await started('mr', n);
+        gatesOf('mr').at(-1)!.open();
+      }
+      clock.advance(RETRY);
+      await started('mr', 4);
+      await isFull('mr', 'CountedAgain', { n: 5 });
+      gatesOf('mr').at(-1)!.open();
+      await pairs.board.ended('mr');
+      expect((await executions('mr')).map(({ state }) => state)).toEqual(Array(MOST_EXECUTIONS).fill('completed'));
     });
   });
 });

@@ -1,5 +1,9 @@
-// Pairs of rules of which one is variants. Uses the whole app over HTTP on a database. The clock is faked.
+// Pairs of rules of which one is variants. Uses the whole app over HTTP on a database. The clock is faked, or the model server
+// is a stand-in.
+import { engine, errorOf, startWithModels, TYPES } from '../engines/llm/llm-board.js';
 import { eventually } from '../support/eventually.js';
+import type { ModelServer } from '../support/model-server.js';
+import type { Board } from './board.js';
 import { MINUTE, ONCE, PairsBoard } from './pairs-board.js';
 
 /** Its base answers or fails as `base` says, and its variant works. */
@@ -57,5 +61,65 @@ describe('variants and', () => {
         return (await pairs.board.status(name)).state !== 'active';
       });
     await expectBoth(names);
+  });
+});
+
+const CALL = 1_200;
+const OTHER = 'Answer briefly.';
+const askers = (models: ModelServer): string => `
+models: { openai/gpt-5-mini: { input_per_million: 1000, output_per_million: 1000 } }
+${TYPES}
+agents:
+  placed: { consumes: [{ types: [Question], where: "payload.to == 'placed'" }], publishes: [{ type: Reply }], engine: ${engine(models)}, concurrency: 2, variants: { other: { share: 50%, instructions: ${OTHER} } } }
+  paid: { consumes: [{ types: [Question], where: "payload.to == 'paid'" }], publishes: [{ type: Reply }], engine: ${engine(models, 'max_output_tokens: 50')}, budget: { tokens: ${2.5 * CALL} }, retry: { attempts: 5, delay: 0s }, variants: { other: { share: 100%, instructions: ${OTHER} } }, rollback: { failures: 50%, of: 2 } }
+`;
+
+describe('variants of an agent that asks a model, and', () => {
+  let board: Board;
+  let models: ModelServer;
+  let close: () => Promise<void>;
+
+  beforeAll(async () => {
+    ({ board, models, close } = await startWithModels(askers, { settings: { shutdownGraceMs: 0 } }));
+    models.used = () => ({ input: CALL - 200, output: 200 });
+  });
+  afterAll(() => close());
+
+  const variantsAsked = (from: number): string[] =>
+    models.requests.slice(from).map(({ text }) => (text.includes(OTHER) ? 'other' : 'base'));
+
+  it('concurrency: all of them share it', async () => {
+    const answers: (() => void)[] = [];
+    models.script = () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      answers.push(resolve);
+      return { text: '{"text":"It is on its way."}', before: promise };
+    };
+    // All are of one variant with a probability of 2^-19.
+    const names = Array.from({ length: 20 }, (_, n) => `c${n}`);
+    for (const name of names) await board.publish('Question', { text: 'Where?', to: 'placed' }, { correlation: name });
+    for (let ended = 0; ended < names.length; ended += 1) {
+      const expected = Math.min(ended + 2, names.length);
+      await eventually(`${expected} have been asked`, () => models.requests.length >= expected);
+      const { body } = await board.http.get('/api/v1/executions').query({ agent: 'placed', state: 'running' });
+      expect((body as { items: object[] }).items).toHaveLength(expected - ended);
+      answers[ended]!();
+      const done = async (): Promise<number> =>
+        (await board.app.database.rows(`select id from executions where state = 'completed'`)).length;
+      await eventually('one has ended', async () => (await done()) === ended + 1);
+    }
+    expect(new Set(variantsAsked(0))).toEqual(new Set(['base', 'other']));
+  });
+
+  it('a budget: what a variant used counts for the own options after a rollback', async () => {
+    const asked = models.requests.length;
+    models.script = () => ({ text: 'no' });
+    await board.publish('Question', { text: 'Where?', to: 'paid' }, { correlation: 'paid' });
+    expect(await board.ended('paid')).toMatchObject({ error_count: 1 });
+    expect(await errorOf(board, 'paid')).toMatchObject({
+      error_type: 'budget',
+      error_message: expect.stringContaining(`has a budget of ${2.5 * CALL} tokens and has used ${3 * CALL}, `),
+    });
+    expect(variantsAsked(asked)).toEqual(['other', 'other', 'base']);
   });
 });
