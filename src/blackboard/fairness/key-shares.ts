@@ -10,16 +10,15 @@ import { countOfKey } from './fair-key-rows.js';
 const RETRY_AFTER_SECONDS = 5;
 /** Counting thousands of executions at every publish would take too long. */
 const RECOUNT_MS = 1_000;
-const MOST_KEYS = 10_000;
 
 interface Count {
   waiting: number;
-  until: number;
 }
 
 /** Keeps one key of an agent with `fair_by` from using up the executions that may wait. */
 @Injectable()
 export class KeyShares {
+  /** Each is forgotten when it is too old. */
   private readonly counts = new Map<string, Count>();
 
   constructor(
@@ -60,11 +59,10 @@ export class KeyShares {
   private async count(agent: string, key: string, most: number): Promise<Count> {
     const name = JSON.stringify([agent, key]);
     const known = this.counts.get(name);
-    if (known && scheduler.elapsed() < known.until) return known;
-    const waiting = await countOfKey(this.unitOfWork.reader, { agent, key, most });
-    const count = { waiting, until: scheduler.elapsed() + RECOUNT_MS };
-    if (this.counts.size >= MOST_KEYS) this.counts.clear();
+    if (known) return known;
+    const count = { waiting: await countOfKey(this.unitOfWork.reader, { agent, key, most }) };
     this.counts.set(name, count);
+    scheduler.after(RECOUNT_MS, () => this.counts.delete(name));
     return count;
   }
 }
