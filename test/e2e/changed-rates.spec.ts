@@ -30,7 +30,9 @@ describe('a limit whose file has another rate after a restart', () => {
   const waitsFor = (correlation: string, text: string): Promise<void> =>
     eventually(`${correlation} waits for ${text}`, async () => {
       const { body } = await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200);
-      return (body as { items: { limit: string | null }[] }).items[0]?.limit?.endsWith(` used, 1st of 1, ${text}`) === true;
+      return (
+        (body as { items: { limit: string | null }[] }).items[0]?.limit?.endsWith(` used, 1st of 1, ${text}`) === true
+      );
     });
 
   beforeEach(() => {
