@@ -1,5 +1,7 @@
 // Limits by key and fairness: a rule that does not hold anything back must cost little, and work that it holds back must
 // not slow down other work.
+import { setTimeout as wait } from 'node:timers/promises';
+
 import { PostgresCluster, queryOnce } from '../test/support/postgres-cluster.ts';
 import { type LoadGenerator, Server } from './children.ts';
 import { eventually } from './eventually.ts';
@@ -17,6 +19,8 @@ const FEW_WAITING = 10_000;
 const MANY_WAITING = 1_000_000;
 const KEYS_OF_WAITING = 1_000;
 const CALLS_IN_RUN = 300;
+const STARTS_RUNS = 5;
+const STARTS_MS = 1_000;
 const TENANTS = 10_000;
 const RUNS_OF_TENANTS = 3;
 const OF_ONE_TENANT = 100_000;
@@ -63,7 +67,7 @@ async function rowsOn(
   rows.push(await fairRow(generator, few));
   report('limits: work that waits');
   const many = await serve('limits-many');
-  rows.push(await waitingRow(generator, few, many));
+  rows.push(await waitingRow(generator, few, many), await startsRow(few, many));
   await Promise.all([few.stop(), many.stop()]);
   return rows;
 }
@@ -179,6 +183,41 @@ async function waitingRow(generator: LoadGenerator, few: Server, many: Server): 
   };
 }
 
+/** Compares how many of the executions that wait start and end each second when their limit has room for a moment. */
+async function startsRow(few: Server, many: Server): Promise<Row> {
+  const runs: { few: number; many: number }[] = [];
+  for (let run = 0; run < STARTS_RUNS; run += 1)
+    runs.push({ few: await endedPerSecond(few), many: await endedPerSecond(many) });
+  const here = median(runs.map((run) => run.many));
+  const baseline = median(runs.map((run) => run.few));
+  return {
+    work: `executions/s of those that wait for a limit when it has room, ${MANY_WAITING.toLocaleString('en')} of ${FEW_WAITING.toLocaleString('en')}`,
+    value: here / baseline,
+    atLeast: 0.8,
+    aim: 0.95,
+    better: 'higher',
+    unit: '',
+    measured: perSecond(here),
+    baseline: perSecond(baseline),
+  };
+}
+
+async function endedPerSecond(server: Server): Promise<number> {
+  const before = await ended(server, 'stuck');
+  const started = performance.now();
+  await send(server, '/api/v1/limits/days', { method: 'PUT', body: JSON.stringify({ concurrency: 1 }) });
+  await wait(STARTS_MS);
+  await send(server, '/api/v1/limits/days', { method: 'PUT', body: JSON.stringify({ concurrency: 1, rate: '1/1d' }) });
+  const count = (await ended(server, 'stuck')) - before;
+  const perSecond = count / ((performance.now() - started) / 1_000);
+  await eventually('those that have started have ended', async () => {
+    const so = await ended(server, 'stuck');
+    await wait(1_000);
+    return (await ended(server, 'stuck')) === so ? true : undefined;
+  });
+  return perSecond;
+}
+
 const publish = (
   generator: LoadGenerator,
   { url }: Server,
@@ -186,6 +225,16 @@ const publish = (
   times: number,
 ): ReturnType<LoadGenerator['run']> =>
   generator.run({ url, requests, connections: CONNECTIONS, until: { requests: times } });
+
+/** The number of attempts of the agent that have ended. */
+async function ended({ url }: Server, agent: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics?name=starling_execution_duration_seconds`)).text();
+  const counts = metrics.matchAll(/^starling_execution_duration_seconds_count{(.*)} (\d+)$/gm);
+  return [...counts].reduce(
+    (sum, [, labels, count]) => sum + (labels!.includes(`agent="${agent}"`) ? Number(count) : 0),
+    0,
+  );
+}
 
 const allEnded = (server: Server, type: string): Promise<void> => noneActive(server, `type=${type}`);
 
@@ -201,7 +250,7 @@ async function noneActive({ url }: Server, filter: string): Promise<void> {
   );
 }
 
-async function send({ url }: Server, path: string): Promise<void> {
-  const response = await fetch(`${url}${path}`, { method: 'POST' });
+async function send({ url }: Server, path: string, how: RequestInit = { method: 'POST' }): Promise<void> {
+  const response = await fetch(`${url}${path}`, { headers: { 'content-type': 'application/json' }, ...how });
   if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
 }
