@@ -211,9 +211,9 @@ async function endedPerSecond(server: Server): Promise<number> {
   const count = (await ended(server, 'stuck')) - before;
   const perSecond = count / ((performance.now() - started) / 1_000);
   await eventually('those that have started have ended', async () => {
-    const so = await ended(server, 'stuck');
+    const earlier = await ended(server, 'stuck');
     await wait(1_000);
-    return (await ended(server, 'stuck')) === so ? true : undefined;
+    return (await ended(server, 'stuck')) === earlier ? true : undefined;
   });
   return perSecond;
 }

@@ -41,7 +41,7 @@ export interface LimitState {
   agents: { agent: string; key: string | null }[];
   /** Executions that use it: those that run, and with `hold` those that wait after their first start. */
   running: number;
-  /** Units of the burst that are used. Null if there is no rate, or if agents take part with keys. */
+  /** Used units of the burst. Null for a limit without a rate, or with keys. */
   unitsUsed: number | null;
   queue: LimitQueue;
 }

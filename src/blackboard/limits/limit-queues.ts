@@ -23,7 +23,7 @@ export interface KeyState extends LimitQueue {
   text: string;
   /** Running executions that have it. */
   running: number;
-  /** Units of the burst that are used. Null if there is no rate. */
+  /** Used units of the burst. Null for a limit without a rate. */
   unitsUsed: number | null;
   /** When its rate has room for one unit (epoch ms). Null if the rate has room now, or if there is none. */
   roomAt: number | null;

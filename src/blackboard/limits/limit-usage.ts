@@ -85,7 +85,7 @@ export class LimitUsage {
     return this.used.get(text) ?? 0;
   }
 
-  /** How many units of the burst are used. Null if the limit has no rate. */
+  /** Used units of the burst. Null for a limit without a rate. */
   unitsUsed(key: LimitKey): number | null {
     const rate = this.limits.get(key[0])?.rate;
     return rate ? rate.burst - unitsLeft(rate, this.usedUntil(keyText(key)), this.now) : null;

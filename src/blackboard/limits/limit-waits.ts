@@ -96,7 +96,7 @@ export class LimitWaits {
   }
 }
 
-/** Says how much is used of the concurrency or, if only the rate has no room, of its burst. */
+/** Says how much of the concurrency is used or, if only the rate has no room, how much of the burst. */
 function usedOf(key: LimitKey, usage: LimitUsage): string[] {
   const { concurrency = null, rate = null } = usage.limit(key[0]) ?? {};
   const running = usage.running(keyText(key));

@@ -24,7 +24,7 @@ export function usedText(limit: Limit): string {
   return isByKey(limit) ? numberText(running) : usedOf(running, concurrency);
 }
 
-/** "7 of 10" units of the burst. Null if there is no rate, or if each key has its own. */
+/** Used units of the burst, such as "7 of 10". Null for a limit without a rate, or with keys. */
 export const usedUnitsText = ({ units_used: used, burst }: Pick<Limit, 'units_used' | 'burst'>): string | null =>
   used === null || burst === null ? null : usedOf(used, burst);
 

@@ -89,7 +89,7 @@ export class LimitBody extends LimitValuesBody {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Units of the burst that are used now. Null if there is no rate, or if agents take part with keys',
+    description: 'Used units of the burst. Null for a limit without a rate, or with keys',
   })
   units_used!: number | null;
 

@@ -15,7 +15,7 @@ export class LimitKeyBody {
   @ApiProperty({
     type: 'integer',
     nullable: true,
-    description: 'Units of the burst that are used now. Null if there is no rate',
+    description: 'Used units of the burst. Null for a limit without a rate',
   })
   units_used!: number | null;
 
