@@ -7,8 +7,8 @@ export interface Statement {
   /** False for a change without a `returning` clause. */
   readonly answers: boolean;
   /**
-   * Set for a change that may share a statement with others. `addsRows`: it only adds rows, whichever exist. `reads`: the
-   * other tables on which it depends.
+   * Set for a change that may share a statement with others. `addsRows`: it only adds rows, whichever exist, and their order
+   * has no meaning. `reads`: the other tables on which it depends.
    */
   readonly change: { readonly table: string; readonly addsRows: boolean; readonly reads: readonly string[] } | null;
 }
@@ -17,6 +17,9 @@ export interface Statement {
 const MOST_COMBINATIONS = 300;
 /** A statement with more values takes so long by itself that combining it brings nothing. */
 const MOST_VALUES = 64;
+
+/** Tables whose rows are read in the order in which they were inserted, such as a queue. */
+const IN_ORDER: readonly string[] = ['artifacts', 'correlations', 'deliveries', 'executions', 'failure_changes'];
 
 const statements = new WeakMap<CompiledQuery, Statement>();
 let named = 0;
@@ -93,7 +96,10 @@ function answersRows({ query }: CompiledQuery): boolean {
 function changeOf({ query, sql, parameters }: CompiledQuery): Statement['change'] {
   if (parameters.length > MOST_VALUES) return null;
   const reads = [...sql.matchAll(/\b(?:from|join) "?(\w+)/gi)].map(([, table]) => table!);
-  if (query.kind === 'InsertQueryNode') return { table: nameOf(query.into), addsRows: !query.onConflict, reads };
+  if (query.kind === 'InsertQueryNode') {
+    const table = nameOf(query.into);
+    return { table, addsRows: !query.onConflict && !IN_ORDER.includes(table), reads };
+  }
   if (query.kind === 'UpdateQueryNode') return { table: nameOf(query.table), addsRows: false, reads };
   return null;
 }
