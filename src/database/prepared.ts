@@ -69,12 +69,15 @@ export function preparedInsert<
     }),
   );
   return async (db, rows) => {
+    const inserts: Promise<unknown>[] = [];
     for (let start = 0; start < rows.length;) {
       const rest = rows.length - start;
       const size = rest <= FEW_ROWS ? rest : Math.min(MOST_ROWS, 2 ** Math.floor(Math.log2(rest)));
-      await ofSize(size)(db, rows.slice(start, start + size));
+      inserts.push(ofSize(size)(db, rows.slice(start, start + size)));
       start += size;
     }
+    // Postgres gets them together, so a caller need not wait for them to send its next query after them.
+    await Promise.all(inserts);
   };
 }
 

@@ -74,7 +74,7 @@ export class Outcomes {
   ): Promise<void> {
     const ending = { state: 'completed', endedAt: changes.now } as const;
     // The outputs are stored before it is known whether the lease is held, because that saves a round trip.
-    const [released, ...seqs] = await Promise.all([
+    const [released, ...stored] = await Promise.all([
       finishUnderLease(changes, tx, execution, ending),
       ...outputs.map((output) => this.artifacts.insert(tx, output)),
     ]);
@@ -83,9 +83,9 @@ export class Outcomes {
     await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
     const correlation = await changes.get(execution.correlationId);
     for (const [index, output] of outputs.entries()) {
-      const seq = seqs[index];
-      if (typeof seq !== 'number') throw new Error(`artifact ${output.draft.id} exists`);
-      await this.artifacts.trigger(tx, changes, correlation, seq, output);
+      const artifact = stored[index];
+      if (!artifact) throw new Error(`artifact ${output.draft.id} exists`);
+      await this.artifacts.trigger(tx, changes, correlation, artifact, output);
     }
     await this.endedExecutions.countAttempt(tx, changes.now, execution, released, false);
     correlation.pending -= 1;

@@ -51,7 +51,8 @@ export class ClaimLimits {
     }
     const fitting = rows.filter(({ id }) => !waiting.has(id));
     const admitted = await this.holdUntilEnd(tx, fitting, keysOf);
-    await setRates(tx.db, [...usage.changed.values()]);
+    // Nothing else of the claim depends on it.
+    tx.withAnswer(setRates(tx.db, [...usage.changed.values()]), () => undefined);
     for (const { id } of admitted)
       await forgetPlaces(tx, id, usage.places.keptFor((keysOf.get(id) ?? []).map(keyText), id));
     const started = new Set(admitted.map(({ id }) => id));

@@ -23,7 +23,7 @@ import { turnText } from './singleton-turns.js';
 
 const LOOK_AGAIN_MS = 1_000;
 /** While this process knows of none that waits for a limit, it looks once for all executions that end within this time. */
-const LOOK_TOGETHER_MS = 10;
+const LOOK_TOGETHER_MS = 50;
 /** For a process without limits. */
 const LOOK_FOR_OTHERS_MS = 5_000;
 /** Keys of the signals in one transaction. */

@@ -18,6 +18,12 @@ export interface MatchedArtifact extends Reactions {
   releaseAt: number | null;
 }
 
+/** An artifact that the transaction has stored. `blockedKeys`: the keys of limits that executions wait for, among those of its own executions. */
+export interface StoredArtifact {
+  seq: number;
+  blockedKeys: ReadonlySet<string>;
+}
+
 /** Characters of a payload's JSON text. */
 const SHORT = 4 * 1_024;
 
@@ -63,20 +69,21 @@ export class MatchedArtifacts {
     );
   }
 
-  /**
-   * Stores only the artifact. Returns its position, or null if an artifact with its id is already stored; then nothing
-   * is written.
-   */
-  insert(tx: Transaction, { draft }: MatchedArtifact): Promise<number | null> {
-    return this.writer.insert(tx, draft);
+  /** Stores only the artifact. Returns null if an artifact with its id is already stored; then nothing is written. */
+  async insert(tx: Transaction, { draft, triggered }: MatchedArtifact): Promise<StoredArtifact | null> {
+    const [seq, blockedKeys] = await Promise.all([
+      this.writer.insert(tx, draft),
+      this.triggering.findBlockedKeys(tx, triggered),
+    ]);
+    return seq === null ? null : { seq, blockedKeys };
   }
 
-  /** Counts the artifact that is stored at `seq` in its correlation, and stores everything that it triggers or cancels. */
+  /** Counts the artifact in its correlation, and stores everything that it triggers or cancels. */
   async trigger(
     tx: Transaction,
     changes: CorrelationChanges,
     correlation: TrackedCorrelation,
-    seq: number,
+    { seq, blockedKeys }: StoredArtifact,
     { draft, releaseAt, triggered, cancels }: MatchedArtifact,
   ): Promise<void> {
     changes.addArtifact(correlation, seq, draft);
@@ -84,7 +91,7 @@ export class MatchedArtifacts {
       correlation.pending += 1;
       await this.timers.setRelease(tx, releaseAt, seq, draft.correlationId);
     }
-    const artifact = { seq, id: draft.id, type: draft.type, input: inputOf(draft, seq, 0) };
+    const artifact = { seq, id: draft.id, type: draft.type, input: inputOf(draft, seq, 0), blockedKeys };
     await this.triggering.start(tx, changes, artifact, correlation, { triggered, cancels });
   }
 }

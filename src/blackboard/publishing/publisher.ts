@@ -60,15 +60,16 @@ export class Publisher {
       // together; whether the artifact is stored already counts first, so this one may fail.
       const opened = changes.open(correlationId, { isNew: isNewCorrelation && !companion });
       opened.catch(() => undefined);
-      const seq = await this.artifacts.insert(tx, matched);
-      if (seq === null) throw new AlreadyPublished();
+      const stored = await this.artifacts.insert(tx, matched);
+      if (!stored) throw new AlreadyPublished();
       const correlation = await opened;
       const sequence = correlation.artifact_count + 1;
       await companion?.store(tx, correlation);
       if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
-      await this.artifacts.trigger(tx, changes, correlation, seq, matched);
+      await this.artifacts.trigger(tx, changes, correlation, stored, matched);
       this.arrivals.refuseExcess(tx);
       await changes.save();
+      const { seq } = stored;
       return { artifactId, correlationId, seq, sequence, generation: correlation.generation, isRepeated: false };
     };
     try {

@@ -21,6 +21,8 @@ interface TriggeringArtifact {
   type: string;
   /** Set if the transaction has just stored it. */
   input?: ExecutionInput;
+  /** The answer of `findBlockedKeys`, if the caller has asked. */
+  blockedKeys?: ReadonlySet<string>;
 }
 
 /**
@@ -43,10 +45,18 @@ export class Triggering {
     return [...lockKeysOf(triggered, owner, this.numbers), ...this.singletons.lockNames(triggered, owner)];
   }
 
+  /** See `ExecutionQueue.findBlockedKeys`. Joins and windows ask when they add an execution. */
+  findBlockedKeys(tx: Transaction, triggered: readonly Triggered[]): Promise<ReadonlySet<string>> {
+    return this.executions.findBlockedKeys(
+      tx,
+      triggered.filter(({ subscription }) => !hasWindow(subscription) && !isJoin(subscription)),
+    );
+  }
+
   async start(
     tx: Transaction,
     changes: CorrelationChanges,
-    { seq, id, type, input }: TriggeringArtifact,
+    { seq, id, type, input, blockedKeys }: TriggeringArtifact,
     correlation: TrackedCorrelation,
     { triggered, cancels }: Reactions,
   ): Promise<void> {
@@ -61,7 +71,7 @@ export class Triggering {
         await gathering.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, groupKeyOf(each)) });
       else {
         const known = input && [input];
-        const execution = { subscription, correlation, inputs: [seq], known, queueValues, direct: false };
+        const execution = { subscription, correlation, inputs: [seq], known, queueValues, blockedKeys, direct: false };
         await this.executions.add(tx, changes, execution);
       }
     }

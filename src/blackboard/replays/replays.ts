@@ -108,9 +108,9 @@ export class Replays {
   ): Promise<void> {
     const positions = new Map<number, number>();
     for (const artifact of artifacts) {
-      const seq = (await this.artifacts.insert(tx, artifact))!;
-      positions.set(artifact.repeats, seq);
-      await this.artifacts.trigger(tx, changes, correlation, seq, artifact);
+      const stored = (await this.artifacts.insert(tx, artifact))!;
+      positions.set(artifact.repeats, stored.seq);
+      await this.artifacts.trigger(tx, changes, correlation, stored, artifact);
     }
     const inputs = original.invokedInputs.map((seq) => positions.get(seq)!);
     const direct = original.invoked?.direct === 1;

@@ -98,11 +98,11 @@ export class TickPublisher {
   ): Promise<boolean> {
     if (!(await claimTick(tx, tick, over))) return false;
     if (!matched) return true;
-    const seq = await this.artifacts.insert(tx, matched);
+    const stored = await this.artifacts.insert(tx, matched);
     // An artifact that a client published under this id.
-    if (seq === null) throw new Error(`artifact ${tick.artifact_id} of schedule ${tick.schedule} exists already`);
+    if (!stored) throw new Error(`artifact ${tick.artifact_id} of schedule ${tick.schedule} exists already`);
     const correlation = await changes.create(tick.correlation_id!, { background: false });
-    await this.artifacts.trigger(tx, changes, correlation, seq, matched);
+    await this.artifacts.trigger(tx, changes, correlation, stored, matched);
     return true;
   }
 }

@@ -45,6 +45,8 @@ export interface NewExecution {
   known?: ExecutionInput[];
   /** It is queued with these, if the caller has computed them. */
   queueValues?: QueueValues;
+  /** The answer of `findBlockedKeys`, if the caller has asked. */
+  blockedKeys?: ReadonlySet<string>;
   direct: boolean;
 }
 
@@ -66,6 +68,21 @@ export class ExecutionQueue {
   ) {}
 
   /**
+   * Finds the keys (`keyText`) of limits that executions wait for, among those that these executions will have. Asked
+   * together with another query, it needs no round trip.
+   */
+  findBlockedKeys(
+    tx: Transaction,
+    executions: readonly Pick<NewExecution, 'subscription' | 'queueValues'>[],
+  ): Promise<ReadonlySet<string>> {
+    const keys = executions.flatMap(({ subscription, queueValues }) => {
+      const values = queueValues ?? this.queueExpressions.withoutInputs(subscription);
+      return keyTextsOf(values?.limit_keys ?? null);
+    });
+    return blockedOf(tx, keys);
+  }
+
+  /**
    * Returns the new execution's id, or null if the agent has reached its limit in this generation of the correlation.
    */
   async add(tx: Transaction, changes: CorrelationChanges, execution: NewExecution): Promise<string | null> {
@@ -77,7 +94,7 @@ export class ExecutionQueue {
     const row = {
       ...this.rowOf(execution, changes.now),
       ...values,
-      ...(await this.placeOf(tx, values, turn)),
+      ...(await this.placeOf(tx, values, turn, execution.blockedKeys)),
       priority: values.priority ?? subscription.priority,
     };
     if (turn?.kind === 'skipped') {
@@ -201,15 +218,21 @@ export class ExecutionQueue {
   }
 
   /** `turn`: null if its key is not computed yet. */
-  private async placeOf(tx: Transaction, { limit_keys }: QueueValues, turn: Turn | null): Promise<QueuePlace> {
+  private async placeOf(
+    tx: Transaction,
+    { limit_keys }: QueueValues,
+    turn: Turn | null,
+    known?: ReadonlySet<string>,
+  ): Promise<QueuePlace> {
     const free = { blocked_on: null, singleton_waits: 0, available_at: null };
     if (!turn) return { ...free, available_at: NEVER };
     if (turn.kind === 'waits') return { blocked_on: turn.blockedOn, singleton_waits: 1, available_at: NEVER };
-    if (limit_keys === null || turn.kind === 'skipped') return free;
+    if (turn.kind === 'skipped') return free;
     // It waits behind those that wait already, and no claim reads it.
-    const keys = parseKeys(limit_keys).map(keyText);
-    const [blocked] = (await Promise.all(keys.map((key) => findBlocked(tx.db, { key })))).flat();
-    return { ...free, blocked_on: blocked?.blocked_on ?? null, available_at: blocked ? NEVER : null };
+    const keys = keyTextsOf(limit_keys);
+    const blocked = known ?? (await blockedOf(tx, keys));
+    const blockedOn = keys.find((key) => blocked.has(key));
+    return blockedOn === undefined ? free : { ...free, blocked_on: blockedOn, available_at: NEVER };
   }
 
   /** A shadow replay runs no agent that may change something outside. */
@@ -254,4 +277,12 @@ export class ExecutionQueue {
       created_at: now,
     };
   }
+}
+
+const keyTextsOf = (limitKeys: string | null): string[] =>
+  limitKeys === null ? [] : parseKeys(limitKeys).map(keyText);
+
+async function blockedOf({ db }: Transaction, keys: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = await Promise.all([...new Set(keys)].map((key) => findBlocked(db, { key })));
+  return new Set(found.flat().map(({ blocked_on }) => blocked_on));
 }
