@@ -18,7 +18,7 @@ export interface MatchedArtifact extends Reactions {
   releaseAt: number | null;
 }
 
-/** An artifact that the transaction has stored. `blockedKeys`: the keys of limits that executions wait for, among those of its own executions. */
+/** An artifact that the transaction has stored. `blockedKeys`: the answer of `findBlockedKeys` for what it triggers. */
 export interface StoredArtifact {
   seq: number;
   blockedKeys: ReadonlySet<string>;
