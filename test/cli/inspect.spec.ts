@@ -20,7 +20,7 @@ agents:
   storekeeper: { consumes: [{ types: [Inquiry] }], publishes: [{ type: Stock }], engine: { kind: expression, expression: "{ 'days': 2 }" } }
   clerk: { consumes: [{ types: [Quote, Stock] }], publishes: [{ type: Offer }], engine: { kind: expression, expression: "{ 'total': payload.Quote.total }" } }
   approver: { consumes: [{ types: [Offer], where: payload.total > 400 }], publishes: [{ type: Approval }], engine: { kind: external, assignee: anna } }
-  sorter: { consumes: [{ types: [Note] }], publishes: [{ type: Sorted }], engine: { kind: expression, expression: "{ 'page': payload.page }" } }
+  sorter: { consumes: [{ types: [Note] }], cancel_on: { types: [Inquiry], key: payload.page }, publishes: [{ type: Sorted }], engine: { kind: expression, expression: "{ 'page': payload.page }" } }
   collector: { consumes: [{ types: [Offer], batch: { size: 25 } }], publishes: [{ type: Report }], engine: { kind: expression, expression: "{ 'offers': size(payload) }" } }
 `;
 const QUOTER = `
@@ -264,6 +264,17 @@ test('starling explain says for each subscription why it reacted or not', async 
     '',
     'AGENT     VERDICT    WHY',
     expect.stringMatching(/^approver {2}triggered {2}It triggered the agent; .*\.$/),
+  ]);
+});
+
+test('starling explain says whether an artifact cancels executions of agents that have its type in cancel_on', async () => {
+  const [inquiry] = (await clients.list<Thing>('artifacts', '--type', 'Inquiry')) as [Thing];
+  expect(await clients.json('explain', inquiry.id, 'sorter')).toMatchObject({
+    cancels: [{ agent: 'sorter', verdict: 'key_error' }],
+  });
+  expect((await clients.onTerminal(200, ['explain', inquiry.id, 'sorter'])).slice(-2)).toEqual([
+    'CANCEL_ON OF  VERDICT    WHY',
+    expect.stringMatching(/^sorter {8}key_error {2}cancel_on\.key fails: .*, so it cancels nothing\.$/),
   ]);
 });
 

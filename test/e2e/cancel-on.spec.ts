@@ -252,6 +252,42 @@ describe('cancel_on', () => {
     for (const id of ids) expect(await only('blind', id)).toMatchObject({ state: 'pending' });
   });
 
+  it('is explained for an artifact: what it cancels, and why it cancels nothing', async () => {
+    const explained = async (id: string): Promise<unknown> =>
+      ((await board.http.get(`/api/v1/artifacts/${id}/explain`).expect(200)).body as { cancels?: { agent: string }[] })
+        .cancels;
+    const about = async (agent: string, id: string): Promise<unknown> =>
+      ((await explained(id)) as { agent: string }[]).filter((one) => one.agent === agent);
+    const one = (verdict: string, detail: unknown): unknown[] => [{ agent: 'blind', verdict, detail }];
+    expect(await about('blind', await withdraw({ order: 'S' }))).toEqual(
+      one('cancels', 'It cancels the executions whose key is the same and that were queued before it.'),
+    );
+    expect(await about('blind', await withdraw({ order: null }))).toEqual(
+      one('key_null', 'cancel_on.key is null for this artifact, so it cancels nothing.'),
+    );
+    expect(await about('blind', await withdraw({}))).toEqual(
+      one('key_error', expect.stringMatching(/^cancel_on\.key fails: .*order.*, so it cancels nothing\.$/)),
+    );
+    expect(await about('blind', await withdraw({ order: ['a'] }))).toEqual(
+      one('key_error', 'cancel_on.key must give a text, a number or a boolean, so it cancels nothing.'),
+    );
+    const visibility = { kind: 'Private', agents: ['person'] };
+    const hidden = await withdraw({ order: 'S' }, 'Withdrawn', { visibility });
+    expect(await about('blind', hidden)).toEqual(
+      one('visibility', 'blind may not see it, so it cancels nothing: it is visible only to person.'),
+    );
+    expect(await about('person', hidden)).toMatchObject([{ verdict: 'cancels' }]);
+    const correlation = await board.publish('Close', { order: 'S' });
+    const [close] = await board.artifacts(correlation);
+    expect(await explained(close!.id)).toBeUndefined();
+    const outputs = [{ type: 'Closed', payload: { order: 'S' } }];
+    await outside.send(await outside.claimOne({ agents: ['closer'] }), 'complete', { outputs });
+    const closed = (await board.artifacts(correlation)).find(({ type }) => type === 'Closed')!;
+    expect(await explained(closed.id)).toEqual([
+      { agent: 'closer', verdict: 'own_output', detail: 'closer published it itself, so it cancels nothing.' },
+    ]);
+  });
+
   it('cancels hundreds of executions of one key in several correlations, and one among hundreds of keys', async () => {
     const tasks = (order: (n: number) => string) => Array.from({ length: 250 }, (_, n) => ({ order: order(n) }));
     const same = [

@@ -1458,6 +1458,12 @@ export interface components {
             /** Format: uuid */
             error_artifact_id?: string;
         };
+        CancelVerdictBody: {
+            agent: string;
+            /** @enum {string} */
+            verdict: "cancels" | "own_output" | "visibility" | "key_null" | "key_error" | "not_offered";
+            detail: string;
+        };
         ExplanationBody: {
             /** Format: uuid */
             artifact_id: string;
@@ -1465,6 +1471,7 @@ export interface components {
             produced_by: string;
             correlation_id: string;
             verdicts: components["schemas"]["VerdictBody"][];
+            cancels?: components["schemas"]["CancelVerdictBody"][];
         };
         ArtifactTypeBody: {
             name: string;

@@ -54,6 +54,16 @@ export interface Explanation {
   error_artifact_id?: string;
 }
 
+export const CANCEL_VERDICTS = ['cancels', 'own_output', 'visibility', 'key_null', 'key_error', 'not_offered'] as const;
+
+/** Whether an artifact cancels executions of an agent that has its type in `cancel_on`. */
+export interface CancelExplanation {
+  agent: string;
+  verdict: (typeof CANCEL_VERDICTS)[number];
+  /** One sentence for people. */
+  detail: string;
+}
+
 export interface ArtifactExplanation {
   artifact_id: string;
   type: string;
@@ -61,4 +71,6 @@ export interface ArtifactExplanation {
   correlation_id: string;
   /** In the order of the configuration, followed by subscriptions that are no longer in it. */
   verdicts: Explanation[];
+  /** In the order of the configuration. Absent if no agent has the artifact's type in `cancel_on`. */
+  cancels?: CancelExplanation[];
 }

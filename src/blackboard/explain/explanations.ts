@@ -6,6 +6,7 @@ import { MemoryBudget, type MemoryReservation } from '../../common/memory-budget
 import { parsedSize } from '../../common/parsed-size.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { ArtifactStore } from '../queries/artifact-store.js';
+import { CancelExplanations } from './cancel-explanations.js';
 import type { ArtifactExplanation, Explanation } from './explanation.js';
 import { MatcherExplanations } from './matcher-explanations.js';
 import { Records } from './records.repository.js';
@@ -26,6 +27,7 @@ export class Explanations {
     private readonly errors: RefusingErrors,
     private readonly storedFacts: StoredFacts,
     private readonly matcherExplanations: MatcherExplanations,
+    private readonly cancelExplanations: CancelExplanations,
     private readonly memory: MemoryBudget,
   ) {}
 
@@ -56,18 +58,21 @@ export class Explanations {
     const errors =
       recorded.correlation?.error_count === 0 ? [] : await this.errors.of(row.id, row.correlation_id, held);
     const open = subscriptions.filter((subscription) => !explained.get(subscription));
-    for (const [subscription, found] of await this.matcherExplanations.of(open, row, recorded, errors))
+    const offer = this.matcherExplanations.offerOf(row, recorded);
+    for (const [subscription, found] of await this.matcherExplanations.of(open, offer, recorded, errors))
       explained.set(subscription, found);
     const inOrder = subscriptions.map((subscription) => explained.get(subscription)!);
     const gone = errors.filter(
       ({ id, namesArtifact }) => namesArtifact && !inOrder.some(({ error_artifact_id }) => error_artifact_id === id),
     );
+    const cancels = await this.cancelExplanations.of(offer);
     return {
       artifact_id: row.id,
       type: row.type,
       produced_by: row.produced_by,
       correlation_id: row.correlation_id,
       verdicts: [...inOrder, ...facts, ...gone.map((error) => ofError(error, null))],
+      ...(cancels.length > 0 && { cancels }),
     };
   }
 }

@@ -2,14 +2,13 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { Subscription } from '../../catalog/definitions.js';
-import type { Visibility } from '../../catalog/visibility.js';
 import { Clock } from '../../common/clock.js';
 import { toTimestamp } from '../../common/timestamp.js';
-import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
-import { releaseTime } from '../artifacts/visibility-rules.js';
-import { gathers, isJoin, type Matchable, refusal } from '../matching/matcher.js';
+import type { ArtifactRow } from '../artifacts/artifact.js';
+import { gathers, isJoin, refusal } from '../matching/matcher.js';
 import { Matching } from '../matching/matching.js';
 import type { Explanation } from './explanation.js';
+import { type Offer, offerOf } from './offer.js';
 import type { Recorded } from './records.repository.js';
 import { refused } from './refusals.js';
 import type { RefusingError } from './refusing-errors.js';
@@ -27,22 +26,18 @@ export class MatcherExplanations {
     private readonly matching: Matching,
   ) {}
 
+  /** How the artifact is offered to the agents now. */
+  offerOf(row: ArtifactRow, recorded: Recorded): Offer {
+    return offerOf(row, recorded, this.clock.now());
+  }
+
   /** Returns the explanation for each of these subscriptions, which have no stored data. */
   async of(
     subscriptions: Subscription[],
-    row: ArtifactRow,
+    { matchable, at, notOffered }: Offer,
     recorded: Recorded,
     errors: RefusingError[],
   ): Promise<[Subscription, Explanation][]> {
-    const matchable: Matchable = {
-      artifact: agentArtifactFromRow(row, row.payload),
-      visibility: JSON.parse(row.visibility) as Visibility,
-      createdAt: row.created_at,
-    };
-    // Matched at the time of its release, if that is later than now. Until then any other reason to refuse it is
-    // already final.
-    const at = Math.max(this.clock.now(), releaseTime(matchable.visibility, row.created_at) ?? 0);
-    const notOffered = whyNotOffered(recorded);
     const asked =
       notOffered === null
         ? subscriptions
@@ -58,13 +53,6 @@ export class MatcherExplanations {
       return [subscription, whyNoExecution(subscription, recorded, errors)];
     });
   }
-}
-
-function whyNotOffered({ executions, directRunOf }: Recorded): string | null {
-  if (directRunOf !== null)
-    return `${directRunOf} published it in a direct run, and no agent reacts to the outputs of a direct run.`;
-  const invoked = executions.find((execution) => execution.invoked);
-  return invoked ? `It is the input of a run that named ${invoked.agent}, and no other agent reacts to it.` : null;
 }
 
 /** Explains why the matcher accepts the artifact and yet nothing is stored. */

@@ -1,5 +1,5 @@
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
-import type { LastingVisibility } from '../../catalog/visibility.js';
+import type { LastingVisibility, Visibility } from '../../catalog/visibility.js';
 import { PUBLIC } from '../../catalog/visibility.js';
 import { listed } from '../../common/names-in-messages.js';
 import { hasWindow, keyExpression, type Matchable, type Verdict } from '../matching/matcher.js';
@@ -28,8 +28,7 @@ const SENTENCES: Record<Refused['kind'], Sentence> = {
     `from_agents accepts ${listed(fromAgents, 'or')}, and ${artifact.produced_by} published this artifact.`,
   tag: ({ tags }, { artifact }) =>
     `tags accepts ${listed(tags, 'or')}, and this artifact has ${artifact.tags.length === 0 ? 'no tags' : `only ${listed(artifact.tags, 'and')}`}.`,
-  visibility: (_, { visibility }, agent) =>
-    `${agent.name} may not see it: ${seenBy(visibility.kind === 'After' ? (visibility.then ?? PUBLIC) : visibility, agent)}.`,
+  visibility: (_, { visibility }, agent) => `${agent.name} may not see it: ${whySeen(visibility, agent)}.`,
   where_false: () => 'where is false for this artifact.',
   where_error: (_, __, ___, message) => `where failed for this artifact, so it does not trigger the agent: ${message}`,
   key_null: (subscription) =>
@@ -39,6 +38,10 @@ const SENTENCES: Record<Refused['kind'], Sentence> = {
 };
 
 const gathering = (subscription: Subscription): string => (hasWindow(subscription) ? 'window' : 'group');
+
+/** Says which agents may see the artifact, as the end of a sentence. */
+export const whySeen = (visibility: Visibility, agent: AgentDefinition): string =>
+  seenBy(visibility.kind === 'After' ? (visibility.then ?? PUBLIC) : visibility, agent);
 
 function seenBy(visibility: LastingVisibility, agent: AgentDefinition): string {
   switch (visibility.kind) {

@@ -13,6 +13,7 @@ agents:
     engine: { kind: expression, expression: '{"n": 1}' }
   matcher:
     consumes: [{ types: [Order, Rule] }]
+    cancel_on: { types: [Order], key: artifact.payload.missing }
     publishes: [{ type: Match }]
     engine: { kind: expression, expression: '{"n": 2}' }
 `;
@@ -48,6 +49,7 @@ describeDashboard('the view Artifact', { config: CONFIG }, (dashboard) => {
     await row('echo').getByText('completed', { exact: true }).waitFor();
     await row('large').getByText('where false', { exact: true }).waitFor();
     await row('matcher').getByText('waits for Rule', { exact: true }).waitFor();
+    await row('matcher').getByText('cancel_on.key fails').waitFor();
     await page.getByLabel('Subscriptions').selectOption('waits');
     await row('large').waitFor({ state: 'detached' });
     await page.waitForURL('**?show=waits');

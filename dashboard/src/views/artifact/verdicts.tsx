@@ -50,9 +50,14 @@ export function Verdicts({
     if (error && !data) return <Failure error={error} retry={() => void refetch()} />;
     if (!data) return <LoadingRows count={6} />;
     if (verdicts.length === 0) return <p className="p-3 text-table text-muted">No agent has a subscription.</p>;
-    return GROUPS.filter((group) => value.show === 'all' || value.show === group).map((group) => (
-      <VerdictGroup key={group} group={group} verdicts={verdicts.filter((verdict) => groupOf(verdict) === group)} />
-    ));
+    return (
+      <>
+        {GROUPS.filter((group) => value.show === 'all' || value.show === group).map((group) => (
+          <VerdictGroup key={group} group={group} verdicts={verdicts.filter((verdict) => groupOf(verdict) === group)} />
+        ))}
+        {value.show === 'all' && data.cancels && <Cancels verdicts={data.cancels} />}
+      </>
+    );
   };
   return (
     <Section
@@ -92,6 +97,36 @@ function VerdictGroup({ group, verdicts }: { group: Group; verdicts: readonly Ve
       <ul>
         {verdicts.map((verdict, index) => (
           <VerdictRow key={index} verdict={verdict} group={group} />
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Shows for each agent that the artifact's type may cancel whether it does. */
+function Cancels({ verdicts }: { verdicts: readonly Schemas['CancelVerdictBody'][] }): ReactNode {
+  return (
+    <div className="-mt-px">
+      <h3 className="border-y border-line bg-raised px-3 py-1 text-label text-muted">
+        Named in cancel_on of {countText(verdicts.length, 'agent')}
+      </h3>
+      <ul>
+        {verdicts.map(({ agent, verdict, detail }) => (
+          <li key={agent} className="flex gap-3 border-b border-line px-3 py-2 text-table last:border-b-0">
+            <Icon
+              name={verdict === 'cancels' ? 'cross' : 'slash'}
+              className={`mt-0.5 ${verdict === 'key_error' ? 'text-failed' : 'text-idle'}`}
+            />
+            <div className="flex min-w-0 flex-1 flex-col gap-1">
+              <div className="flex flex-wrap items-center gap-x-3">
+                <Place to="/agents/$name" params={{ name: agent }}>
+                  {agent}
+                </Place>
+                <span className="text-label text-muted">{verdict.replaceAll('_', ' ')}</span>
+              </div>
+              <p>{detail}</p>
+            </div>
+          </li>
         ))}
       </ul>
     </div>

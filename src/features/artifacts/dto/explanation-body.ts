@@ -1,4 +1,10 @@
-import { type ArtifactExplanation, type Explanation, VERDICTS } from '../../../blackboard/explain/explanation.js';
+import {
+  type ArtifactExplanation,
+  CANCEL_VERDICTS,
+  type CancelExplanation,
+  type Explanation,
+  VERDICTS,
+} from '../../../blackboard/explain/explanation.js';
 import type { ExecutionState } from '../../../database/schema.js';
 import { ARTIFACT_EXAMPLE } from '../../../http/dto/artifact-body.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
@@ -89,6 +95,18 @@ export class VerdictBody implements Explanation {
   error_artifact_id?: string;
 }
 
+/** Whether the artifact cancels executions of an agent. */
+export class CancelVerdictBody implements CancelExplanation {
+  @ApiProperty()
+  agent!: string;
+
+  @ApiProperty({ enum: CANCEL_VERDICTS })
+  verdict!: CancelExplanation['verdict'];
+
+  @ApiProperty({ description: 'The verdict as a sentence' })
+  detail!: string;
+}
+
 export class ExplanationBody implements ArtifactExplanation {
   @ApiProperty({ format: 'uuid' })
   artifact_id!: string;
@@ -107,6 +125,14 @@ export class ExplanationBody implements ArtifactExplanation {
     description: 'Verdicts in the order of the configuration, then those of subscriptions that were removed from it',
   })
   verdicts!: VerdictBody[];
+
+  @ApiProperty({
+    required: false,
+    type: [CancelVerdictBody],
+    description:
+      'Whether it cancels executions of the agents that have its type in `cancel_on`, with the current configuration. Absent if there are none',
+  })
+  cancels?: CancelVerdictBody[];
 }
 
 export const EXPLANATION_EXAMPLE: ExplanationBody = {
