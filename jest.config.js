@@ -48,7 +48,7 @@ const SPECS = {
  */
 const APART = [
   'attack/**',
-  'cli/{dev,file-modes,npx,serve,stop,typed-client}.spec.ts',
+  'cli/{command-line,dev,file-modes,npx,serve,stop,typed-client}.spec.ts',
   'cli/init/**',
   'clients/**',
   'dashboard/views/**',
