@@ -15,6 +15,7 @@ const FIRST = printedSeed();
 
 /** Apps that share memory with the test. */
 class Apps implements Processes {
+  readonly areSeveral = Fleet.SIZE > 1;
   private config = '';
   private fleet!: Fleet;
 

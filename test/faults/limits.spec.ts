@@ -9,6 +9,8 @@ const FIRST = printedSeed();
 
 /** Processes that are killed. */
 class KilledPrograms extends Programs implements Processes {
+  readonly areSeveral = Programs.SIZE > 1;
+
   constructor(private readonly random: Random) {
     super();
   }
