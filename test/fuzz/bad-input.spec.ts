@@ -15,7 +15,7 @@ import { Ledger, storedIn } from './ledger.js';
 import { type FuzzRequest, inWords, requestsOf } from './requests.js';
 import { type Answer, Client } from './send.js';
 
-const REQUESTS = Number(process.env.STARLING_FUZZ_REQUESTS ?? 2_000);
+const REQUESTS = Number(process.env.STARLING_FUZZ_REQUESTS ?? 1_000);
 const ROUND = 1_000;
 /** The ledger expects every key. The default, one day, passes within 90 s on this clock. */
 const MOST_RETENTION_MS = 30 * 86_400_000;
