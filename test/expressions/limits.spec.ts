@@ -129,7 +129,7 @@ describe('a hostile payload', () => {
     [
       'a macro over the keys of a wide object',
       'payload.o.exists(key, payload.o[key] == -1.0)',
-      { o: wide(25_000) },
+      { o: wide(50_000) },
       { ok: true, value: false },
     ],
     [
