@@ -307,6 +307,30 @@ describe('cancel_on', () => {
     expect([await count(many, 'cancelled'), await count(many, 'pending')]).toEqual([1, 249]);
   });
 
+  it('is explained for a replay: what it takes from the record cancels nothing, and what it publishes itself does', async () => {
+    const order = 'R';
+    const original = await board.publish('Close', { order });
+    const outputs = [{ type: 'Closed', payload: { order } }];
+    await outside.send(await outside.claimOne({ agents: ['closer'] }), 'complete', { outputs });
+    await withdraw({ order }, 'Withdrawn', { correlation: original });
+    const cancelsIn = async (mode: string): Promise<Record<string, unknown>> => {
+      const { body } = await board.http.post(`/api/v1/correlations/${original}/replay`).send({ mode }).expect(200);
+      const artifacts = await board.artifacts((body as { correlation_id: string }).correlation_id);
+      const { id } = artifacts.find(({ type }) => type === 'Withdrawn')!;
+      const explanation = (await board.http.get(`/api/v1/artifacts/${id}/explain`).expect(200)).body as {
+        cancels: { agent: string; verdict: string; detail: string }[];
+      };
+      return explanation.cancels.find(({ agent }) => agent === 'blind')!;
+    };
+    for (const mode of ['recorded', 'shadow'])
+      expect(await cancelsIn(mode)).toEqual({
+        agent: 'blind',
+        verdict: 'from_record',
+        detail: 'The replay took it from the record when it began, so it cancels nothing.',
+      });
+    expect(await cancelsIn('full')).toMatchObject({ verdict: 'cancels' });
+  });
+
   it('keeps replays and live work apart', async () => {
     const original = await board.publish('Secret', { order: 'N' });
     await withdraw({ order: 'N' }, 'Withdrawn', { correlation: original });

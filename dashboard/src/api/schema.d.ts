@@ -1461,7 +1461,7 @@ export interface components {
         CancelVerdictBody: {
             agent: string;
             /** @enum {string} */
-            verdict: "cancels" | "own_output" | "visibility" | "key_null" | "key_error" | "not_offered";
+            verdict: "cancels" | "own_output" | "visibility" | "key_null" | "key_error" | "not_offered" | "from_record";
             detail: string;
         };
         ExplanationBody: {

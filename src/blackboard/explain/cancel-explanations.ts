@@ -6,15 +6,18 @@ import type { CancelExplanation } from './explanation.js';
 import type { Offer } from './offer.js';
 import { whySeen } from './refusals.js';
 
+const FROM_RECORD = 'The replay took it from the record when it began, so it cancels nothing.';
+
 /** Explains for each agent with the artifact's type in `cancel_on` whether the artifact cancels executions of it. */
 @Injectable()
 export class CancelExplanations {
   constructor(private readonly keys: CancelKeys) {}
 
-  async of({ matchable, at, notOffered }: Offer): Promise<CancelExplanation[]> {
+  async of({ matchable, at, notOffered, fromRecord }: Offer): Promise<CancelExplanation[]> {
     return (await this.keys.verdicts(matchable, at)).map((verdict) => {
       const agent = verdict.agent.name;
       if (notOffered !== null) return { agent, verdict: 'not_offered', detail: notOffered };
+      if (fromRecord && verdict.kind === 'cancels') return { agent, verdict: 'from_record', detail: FROM_RECORD };
       return { agent, verdict: verdict.kind, detail: sentenceOf(verdict, matchable) };
     });
   }

@@ -54,7 +54,15 @@ export interface Explanation {
   error_artifact_id?: string;
 }
 
-export const CANCEL_VERDICTS = ['cancels', 'own_output', 'visibility', 'key_null', 'key_error', 'not_offered'] as const;
+export const CANCEL_VERDICTS = [
+  'cancels',
+  'own_output',
+  'visibility',
+  'key_null',
+  'key_error',
+  'not_offered',
+  'from_record',
+] as const;
 
 /** Whether an artifact cancels executions of an agent that has its type in `cancel_on`. */
 export interface CancelExplanation {

@@ -1,6 +1,7 @@
 import type { Visibility } from '../../catalog/visibility.js';
 import { agentArtifactFromRow, type ArtifactRow } from '../artifacts/artifact.js';
 import { releaseTime } from '../artifacts/visibility-rules.js';
+import { RECORDED } from '../correlations/replay-values.js';
 import type { Matchable } from '../matching/matcher.js';
 import type { Recorded } from './records.repository.js';
 
@@ -14,6 +15,8 @@ export interface Offer {
   at: number;
   /** Why no agent reacts to it, as a sentence. Null if they do. */
   notOffered: string | null;
+  /** Whether it is in a replay that took it from the record when it began. It cancels nothing then. */
+  fromRecord: boolean;
 }
 
 /** `now`: epoch ms. */
@@ -24,8 +27,19 @@ export function offerOf(row: ArtifactRow, recorded: Recorded, now: number): Offe
     createdAt: row.created_at,
   };
   const at = Math.max(now, releaseTime(matchable.visibility, row.created_at) ?? 0);
-  return { matchable, at, notOffered: whyNotOffered(recorded) };
+  return { matchable, at, notOffered: whyNotOffered(recorded), fromRecord: isFromRecord(row, recorded) };
 }
+
+/**
+ * The transaction that creates the correlation of a replay stores what the replay takes from the record. Artifacts that it
+ * stores later do cancel, also if the record gave the answer of their execution.
+ */
+const isFromRecord = ({ created_at }: ArtifactRow, { correlation, replayOfProducer }: Recorded): boolean =>
+  correlation !== null &&
+  correlation.replay_mode !== null &&
+  correlation.replay_mode !== 'full' &&
+  correlation.started_at === created_at &&
+  (replayOfProducer ?? RECORDED) === RECORDED;
 
 function whyNotOffered({ executions, directRunOf }: Recorded): string | null {
   if (directRunOf !== null)

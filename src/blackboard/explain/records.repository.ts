@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { type Selectable, sql } from 'kysely';
 
 import { OUTSIDE } from '../../catalog/definitions.js';
-import type { CorrelationState, ExecutionsTable, JoinGroupsTable } from '../../database/schema.js';
+import type { CorrelationsTable, ExecutionsTable, JoinGroupsTable } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from '../artifacts/artifact.js';
 import { hasWindowKey } from '../joins/join-group-rows.js';
@@ -61,9 +61,11 @@ export interface Recorded {
   groups: GroupOfArrival[];
   executions: ExecutionOfInput[];
   /** Null if the correlation is no longer stored. */
-  correlation: { state: CorrelationState; error_count: number } | null;
+  correlation: Pick<Selectable<CorrelationsTable>, 'state' | 'error_count' | 'replay_mode' | 'started_at'> | null;
   /** The agent of the direct run that published it. No agent reacts to outputs of a direct run. */
   directRunOf: string | null;
+  /** The `replay` of the execution that published it. Null if none did, or if it is no longer stored. */
+  replayOfProducer: number | null;
 }
 
 /**
@@ -81,15 +83,17 @@ export class Records {
     const executions = await executionsOf(reader, artifact);
     const correlation = await reader
       .selectFrom('correlations')
-      .select(['state', 'error_count'])
+      .select(['state', 'error_count', 'replay_mode', 'started_at'])
       .where('id', '=', artifact.correlation_id)
       .executeTakeFirst();
+    const producer = await producerOf(reader, artifact);
     return {
       releaseAt,
       groups,
       executions,
       correlation: correlation ?? null,
-      directRunOf: await directRunOf(reader, artifact),
+      directRunOf: producer?.direct === 1 ? producer.agent : null,
+      replayOfProducer: producer?.replay ?? null,
     };
   }
 }
@@ -183,14 +187,16 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
   }));
 }
 
-async function directRunOf(reader: Reader, { execution_id }: ArtifactRow): Promise<string | null> {
-  if (execution_id === null) return null;
-  const execution = await reader
+async function producerOf(
+  reader: Reader,
+  { execution_id }: ArtifactRow,
+): Promise<Pick<Selectable<ExecutionsTable>, 'agent' | 'direct' | 'replay'> | undefined> {
+  if (execution_id === null) return undefined;
+  return reader
     .selectFrom('executions')
-    .select(['agent', 'direct'])
+    .select(['agent', 'direct', 'replay'])
     .where('id', '=', execution_id)
     .executeTakeFirst();
-  return execution?.direct === 1 ? execution.agent : null;
 }
 
 /** A WorkflowError that belongs to no execution. */
