@@ -58,6 +58,7 @@ const APART = [
   'e2e/{ramp-replicas,replicas-experiments,replicas-replay-configurations}.postgres.spec.ts',
   'example/batch.spec.ts',
   'example/example-tests.spec.ts',
+  'expressions/limits.spec.ts',
   'faults/**',
   'first-hour/**',
   'install/**',

@@ -7,7 +7,6 @@ const TESTS = resolve(import.meta.dirname, '..');
 /** Suites of more than 20 s, the longest first. */
 const LONGEST = [
   'cli/serve.spec.ts',
-  'expressions/limits.spec.ts',
   'cli/command-line.spec.ts',
   'database/migrations.postgres.spec.ts',
   'cli/file-modes.spec.ts',
