@@ -91,6 +91,32 @@ describe('the ticks of a schedule', () => {
     ]);
   });
 
+  it('come again after many in a row that `except` leaves out', () => {
+    for (const july of [['* * * 7 *'], ['0-59 */1 * 7 *'], ['* * * * 7 *']])
+      expect(ticks({ every: '1m', except: july }, '2026-06-30T23:58:00Z', 2)).toEqual([
+        '2026-06-30T23:59:00.000Z',
+        '2026-08-01T00:00:00.000Z',
+      ]);
+    expect(ticks({ every: '1s', except: ['* * 12-22 * * *'] }, '2026-06-30T11:59:58Z', 2)).toEqual([
+      '2026-06-30T11:59:59.000Z',
+      '2026-06-30T23:00:00.000Z',
+    ]);
+    expect(ticks({ every: '1s', except: ['* * * 1 *'] }, '1970-01-01T00:00:00Z', 1)).toEqual([
+      '1970-02-01T00:00:00.000Z',
+    ]);
+    // The hour that exists twice is left out both times, and the hours next to it are not.
+    const night = { every: '30m', except: ['* 2 * * *'], time_zone: 'Europe/Berlin' };
+    expect(ticks(night, '2026-10-24T23:30:00Z', 2)).toEqual(['2026-10-25T02:00:00.000Z', '2026-10-25T02:30:00.000Z']);
+    expect(ticks({ every: '30m', except: ['@hourly'] }, '2026-10-24T23:30:00Z', 1)).toEqual([
+      '2026-10-25T00:30:00.000Z',
+    ]);
+  });
+
+  it('are refused if `except` leaves out all of them', () => {
+    const all = { every: '1s', except: ['* * * * *'] };
+    expect(() => ticks(all, '2026-01-01T00:00:00Z', 1)).toThrow('would never tick');
+  });
+
   it('of `at` are the listed times, in order, local unless they have an offset', () => {
     const listed = { at: ['2026-12-24T18:00', '2026-12-24T12:00Z'], time_zone: 'Europe/Berlin' };
     expect(ticks(listed, '2026-01-01T00:00:00Z', 5)).toEqual(['2026-12-24T12:00:00.000Z', '2026-12-24T17:00:00.000Z']);

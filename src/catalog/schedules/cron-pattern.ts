@@ -4,16 +4,21 @@ import type { WallTime } from './wall-times.js';
 
 const MOST_KEPT = 1_000;
 const kept = new Map<string, Cron>();
+const keptUnits = new Map<string, number>();
 
 function pattern(source: string): Cron {
   let cron = kept.get(source);
   if (!cron) {
     // The offset makes the library calculate without a time zone: wall-times.ts maps local times to instants.
     cron = new Cron(source, { mode: '5-or-6-parts', utcOffset: 0 });
-    if (kept.size === MOST_KEPT) kept.clear();
-    kept.set(source, cron);
+    keep(kept, source, cron);
   }
   return cron;
+}
+
+function keep<Value>(values: Map<string, Value>, source: string, value: Value): void {
+  if (values.size === MOST_KEPT) values.clear();
+  values.set(source, value);
 }
 
 /** Returns what is wrong with a cron expression, or null. */
@@ -41,14 +46,48 @@ export const nextMatch = (source: string, wall: WallTime): WallTime | null =>
 export const matches = (source: string, wall: WallTime): boolean =>
   pattern(source).match(new Date(hasSeconds(source) ? wall : wall - (wall % 60_000)));
 
-/** The last moment of what `matches` found at this time: of the second or of the minute. */
-export const endOfMatch = (source: string, wall: WallTime): WallTime => {
-  const length = hasSeconds(source) ? 1_000 : 60_000;
+/**
+ * The last moment of the second, minute, hour or day that matches as a whole at this time. `longest`: the length of the
+ * longest unit that may be returned (ms).
+ */
+export const endOfMatch = (source: string, wall: WallTime, longest: number): WallTime => {
+  const length = Math.min(unitOf(source), longest);
   return wall - (wall % length) + length - 1;
 };
 
+/** The fields for the time of the day. `unit`: the length (ms) of one of its values. */
+const TIME_FIELDS = [
+  { unit: 1_000, values: 60 },
+  { unit: 60_000, values: 60 },
+  { unit: 3_600_000, values: 24 },
+];
+const DAY_MS = 86_400_000;
+
+/** The length (ms) of the largest unit of time that matches as a whole wherever a part of it matches. */
+function unitOf(source: string): number {
+  let unit = keptUnits.get(source);
+  if (unit === undefined) {
+    const fields = fieldsOf(source);
+    const ofTime = hasSeconds(source) ? fields : ['*', ...fields];
+    const partial = isNickname(source) ? 1 : TIME_FIELDS.findIndex((_, place) => !hasAllValues(ofTime[place]!, place));
+    unit = TIME_FIELDS[partial]?.unit ?? DAY_MS;
+    keep(keptUnits, source, unit);
+  }
+  return unit;
+}
+
+function hasAllValues(field: string, place: number): boolean {
+  const { unit, values } = TIME_FIELDS[place]!;
+  const alone = new Cron(TIME_FIELDS.map((_, other) => (other === place ? field : '*')).join(' ') + ' * * *', {
+    utcOffset: 0,
+  });
+  return Array.from({ length: values }, (_, value) => new Date(value * unit)).every((time) => alone.match(time));
+}
+
 const fieldsOf = (source: string): string[] => source.trim().split(/\s+/);
 const hasSeconds = (source: string): boolean => fieldsOf(source).length === 6;
+
+const isNickname = (source: string): boolean => source.trim().startsWith('@');
 
 /** Whether it runs in every hour, or every few hours, rather than at some hours. */
 export const runsAllHours = (source: string): boolean => {

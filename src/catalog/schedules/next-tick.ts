@@ -2,8 +2,12 @@ import { endOfMatch, matches, nextMatch } from './cron-pattern.js';
 import type { Schedule } from './schedule.js';
 import { dateOf, instantsOf, LARGEST_CHANGE_MS, offsetsAround, wallTimeAt } from './wall-times.js';
 
+const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** The search for a tick ends after so many seconds, minutes or days in a row that are excluded. */
+/**
+ * The search for a tick ends after so many exclusions in a row, because it may take a second: of days, of hours, or, where an
+ * exception excludes a part of each hour, of minutes.
+ */
 const MOST_EXCLUDED = 20_000;
 
 /** The first tick after an instant (epoch ms); null if there is none. */
@@ -59,10 +63,10 @@ function nextCronTime(cron: string, timeZone: string, dst: Schedule['dst'], afte
 function excludedUntil({ except, timeZone }: Schedule, instant: number): number | null {
   if (except.dates.size === 0 && except.crons.length === 0) return null;
   const wall = wallTimeAt(instant, timeZone);
-  const cron = except.crons.find((source) => matches(source, wall));
-  if (cron !== undefined) return instant + endOfMatch(cron, wall) - wall;
-  if (!except.dates.has(dateOf(wall))) return null;
-  // A change of the clocks may come before the end of the day. The next search then finds the rest of it.
+  // A change of the clocks may come before the end of the hour or day. The next search then finds the rest of it.
   const { least, most } = offsetsAround(instant, timeZone);
+  const cron = except.crons.find((source) => matches(source, wall));
+  if (cron !== undefined) return instant + endOfMatch(cron, wall, least === most ? DAY_MS : MINUTE_MS) - wall;
+  if (!except.dates.has(dateOf(wall))) return null;
   return least === most ? instant + DAY_MS - 1 - (wall % DAY_MS) : instant;
 }
