@@ -15,7 +15,7 @@ export interface Offer {
   at: number;
   /** Why no agent reacts to it, as a sentence. Null if they do. */
   notOffered: string | null;
-  /** Whether it is in a replay that took it from the record when it began. It cancels nothing then. */
+  /** Whether its replay took it from the record when the replay began. Such an artifact cancels nothing. */
   fromRecord: boolean;
 }
 

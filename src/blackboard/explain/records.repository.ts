@@ -64,7 +64,7 @@ export interface Recorded {
   correlation: Pick<Selectable<CorrelationsTable>, 'state' | 'error_count' | 'replay_mode' | 'started_at'> | null;
   /** The agent of the direct run that published it. No agent reacts to outputs of a direct run. */
   directRunOf: string | null;
-  /** The `replay` of the execution that published it. Null if none did, or if it is no longer stored. */
+  /** The column `replay` of the execution that published the artifact. Null if no stored execution did. */
   replayOfProducer: number | null;
 }
 

@@ -3,23 +3,20 @@ import { Cron } from 'croner';
 import type { WallTime } from './wall-times.js';
 
 const MOST_KEPT = 1_000;
-const kept = new Map<string, Cron>();
-const keptUnits = new Map<string, number>();
+const kept = new Map<string, { cron: Cron; unit?: number }>();
 
-function pattern(source: string): Cron {
-  let cron = kept.get(source);
-  if (!cron) {
+function keptPattern(source: string): { cron: Cron; unit?: number } {
+  let found = kept.get(source);
+  if (!found) {
     // The offset makes the library calculate without a time zone: wall-times.ts maps local times to instants.
-    cron = new Cron(source, { mode: '5-or-6-parts', utcOffset: 0 });
-    keep(kept, source, cron);
+    found = { cron: new Cron(source, { mode: '5-or-6-parts', utcOffset: 0 }) };
+    if (kept.size === MOST_KEPT) kept.clear();
+    kept.set(source, found);
   }
-  return cron;
+  return found;
 }
 
-function keep<Value>(values: Map<string, Value>, source: string, value: Value): void {
-  if (values.size === MOST_KEPT) values.clear();
-  values.set(source, value);
-}
+const pattern = (source: string): Cron => keptPattern(source).cron;
 
 /** Returns what is wrong with a cron expression, or null. */
 export function cronProblem(source: string): string | null {
@@ -65,22 +62,20 @@ const DAY_MS = 86_400_000;
 
 /** The length (ms) of the largest unit of time that matches as a whole wherever a part of it matches. */
 function unitOf(source: string): number {
-  let unit = keptUnits.get(source);
-  if (unit === undefined) {
-    const fields = fieldsOf(source);
-    const ofTime = hasSeconds(source) ? fields : ['*', ...fields];
-    const partial = isNickname(source) ? 1 : TIME_FIELDS.findIndex((_, place) => !hasAllValues(ofTime[place]!, place));
-    unit = TIME_FIELDS[partial]?.unit ?? DAY_MS;
-    keep(keptUnits, source, unit);
-  }
-  return unit;
+  const found = keptPattern(source);
+  return (found.unit ??= findUnit(source));
+}
+
+function findUnit(source: string): number {
+  const fields = fieldsOf(source);
+  const ofTime = hasSeconds(source) ? fields : ['*', ...fields];
+  const partial = isNickname(source) ? 1 : TIME_FIELDS.findIndex((_, place) => !hasAllValues(ofTime[place]!, place));
+  return TIME_FIELDS[partial]?.unit ?? DAY_MS;
 }
 
 function hasAllValues(field: string, place: number): boolean {
   const { unit, values } = TIME_FIELDS[place]!;
-  const alone = new Cron(TIME_FIELDS.map((_, other) => (other === place ? field : '*')).join(' ') + ' * * *', {
-    utcOffset: 0,
-  });
+  const alone = pattern(['*', '*', '*', '*', '*', '*'].with(place, field).join(' '));
   return Array.from({ length: values }, (_, value) => new Date(value * unit)).every((time) => alone.match(time));
 }
 
