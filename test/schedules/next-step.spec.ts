@@ -18,3 +18,27 @@ describe('the next step of a schedule that has missed 3,600 ticks', () => {
     expect(next.kind === 'skip' && next.ticks.length).toBe(1_000);
   });
 });
+
+describe('the next step of a schedule without a tick for so long that the search has ended', () => {
+  const schedule = scheduleFrom({ every: '1m', except: ['0-29 * * 7 *', '30-59 * * 7 *'] });
+  const [july, august] = [Date.UTC(2026, 6, 1), Date.UTC(2026, 7, 1)];
+
+  it('is to search again when that time has come, until the tick', () => {
+    let [now, position] = [july, july - 1];
+    const kinds: string[] = [];
+    for (let step = nextStep(schedule, position, null, now); kinds.at(-1) !== 'publish';) {
+      kinds.push(step.kind);
+      if (step.kind === 'wait') now = step.until;
+      if (step.kind === 'advance') position = step.position;
+      if (step.kind === 'publish') expect([step.tick, now]).toEqual([august, august]);
+      step = nextStep(schedule, position, null, now);
+    }
+    expect(kinds.slice(0, 2)).toEqual(['wait', 'advance']);
+    expect(kinds.slice(-2)).toEqual(['wait', 'publish']);
+  });
+
+  it('is at the end of the version if that comes first', () => {
+    const change = july + HOUR;
+    expect(nextStep(schedule, july - 1, change, july + 2 * HOUR)).toEqual({ kind: 'advance', position: change });
+  });
+});

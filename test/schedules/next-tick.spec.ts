@@ -1,4 +1,5 @@
-import { scheduleFrom, ticks } from './made-schedules.js';
+import { findTick } from '../../src/catalog/schedules/next-tick.js';
+import { scheduleFrom, ticks, type Times } from './made-schedules.js';
 
 const at = (text: string): number => Date.parse(text);
 
@@ -112,6 +113,20 @@ describe('the ticks of a schedule', () => {
     ]);
   });
 
+  it('are searched for in parts where `except` leaves out parts of each of many hours', () => {
+    const schedule = scheduleFrom({ every: '1m', except: ['0-29 * * 7 *', '30-59 * * 7 *'] });
+    const found = [at('2026-06-30T23:58:00Z')];
+    while (found.at(-1)! < at('2026-08-01T00:00:00Z')) {
+      const next = findTick(schedule, found.at(-1)!);
+      found.push(next.tick ?? next.noneUntil);
+    }
+    const [, last, ...parts] = found;
+    expect(last).toBe(at('2026-06-30T23:59:00Z'));
+    expect(parts.length).toBeGreaterThan(2);
+    expect(parts.slice(0, -1).every((end) => end < at('2026-07-31T23:59:59Z'))).toBe(true);
+    expect(parts.at(-1)).toBe(at('2026-08-01T00:00:00Z'));
+  });
+
   it('are refused if `except` leaves out all of them', () => {
     const all = { every: '1s', except: ['* * * * *'] };
     expect(() => ticks(all, '2026-01-01T00:00:00Z', 1)).toThrow('would never tick');
@@ -121,6 +136,26 @@ describe('the ticks of a schedule', () => {
     const listed = { at: ['2026-12-24T18:00', '2026-12-24T12:00Z'], time_zone: 'Europe/Berlin' };
     expect(ticks(listed, '2026-01-01T00:00:00Z', 5)).toEqual(['2026-12-24T12:00:00.000Z', '2026-12-24T17:00:00.000Z']);
     expect(ticks(listed, '2026-12-24T17:00:00Z', 5)).toEqual([]);
+  });
+
+  it('of `at`, and `from` and `until`, may be local times that are missing or exist twice', () => {
+    const zone = { time_zone: 'Europe/Berlin' };
+    const at = (time: string, dst?: Times['dst']): string[] =>
+      ticks({ at: [time, '2026-12-01T12:00'], ...zone, ...(dst && { dst }) }, '2026-01-01T00:00:00Z', 5).slice(0, -1);
+    const [missing, twice] = ['2026-03-29T02:30', '2026-10-25T02:30'];
+    expect(at(missing)).toEqual(['2026-03-29T01:30:00.000Z']);
+    expect(at(missing, { missing: 'skip' })).toEqual([]);
+    const [first, last] = ['2026-10-25T00:30:00.000Z', '2026-10-25T01:30:00.000Z'];
+    expect(at(twice)).toEqual([first]);
+    expect(at(twice, { duplicate: 'last' })).toEqual([last]);
+    expect(at(twice, { duplicate: 'both' })).toEqual([first, last]);
+    // The schedule has all ticks from the first to the last of the two.
+    const quarters = { cron: '*/30 * * * *', from: twice, until: twice, ...zone };
+    expect(ticks(quarters, '2026-01-01T00:00:00Z', 5)).toEqual([first, '2026-10-25T01:00:00.000Z', last]);
+    expect(ticks({ ...quarters, from: missing, until: '2026-03-29T04:00' }, '2026-01-01T00:00:00Z', 5)).toEqual([
+      '2026-03-29T01:30:00.000Z',
+      '2026-03-29T02:00:00.000Z',
+    ]);
   });
 
   it('are found quickly, also for a tick a second next to a change of the clocks', () => {

@@ -95,7 +95,7 @@ export class DueTicks {
   /** Does the step. Returns up to where all ticks are decided then. */
   private async take(tx: Transaction, changes: CorrelationChanges, plan: Plan): Promise<number> {
     const { row, step, prepared } = plan;
-    if (step.kind === 'change') return step.position;
+    if (step.kind === 'advance') return step.position;
     if (step.kind === 'skip') {
       await insertTicks(
         tx,

@@ -1,4 +1,4 @@
-import { nextTick } from '../../catalog/schedules/next-tick.js';
+import { findTick, type Found } from '../../catalog/schedules/next-tick.js';
 import type { Schedule } from '../../catalog/schedules/schedule.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { delayOf } from './tick-id.js';
@@ -11,8 +11,8 @@ const MOST_SKIPPED = 1_000;
 export type NextStep =
   | { kind: 'none' }
   | { kind: 'wait'; until: number }
-  /** All ticks of this version are decided up to `position`, where it ends. */
-  | { kind: 'change'; position: number }
+  /** No tick is left up to `position`: there the version ends, or the search for a tick goes on. */
+  | { kind: 'advance'; position: number }
   | { kind: 'publish'; tick: number }
   | { kind: 'skip'; ticks: { scheduledFor: number; reason: string }[] };
 
@@ -21,23 +21,29 @@ export type NextStep =
  * which decides the ticks after this time; null if there is none.
  */
 export function nextStep(schedule: Schedule, position: number, validUntil: number | null, now: number): NextStep {
-  const following = (after: number): number | null => {
-    const tick = nextTick(schedule, after);
-    return tick === null || (validUntil !== null && tick > validUntil) ? null : tick;
+  const following = (after: number): Found => {
+    const found = findTick(schedule, after);
+    const end = found.tick ?? found.noneUntil;
+    return validUntil !== null && end > validUntil ? { tick: null, noneUntil: validUntil } : found;
   };
   const skipped: { scheduledFor: number; reason: string }[] = [];
-  let tick = following(position);
-  while (tick !== null && dueAt(schedule, tick) <= now && skipped.length < MOST_SKIPPED) {
-    const later = following(tick);
-    const reason = reasonToSkip(schedule, tick, later, now);
+  let found = following(position);
+  while (found.tick !== null && dueAt(schedule, found.tick) <= now && skipped.length < MOST_SKIPPED) {
+    const later = following(found.tick);
+    const reason = reasonToSkip(schedule, found.tick, later.tick, now);
     if (reason === null) break;
-    skipped.push({ scheduledFor: tick, reason });
-    tick = later;
+    skipped.push({ scheduledFor: found.tick, reason });
+    found = later;
   }
   if (skipped.length > 0) return { kind: 'skip', ticks: skipped };
-  if (tick === null) return validUntil === null ? { kind: 'none' } : { kind: 'change', position: validUntil };
-  const due = dueAt(schedule, tick);
-  return due <= now ? { kind: 'publish', tick } : { kind: 'wait', until: due };
+  if (found.tick === null) return withoutTick(found.noneUntil, now);
+  const due = dueAt(schedule, found.tick);
+  return due <= now ? { kind: 'publish', tick: found.tick } : { kind: 'wait', until: due };
+}
+
+function withoutTick(until: number, now: number): NextStep {
+  if (until === Infinity) return { kind: 'none' };
+  return until <= now ? { kind: 'advance', position: until } : { kind: 'wait', until };
 }
 
 export const dueAt = ({ name, jitterMs }: Schedule, tick: number): number => tick + delayOf(name, tick, jitterMs);

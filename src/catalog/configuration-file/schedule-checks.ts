@@ -3,7 +3,7 @@ import type { Catalog } from '../catalog.js';
 import { WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
 import { GrowthLimit } from '../growth-limit.js';
-import { nextTick } from '../schedules/next-tick.js';
+import { findTick, nextTick } from '../schedules/next-tick.js';
 import type { Schedule } from '../schedules/schedule.js';
 import { type Evaluate, tickPayload } from '../schedules/tick-payload.js';
 import { meant } from '../unknown-names.js';
@@ -12,7 +12,8 @@ const VARIABLES = ['scheduled_for'];
 
 /** Finds times that lie before `now` (epoch ms), so that the schedule has no further tick. */
 export function checkTimesAhead(schedule: Schedule, now: number, path: Path, found: Diagnostics): void {
-  if (nextTick(schedule, now) !== null) return;
+  const next = findTick(schedule, now);
+  if (next.tick !== null || next.noneUntil !== Infinity) return;
   const { times, until } = schedule;
   const past = 'is in the past, so the schedule has no further tick; choose a later time';
   if (until !== null && until <= now) found.add([...path, 'until'], past);

@@ -5,23 +5,31 @@ import { dateOf, instantsOf, LARGEST_CHANGE_MS, offsetsAround, wallTimeAt } from
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /**
- * The search for a tick ends after so many exclusions in a row, because it may take a second: of days, of hours, or, where an
+ * A search for a tick ends after so many exclusions in a row, because it may take a second: of days, of hours, or, where an
  * exception excludes a part of each hour, of minutes.
  */
 const MOST_EXCLUDED = 20_000;
 
-/** The first tick after an instant (epoch ms); null if there is none. */
-export function nextTick(schedule: Schedule, after: number): number | null {
+/** The result of a search. Without a tick, none is up to `noneUntil` (epoch ms); Infinity if there is none at all. */
+export type Found = { tick: number } | { tick: null; noneUntil: number };
+
+const NONE: Found = { tick: null, noneUntil: Infinity };
+
+/** Looks for the first tick after an instant (epoch ms). */
+export function findTick(schedule: Schedule, after: number): Found {
   let last = schedule.from === null ? after : Math.max(after, schedule.from - 1);
   for (let tries = 0; tries < MOST_EXCLUDED; tries += 1) {
     const next = nextTime(schedule, last);
-    if (next === null || (schedule.until !== null && next > schedule.until)) return null;
+    if (next === null || (schedule.until !== null && next > schedule.until)) return NONE;
     const excluded = excludedUntil(schedule, next);
-    if (excluded === null) return next;
+    if (excluded === null) return { tick: next };
     last = excluded;
   }
-  return null;
+  return { tick: null, noneUntil: last };
 }
+
+/** The first tick after an instant (epoch ms); null if a search finds none. */
+export const nextTick = (schedule: Schedule, after: number): number | null => findTick(schedule, after).tick;
 
 /** The ticks after `after` up to and including `until` (epoch ms), at most `limit`. */
 export function ticksBetween(schedule: Schedule, after: number, until: number, limit: number): number[] {
