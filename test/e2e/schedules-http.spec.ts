@@ -177,6 +177,49 @@ describe('schedules over HTTP', () => {
     ]);
   });
 
+  const change = (cron: string) =>
+    board.http
+      .put(`${SCHEDULES}/changing`)
+      .send({ options: { cron, publishes: { type: 'Due' } } })
+      .expect(200);
+
+  it('the last change decides, also after the clock was set back before it', async () => {
+    await create('changing', { cron: '20 * * * *', publishes: { type: 'Due' } }).expect(200);
+    await board.http.post(`${SCHEDULES}/changing/pause`).expect(200);
+    clock.advance(HOUR / 2);
+    await change('25 * * * *');
+    clock.advance(-HOUR / 3);
+    await board.http.post(`${SCHEDULES}/changing/resume`).expect(200);
+    await change('15,50 * * * *');
+    clock.advance(HOUR);
+    await eventually('its ticks', async () => (await ticksOf('changing')).length === 2);
+    expect((await ticksOf('changing')).map(({ scheduled_for: at, version }) => [at.slice(11, 16), version])).toEqual([
+      ['10:50', 3],
+      ['10:15', 3],
+    ]);
+  });
+
+  it('a backfill uses one version of each time, also after the clock was set back', async () => {
+    await create('changing', { every: '1h', publishes: { type: 'Due' } }).expect(200);
+    await board.http.post(`${SCHEDULES}/changing/pause`).expect(200);
+    clock.advance(3 * HOUR);
+    await change('30 * * * *');
+    clock.advance(-HOUR - 60_000);
+    await change('45 * * * *');
+    clock.advance(2 * HOUR);
+    const { body } = await board.http
+      .post(`${SCHEDULES}/changing/backfill`)
+      .send({ from: '2026-11-20T10:30:00Z', to: '2026-11-20T13:59:00Z' })
+      .expect(200);
+    expect(
+      (body as { ticks: Tick[] }).ticks.map(({ scheduled_for, version }) => [scheduled_for.slice(11, 16), version]),
+    ).toEqual([
+      ['11:00', 1],
+      ['12:45', 3],
+      ['13:45', 3],
+    ]);
+  });
+
   it('a backfill and a trigger leave the millisecond of a change to the earlier version', async () => {
     await create('changing', { every: '1h', publishes: { type: 'Due' } }).expect(200);
     await board.http.post(`${SCHEDULES}/changing/pause`).expect(200);

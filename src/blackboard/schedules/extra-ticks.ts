@@ -79,7 +79,8 @@ export class ExtraTicks {
     for (const [index, { version, options, valid_from }] of versions.entries()) {
       // The first version also holds for the time before it. A tick at the time of a change is one of the earlier version.
       const after = index === 0 ? from - 1 : Math.max(from - 1, valid_from);
-      const end = Math.min(to, versions[index + 1]?.valid_from ?? Infinity);
+      // After the clock was set back, a later version may begin before an earlier one, and holds from then on.
+      const end = Math.min(to, ...versions.slice(index + 1).map((later) => later.valid_from));
       const schedule = scheduleOf(name, options);
       const left = MOST_TICKS + 1 - ticks.length;
       if (after < end && left > 0)

@@ -81,6 +81,7 @@ export async function findVersionAt(
   const held =
     (await versions.where('valid_from', '<=', position).orderBy('version', 'desc').limit(1).executeTakeFirst()) ??
     (await versions.orderBy('version').limit(1).executeTakeFirstOrThrow());
-  const next = await versions.where('version', '>', held.version).orderBy('version').limit(1).executeTakeFirst();
+  // After the clock was set back, a later version may begin before an earlier one.
+  const next = await versions.where('version', '>', held.version).orderBy('valid_from').limit(1).executeTakeFirst();
   return { version: held.version, options: held.options, validUntil: next?.valid_from ?? null };
 }
