@@ -67,6 +67,14 @@ agents:
     engine: { kind: expression, expression: '{"a": 1}' }
 `;
 
+const withConsumed = (subscription: string): string => `${TYPES}
+agents:
+  a:
+    consumes: [${subscription}]
+    publishes: [{ type: Other }]
+    engine: { kind: expression, expression: '{"a": 1}' }
+`;
+
 const WHERE = 'agents.a.consumes[0].where';
 const ANSWER = 'agents.a.engine.expression';
 
@@ -386,9 +394,34 @@ test.each([
     '[{ types: [Order] }], limits: [{ name: calls, key: ▸payload }]',
     'gives an object, but a key is a text, a number, true or false',
   ],
+  [
+    'cancel_on.key',
+    '[{ types: [Order] }], cancel_on: { types: [Invoice], key: "▸null" }',
+    'gives null, but a key is a text, a number, true or false',
+  ],
+  [
+    'cancel_on.key',
+    '[{ types: [Order] }], cancel_on: { types: [Order], key: ▸payload.items }',
+    'gives a list, but a key is a text, a number, true or false',
+  ],
+  [
+    'consumes[0].join.by',
+    '[{ types: [Order, Invoice], join: { by: "▸null" } }]',
+    'gives null, and then no artifact triggers',
+  ],
+  [
+    'consumes[0].batch.key',
+    '[{ types: [Order], batch: { size: 2, key: "▸null" } }]',
+    'gives null, and then no artifact triggers',
+  ],
+  [
+    'consumes[0].debounce.key',
+    '[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: "▸null" } }]',
+    'gives null, and then no artifact triggers',
+  ],
   ['consumes[0].priority', `[{ types: [Order], priority: "▸'high'" }]`, 'never gives a whole number'],
   ['consumes[0].priority', '[{ types: [Order], priority: "▸1.5" }]', 'never gives a whole number'],
-])('%s with which no execution could start is refused: %s', async (path, consumes, message) => {
+])('%s with which nothing could start or be cancelled is refused: %s', async (path, consumes, message) => {
   const engine = `{ kind: expression, expression: "{'a': 1}" }`;
   const agent = `{ consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }`;
   expect(await findingsIn(`${TYPES}\nlimits: { calls: { concurrency: 2 } }\nagents:\n  a: ${agent}\n`)).toEqual([
@@ -409,6 +442,7 @@ describe('an expression that may work', () => {
       withWhere('payload.text == "x" || payload.total > 1.0', 'types: [Message, Order]\n        mode: any'),
     ],
     ['dyn() silences the check', withWhere('dyn(payload).totl > 1.0')],
+    ['a list as the key of a window', withConsumed('{ types: [Order], batch: { size: 2, key: payload.items } }')],
     ['a text that may be null', withWhere('payload.note + "x" == "yx"')],
     [
       'numbers compared with integers',

@@ -6,7 +6,7 @@ import {
   type TypedExpression,
   type TypeFinding,
 } from '../../cel/types/type-check.js';
-import { inWords, isOnly, listOf, mapOf, oneOf, union, type ValueType } from '../../cel/types/value-type.js';
+import { inWords, isOnly, type Kind, listOf, mapOf, oneOf, union, type ValueType } from '../../cel/types/value-type.js';
 import { listed, nearestName } from '../../common/names-in-messages.js';
 import type { Catalog } from '../catalog.js';
 import type { AgentDefinition, Subscription } from '../definitions.js';
@@ -63,9 +63,15 @@ function priorityFindings(source: string, subscription: Subscription, catalog: C
 const withProblem = ({ findings }: TypedExpression, message: string | null): TypeFinding[] =>
   message === null ? [...findings] : [...findings, { message, offset: 0, warning: false }];
 
-/** The key of a join or a window is computed for each artifact alone. */
-const keyFindings = (by: string, subscription: Subscription, catalog: Catalog): readonly TypeFinding[] =>
-  typed(by, scopeOf(eitherPayload(subscription, catalog), subscription.types, catalog)).findings;
+/** The key of a join or a window is computed for each artifact alone. It may be a list or an object. */
+function keyFindings(by: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
+  const checked = typed(by, scopeOf(eitherPayload(subscription, catalog), subscription.types, catalog));
+  return withProblem(checked, gives(checked, 'null') ? 'gives null, and then no artifact triggers' : null);
+}
+
+/** Whether it gives one of these kinds whatever it sees. */
+const gives = ({ type }: TypedExpression, ...kinds: Kind[]): boolean =>
+  type.kinds !== null && type.kinds.size > 0 && isOnly(type, ...kinds);
 
 /** Chooses by what it sees, so that a part of it may be meant for some inputs only. */
 const DISTINGUISHES = /\?|\bhas\s*\(/;
@@ -80,9 +86,10 @@ export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catal
   const inputs = { view: union(viewsOf(agent, catalog)), types: ofInputs };
   const cancelling = { view: union(cancelOn.types.map((name) => typeNamed(name, catalog))), types: cancelOn.types };
   const together = { view: union([inputs.view, cancelling.view]), types: [...ofInputs, ...cancelOn.types] };
-  const findings = (DISTINGUISHES.test(cancelOn.key) ? [together] : [inputs, cancelling]).flatMap(
-    ({ view, types }) => typed(cancelOn.key, scopeOf(view, types, catalog)).findings,
-  );
+  const findings = (DISTINGUISHES.test(cancelOn.key) ? [together] : [inputs, cancelling]).flatMap(({ view, types }) => {
+    const checked = typed(cancelOn.key, scopeOf(view, types, catalog));
+    return withProblem(checked, scalarProblem(checked));
+  });
   return [...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values()];
 }
 
@@ -96,10 +103,13 @@ export function inputFindings(
   catalog: Catalog,
 ): TypeFinding[] {
   const checked = typed(source, scopeOfInputs(agent, catalog));
-  const { kinds } = checked.type;
-  const isNone = isKey && kinds !== null && kinds.size > 0 && isOnly(checked.type, 'null', 'list', 'map');
-  return withProblem(checked, isNone ? `gives ${inWords(kinds)}, but a key is a text, a number, true or false` : null);
+  return withProblem(checked, isKey ? scalarProblem(checked) : null);
 }
+
+const scalarProblem = (checked: TypedExpression): string | null =>
+  gives(checked, 'null', 'list', 'map')
+    ? `gives ${inWords(checked.type.kinds!)}, but a key is a text, a number, true or false`
+    : null;
 
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
