@@ -2,6 +2,7 @@
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { ended, send } from './batch-board.js';
 import { Board } from './board.js';
 import { Outside } from './outside.js';
 
@@ -16,6 +17,9 @@ agents:
   plain: { consumes: [{ types: [Saved, Renamed], mode: any, debounce: { wait: 10s, at_most: 30s } }], ${INDEXES} }
   writer: { consumes: [{ types: [Draft] }], publishes: [{ type: Written }], engine: { kind: expression, expression: "[{ 'version': 1, 'document': 'w' }, { 'version': 2, 'document': 'w' }]" } }
   reader: { consumes: [{ types: [Written], ${debounce()} }], ${INDEXES} }
+  filtered: { consumes: [{ types: [Filtered], tags: [final], where: 'payload.version > 1.0', ${debounce()} }], ${INDEXES} }
+  penner: { consumes: [{ types: [Outline] }], publishes: [{ type: Penned }], engine: { kind: expression, expression: "{ 'version': 2, 'document': 'p' }" } }
+  checker: { consumes: [{ types: [Penned], from_agents: [penner], ${debounce()} }], ${INDEXES} }
   person: { consumes: [{ types: [Task], ${debounce()} }], singleton: { key: payload.document, on_conflict: queue }, engine: { kind: external } }
 `;
 
@@ -226,7 +230,46 @@ describe('debounce', () => {
     }
   });
 
-  it('does not hold runs and direct runs, which name their inputs themselves', async () => {
+  it('gives no place to what `where`, `tags` or `from_agents` refuses, which does not make it wait for longer', async () => {
+    const kept = await board.publish('Filtered', { document: 'q', version: 2 }, { tags: ['final'] });
+    const penned = await board.publish('Outline', {});
+    await eventually('the output waits', async () => (await windows(penned)).length === 1);
+    clock.advance(9 * SECOND);
+    const refused = [
+      await board.publish('Filtered', { document: 'q', version: 1 }, { tags: ['final'] }),
+      await board.publish('Filtered', { document: 'q', version: 3 }),
+      await board.publish('Penned', { document: 'p', version: 9 }),
+    ];
+    for (const correlation of refused) expect(await executions(correlation)).toEqual([]);
+    clock.advance(SECOND);
+    for (const correlation of [kept, penned]) {
+      await board.ended(correlation);
+      expect(await indexed(correlation)).toEqual([2]);
+    }
+    for (const correlation of refused) expect(await indexed(correlation)).toEqual([]);
+  });
+
+  it('counts an artifact that is sent twice with one idempotency key once', async () => {
+    const publish = async (version: number): Promise<unknown> => {
+      const correlation = `sent-${version}`;
+      const { body } = await board.http
+        .post('/api/v1/artifacts')
+        .set({ 'X-Idempotency-Key': correlation, 'X-Correlation-ID': correlation })
+        .send({ type: 'Edited', payload: { document: 'r', version } })
+        .expect(200);
+      return body;
+    };
+    const first = await publish(1);
+    await publish(2);
+    // It does not take the place of the second.
+    expect(await publish(1)).toEqual(first);
+    await isSuperseded('sent-1', 'sent-2');
+    clock.advance(10 * SECOND);
+    await board.ended('sent-2');
+    expect([await indexed('sent-1'), await indexed('sent-2')]).toEqual([[], [2]]);
+  });
+
+  it('does not hold runs, direct runs and rows of batches, which name their inputs themselves', async () => {
     const { body: run } = await board.http
       .post('/run/flock')
       .send({ agent_name: 'indexer', inputs: { document: 'h', version: 1 } })
@@ -237,6 +280,9 @@ describe('debounce', () => {
       .send({ inputs: [{ type: 'Edited', payload: { document: 'h', version: 2 } }] })
       .expect(200);
     expect(direct).toMatchObject({ artifacts: [{ payload: { version: 2 } }] });
+    const rows = [3, 4].map((version) => ({ document: 'h', version }));
+    const { results } = await ended(board, await send(board, 'indexer', rows));
+    expect(results.map(({ result }) => result)).toEqual([{ version: 3 }, { version: 4 }]);
   });
 
   it('ends its window while the agent is paused, and its execution waits, also for its turn', async () => {

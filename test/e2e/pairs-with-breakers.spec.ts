@@ -22,6 +22,7 @@ agents:
   fair_breaker: { consumes: [{ types: [FairBreaker] }], fair_by: payload.tenant, ${breaker()}, ${ONCE}, ${EXTERNAL} }
   join_breaker: { consumes: [{ types: [Left, Right] }], ${breaker('payload.Left.host')}, ${ONCE}, ${GATED} }
   rows_breaker: { consumes: [{ types: [Row] }], ${breaker()}, ${ONCE}, ${GATED} }
+  run_breaker: { consumes: [{ types: [Asked] }], ${breaker()}, ${ONCE}, ${GATED} }
   shown_breaker: { consumes: [{ types: [Shown] }], ${breaker('payload.host')}, ${ONCE}, ${GATED} }
   two_breaker: { consumes: [{ types: [Two] }], ${breaker()}, concurrency: 2, ${ONCE}, ${GATED} }
 `;
@@ -156,6 +157,32 @@ describe('together go', () => {
       await waitsFor('bj2', /^breaker of join_breaker: open, 1st of 1 for Left.host down/);
       clock.advance(5 * MINUTE);
       await works('bj2');
+    });
+
+    it('and a run and a direct run: they count and wait', async () => {
+      const { http } = pairs.board;
+      const run = (name: string) =>
+        http.post('/run/flock').send({ agent_name: 'run_breaker', inputs: { batch: name, n: 1 } });
+      const failed = run('ba1').then(({ body }) => body as object);
+      await fails('ba1');
+      expect(await failed).toMatchObject({ status: 'failed' });
+      const waiting = run('ba2').then(({ body }) => body as object);
+      const direct = http
+        .post('/api/v1/agents/run_breaker/run')
+        .send({ inputs: [{ type: 'Asked', payload: { batch: 'ba3', n: 1 } }] })
+        .then(({ status }) => status);
+      await eventually('both wait', async () => {
+        const sql = `select id from executions where blocked_on like '%run_breaker%'`;
+        return (await pairs.board.app.database.rows(sql)).length === 2;
+      });
+      expect([...gatesOf('ba2'), ...gatesOf('ba3')]).toEqual([]);
+      clock.advance(5 * MINUTE);
+      await started('ba2', 1);
+      gatesOf('ba2')[0]!.open();
+      await started('ba3', 1);
+      gatesOf('ba3')[0]!.open();
+      expect(await waiting).toMatchObject({ status: 'completed' });
+      expect(await direct).toBe(200);
     });
 
     it('and the rows of a batch: they count and wait, and none fails for it', async () => {

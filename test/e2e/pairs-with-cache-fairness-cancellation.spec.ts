@@ -1,6 +1,6 @@
 // `cache`, `fair_by` or `cancel_on` together with another rule. Uses the whole app over HTTP on a database. The clock is faked.
 import { eventually } from '../support/eventually.js';
-import { answers, Receiver } from '../support/receiver.js';
+import { answers, type Received, Receiver } from '../support/receiver.js';
 import { requestIn } from '../support/remote-agent.js';
 import { ended, gatesOf, send, started } from './batch-board.js';
 import { type Execution, EXTERNAL, GATED, MINUTE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
@@ -17,9 +17,11 @@ agents:
   cached_ended: { consumes: [{ types: [CachedEnded] }], cache: { for: 5h, key: payload.text }, ${GATED} }
   fair_retry: { consumes: [{ types: [FairRetry] }], fair_by: payload.tenant, retry: { attempts: 5, delay: 0s }, ${EXTERNAL} }
   varied: { consumes: [{ types: [Varied] }], publishes: [{ type: Ended }], cache: { for: 5h, key: payload.text }, engine: { kind: expression, expression: "{ 'by': 'base' }" }, variants: { other: { share: 50%, expression: "{ 'by': 'other' }" } } }
-  fair_remote: { consumes: [{ types: [FairRemote] }], publishes: [{ type: Ended }], fair_by: payload.tenant, concurrency: 1, engine: { kind: http, url: "${remote}" } }
+  fair_remote: { consumes: [{ types: [FairRemote] }], publishes: [{ type: Ended }], fair_by: payload.tenant, concurrency: 1, engine: { kind: http, url: "${remote}/later" } }
   cached_window: { consumes: [{ types: [CachedPart], batch: { size: 2 } }], cache: { for: 5h }, ${GATED} }
   cached_rows: { consumes: [{ types: [CachedRow] }], cache: { for: 5h, key: payload.text }, ${GATED} }
+  cached_runs: { consumes: [{ types: [CachedRun] }], publishes: [{ type: Ended }], cache: { for: 5h, key: payload.text }, engine: { kind: expression, expression: "{ 'n': payload.n }" } }
+  cached_remote: { consumes: [{ types: [CachedRemote] }], publishes: [{ type: Ended }], cache: { for: 5h, key: payload.text }, engine: { kind: http, url: "${remote}/not-kept" } }
   cached_off: { consumes: [{ types: [CachedOff] }], cache: { for: 5h, key: payload.text }, ${CALLED_OFF}, ${GATED} }
 `;
 
@@ -30,13 +32,24 @@ describe('together go', () => {
 
   beforeAll(async () => {
     remote = await Receiver.start();
-    remote.on('/later', answers(202, { location: '/later' }));
-    await pairs.start(configuration(remote.url('/later')));
+    for (const path of ['/later', '/not-kept']) remote.on(path, answers(202, { location: '/later' }));
+    await pairs.start(configuration(remote.url('')));
   });
   afterAll(async () => {
     await pairs.close();
     await remote?.close();
   });
+
+  /** Completes the execution of a request that was answered with 202. */
+  const answerLater = async (received: Received): Promise<void> => {
+    const { execution_id } = requestIn(received);
+    await eventually(
+      'it answers later',
+      async () => (await pairs.outside.execution(execution_id)).lease_until !== null,
+    );
+    const held = { execution_id, lease_token: received.headers['starling-lease-token'] as string };
+    expect(await pairs.outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+  };
 
   describe('cache', () => {
     it('and a pause: the time of the answers passes', async () => {
@@ -151,6 +164,40 @@ describe('together go', () => {
       expect([...gatesOf('cr2'), ...gatesOf('cr3')]).toEqual([]);
     });
 
+    it('and a run and a direct run: they take answers and leave some', async () => {
+      const { http } = pairs.board;
+      const run = async (n: number, text: string): Promise<string> => {
+        const body = { agent_name: 'cached_runs', inputs: { text, n } };
+        return ((await http.post('/run/flock').send(body).expect(200)).body as { run_id: string }).run_id;
+      };
+      const runDirectly = async (n: number, text: string): Promise<Execution & { correlation_id: string }> => {
+        const inputs = [{ type: 'CachedRun', payload: { text, n } }];
+        const { body } = await http.post('/api/v1/agents/cached_runs/run').send({ inputs }).expect(200);
+        const [{ correlation_id }] = (body as { artifacts: [{ correlation_id: string }] }).artifacts;
+        return { ...(await only(correlation_id)), correlation_id };
+      };
+      const first = await only(await run(1, 'by a run'));
+      expect(await only(await run(2, 'by a run'))).toMatchObject({ cached_from: first.id });
+      expect(await runDirectly(3, 'by a run')).toMatchObject({ cached_from: first.id });
+      const direct = await runDirectly(4, 'by a direct run');
+      expect(direct.cached_from).toBeUndefined();
+      expect(await only(await run(5, 'by a direct run'))).toMatchObject({ cached_from: direct.id });
+      await publish('CachedRun', ['cu'], { text: 'by a direct run', n: 6 });
+      await ends('cu');
+      expect((await pairs.board.artifacts('cu', { type: 'Ended' }))[0]!.payload).toEqual({ n: 4 });
+    });
+
+    it('and a remote agent: its later answer is not kept', async () => {
+      for (const name of ['cl1', 'cl2']) {
+        const asked = () => remote.at('/not-kept').find((received) => requestIn(received).correlation_id === name);
+        await publish('CachedRemote', [name], { text: 'asked' });
+        await eventually('the agent is asked', () => asked() !== undefined);
+        await answerLater(asked()!);
+        await ends(name);
+        expect((await only(name)).cached_from).toBeUndefined();
+      }
+    });
+
     it('and cancel_on: what is cancelled leaves no answer', async () => {
       await publish('CachedOff', ['co1'], { order: 'co', text: 'known' });
       await started('co1', 1);
@@ -203,14 +250,8 @@ describe('together go', () => {
     for (let n = 0; n < 6; n += 1) {
       await eventually('the agent is asked', () => remote.at('/later').length === n + 1);
       const received = remote.at('/later')[n]!;
-      const { execution_id, correlation_id } = requestIn(received);
-      order.push(correlation_id);
-      await eventually(
-        'it answers later',
-        async () => (await pairs.outside.execution(execution_id)).lease_until !== null,
-      );
-      const held = { execution_id, lease_token: received.headers['starling-lease-token'] as string };
-      expect(await pairs.outside.send(held, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+      order.push(requestIn(received).correlation_id);
+      await answerLater(received);
     }
     const tenants = order.map((name) => (['fm1', 'fm2', 'fm3'].includes(name) ? 'a' : 'b')).join('');
     expect([...order].sort()).toEqual(['fm1', 'fm2', 'fm3', 'fm4', 'fm5', 'fm6']);

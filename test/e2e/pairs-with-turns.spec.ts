@@ -22,6 +22,7 @@ agents:
   counted_off: { consumes: [{ types: [CountedOff] }], cancel_on: { types: [Off], key: payload.order }, ${EXTERNAL} }
   counted_cache: { consumes: [{ types: [CountedCache] }], cache: { for: 5h, key: payload.text }, ${GATED} }
   counted_again: { consumes: [{ types: [CountedAgain] }], ${TWICE}, ${GATED} }
+  list_skipper: { consumes: [{ types: [SkippedPart], batch: { size: 2 } }], singleton: { key: 'payload[0].order', on_conflict: skip }, ${GATED} }
   skipper: { consumes: [{ types: [Skipped] }], singleton: { key: payload.order, on_conflict: skip }, ${GATED} }
 `;
 
@@ -125,6 +126,23 @@ describe('together go', () => {
       expect(gatesOf('sh1')).toEqual([]);
       await works('sh2');
       await works('sh1');
+    });
+
+    it('that skips, and a batch window: the whole list is skipped', async () => {
+      await publish('SkippedPart', ['sw1', 'sw2'], { order: 'B' });
+      await started('sw1', 1);
+      await publish('SkippedPart', ['sw3'], { order: 'B' });
+      await publish('SkippedPart', ['sw4'], { order: 'C' });
+      await ends('sw4');
+      expect(await only('sw4')).toMatchObject({ state: 'cancelled', skipped_for: (await only('sw2')).id });
+      await ends('sw3');
+      gatesOf('sw1')[0]!.open();
+      await ends('sw2');
+      await publish('SkippedPart', ['sw5', 'sw6'], { order: 'B' });
+      await started('sw5', 1);
+      gatesOf('sw5')[0]!.open();
+      await ends('sw6');
+      expect([...gatesOf('sw3'), ...gatesOf('sw4')]).toEqual([]);
     });
 
     it('and concurrency: both hold, and what waits for its turn uses no place', async () => {

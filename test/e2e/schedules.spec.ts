@@ -272,6 +272,36 @@ describe('a schedule of the configuration file', () => {
     expect((await decided('long')).at(-1)).toMatchObject({ state: 'published' });
   });
 
+  it('queues at most 1,000 ticks, and skips further ones', async () => {
+    await start(`  full: { every: 1s, overlap: queue, publishes: { type: Gated, payload: { n: 1, batch: full } } }`);
+    clock.advance(1_000);
+    await started('full', 1);
+    clock.advance(1_010_000);
+    await ticked('full', 1_011);
+    const ticks = await decided('full');
+    expect(ticks.map(({ state }) => state)).toEqual([
+      'published',
+      ...Array<string>(1_000).fill('queued'),
+      ...Array<string>(10).fill('skipped'),
+    ]);
+    expect(new Set(ticks.slice(-10).map(({ reason }) => reason))).toEqual(new Set(['1000 ticks are queued']));
+  }, 60_000);
+
+  it('stays paused over a restart', async () => {
+    const rules = `every: 1h, publishes: { type: Due }`;
+    const both = `  paused: { ${rules} }\n  other: { ${rules} }`;
+    await start(both);
+    await board.http.post('/api/v1/schedules/paused/pause').expect(200);
+    await restart(both);
+    clock.advance(2 * HOUR);
+    await ticked('other', 2);
+    expect(await decided('paused')).toEqual([]);
+    await board.http.post('/api/v1/schedules/paused/resume').expect(200);
+    clock.advance(HOUR);
+    await ticked('paused', 1);
+    expect(await timesOf('paused')).toEqual(['13:00']);
+  });
+
   it('skips the queued ticks of a schedule that is removed, so that a later one of its name does not publish them', async () => {
     const options = 'every: 1h, overlap: queue, publishes: { type: Gated, payload: { n: 1, batch: again } }';
     await start(`  again: { ${options} }`);

@@ -61,6 +61,7 @@ types:
   Class: { schema: { type: object, required: [queue], properties: { queue: { type: string } } } }
   Help: { schema: { type: object, required: [text], properties: { text: { type: string } } } }
   Verdict: { schema: { type: object, required: [score], properties: { score: { type: number } } } }
+  Estimate: { schema: { type: object, required: [score], properties: { score: { type: number } } } }
 agents:
   fetcher:
     consumes: [{ types: [Ticket] }]
@@ -119,6 +120,19 @@ agents:
     consumes: [{ types: [Case] }]
     publishes: [{ type: Verdict }]
     engine: { kind: llm, model: local/small, base_url: '${models.url}', instructions: Assess. }
+  estimator:
+    consumes: [{ types: [Damage] }]
+    publishes: [{ type: Estimate }]
+    engine: { kind: llm, model: local/small, base_url: '${models.url}', instructions: Assess. }
+  registrar:
+    consumes: [{ types: [Estimate] }]
+    publishes: [{ type: Registered }]
+    engine: { kind: external }
+  reporter:
+    consumes: [{ types: [Estimate] }]
+    publishes: [{ type: Report }]
+    cancel_on: { types: [Registered], key: payload.score }
+    engine: { kind: expression, expression: '{"score": payload.score}' }
   desk:
     consumes: [{ types: [Form] }]
     publishes: [{ type: Stamp }]
@@ -530,6 +544,21 @@ describe('a shadow replay', () => {
     const routes = await board.artifacts(id, { type: 'Route', embed_meta: true });
     expect(routes[0]).toMatchObject({ consumed_by: expect.arrayContaining(['refuser', 'sender']) as unknown });
     expect(arrived()).toEqual(before);
+  });
+
+  test('cancels by an output that it takes from the record after it began, and explain says so', async () => {
+    await board.http.post('/api/v1/agents/reporter/pause').expect(200);
+    await board.publish('Damage', { text: 'A scratch.' }, { correlation: 'damage-1' });
+    const outside = new Outside(board.http);
+    const [held] = await outside.claim({ agents: ['registrar'], wait: 60 });
+    await outside.send(held!, 'complete', { outputs: [{ type: 'Registered', payload: { score: 0.5 } }] });
+    await board.ended('damage-1');
+    const id = await replay({}, 'damage-1');
+    expect(await ran(id)).toEqual(['estimator run', 'registrar recorded', 'reporter run']);
+    const [registered] = await board.artifacts(id, { type: 'Registered' });
+    expect(await executionOf('reporter', id)).toMatchObject({ state: 'cancelled', cancelled_by: registered!.id });
+    const { body } = await board.http.get(`/api/v1/artifacts/${registered!.id}/explain`).expect(200);
+    expect((body as { cancels: object[] }).cancels).toMatchObject([{ agent: 'reporter', verdict: 'cancels' }]);
   });
 
   test('does not take the answers of an agent that has changed since', async () => {

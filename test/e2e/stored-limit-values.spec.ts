@@ -9,9 +9,9 @@ interface Limit {
   file: object | null;
 }
 
-const withLimits = (limits: string): string => `
+const withLimits = (limits: string, agents = ''): string => `
 limits: ${limits}
-agents:
+agents:${agents}
   caller: { consumes: [{ types: [Call] }], limits: [calls], publishes: [{ type: Called }], engine: { kind: expression, expression: '{"n": 1}' } }
 `;
 
@@ -20,20 +20,26 @@ describe('the values that a client has set for a limit', () => {
   let folder: ConfigurationFolder;
   let board: Board;
 
-  const start = async (limits: string, clock?: ManualClock): Promise<void> => {
-    board = await Board.start(withLimits(limits), {
+  const start = async (limits: string, { clock, agents }: { clock?: ManualClock; agents?: string } = {}) => {
+    board = await Board.start(withLimits(limits, agents), {
       folder: folder.path,
       settings: { shutdownGraceMs: 0 },
       ...(clock && { clock }),
     });
   };
-  const restart = async (limits: string): Promise<void> => {
+  const restart = async (limits: string, parts?: Parameters<typeof start>[1]): Promise<void> => {
     await board.close();
-    await start(limits);
+    await start(limits, parts);
   };
   const put = (name: string, body: object) => board.http.put(`/api/v1/limits/${name}`).send(body);
   const logOf = (limit: string): Record<string, unknown>[] =>
     board.app.logLines.filter((line) => line['limit'] === limit);
+
+  const waits = (correlation: string, text: string): Promise<void> =>
+    eventually(`${correlation} waits for ${text}`, async () => {
+      const { body } = await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200);
+      return (body as { items: { limit: string | null }[] }).items[0]?.limit?.endsWith(text) === true;
+    });
 
   beforeEach(() => {
     folder = new ConfigurationFolder();
@@ -122,18 +128,13 @@ describe('the values that a client has set for a limit', () => {
   it('count what has started before with another rate, and are shut for at most their burst', async () => {
     const clock = new ManualClock();
     const waitsFor = (correlation: string, text: string): Promise<void> =>
-      eventually(`${correlation} waits for ${text}`, async () => {
-        const { body } = await board.http.get(`/api/v1/correlations/${correlation}/waiting`).expect(200);
-        return (
-          (body as { items: { limit: string | null }[] }).items[0]?.limit?.endsWith(` used, 1st of 1, ${text}`) === true
-        );
-      });
+      waits(correlation, ` used, 1st of 1, ${text}`);
     const starts = async (...correlations: string[]): Promise<void> => {
       for (const correlation of correlations) await board.publish('Call', {}, { correlation });
       for (const correlation of correlations)
         expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     };
-    await start('{ calls: { rate: 1/h, burst: 2 } }', clock);
+    await start('{ calls: { rate: 1/h, burst: 2 } }', { clock });
     await starts('one', 'two');
     await board.publish('Call', {}, { correlation: 'three' });
     await waitsFor('three', 'next in 3600.0 s');
@@ -157,5 +158,31 @@ describe('the values that a client has set for a limit', () => {
     expect(await board.ended('slow')).toMatchObject({ state: 'completed' });
     await put('calls', { rate: '1/h' }).expect(200);
     await starts('again');
+  });
+
+  it('of a pattern hold for the keys of all names that it matches, also after a restart', async () => {
+    const clock = new ManualClock();
+    const agent = (name: string, type: string): string =>
+      `\n  ${name}: { consumes: [{ types: [${type}] }], limits: [api/${name}], publishes: [{ type: Called }], engine: { kind: expression, expression: '{"n": 1}' } }`;
+    const parts = { clock, agents: `${agent('asker', 'Ask')}${agent('teller', 'Tell')}` };
+    const limits = "{ calls: { concurrency: 1 }, api/*: { rate: 1/m, key: payload.customer, units: '2', burst: 2 } }";
+    const publish = (type: string, customer: string): Promise<string> => board.publish(type, { customer });
+    const runs = async (type: string, customer: string): Promise<void> => {
+      expect(await board.ended(await publish(type, customer))).toMatchObject({ state: 'completed' });
+    };
+    await start(limits, parts);
+    await runs('Ask', 'x');
+    await runs('Tell', 'y');
+    const waiting = await publish('Tell', 'x');
+    await waits(waiting, 'limit api/*: 2 of 2 used, 1st of 1 for customer x, next in 120.0 s');
+    await put('api%2F*', { rate: '1/s', burst: 2 }).expect(200);
+    await waits(waiting, 'limit api/*: 2 of 2 used, 1st of 1 for customer x, next in 2.0 s');
+    await restart(limits, parts);
+    await waits(waiting, ', next in 2.0 s');
+    clock.advance(2_000);
+    expect(await board.ended(waiting)).toMatchObject({ state: 'completed' });
+    await board.http.delete('/api/v1/limits/api%2F*').expect(200);
+    await runs('Ask', 'z');
+    await waits(await publish('Tell', 'z'), 'limit api/*: 2 of 2 used, 1st of 1 for customer z, next in 120.0 s');
   });
 });

@@ -20,6 +20,10 @@ agents:
     consumes: [{ types: [Piece], batch: { size: 2 } }]
     publishes: [{ type: Whole }]
     engine: { kind: expression, expression: '{}' }
+  editor:
+    consumes: [{ types: [Saved], debounce: { key: payload.key, wait: 1m, at_most: 1h } }]
+    publishes: [{ type: Whole }]
+    engine: { kind: expression, expression: '{}' }
   splitter:
     consumes: [{ types: [Task] }]
     publishes: [{ type: Half }]
@@ -90,6 +94,17 @@ describe('at the limit of arrivals that wait in joins, windows and before their 
       for (let filled = left; filled < 3; filled += 1)
         await board.ended(await board.publish('OtherHalf', { key: `full-${filled}-${type}` }));
     }
+  });
+
+  it('counts one artifact for each window of `debounce`, and accepts those that take its place', async () => {
+    for (const key of ['a', 'b', 'c']) await board.publish('Saved', { key });
+    await refused('Saved', { key: 'd' });
+    await board.publish('Saved', { key: 'a' });
+    await refused('Half', { key: 'd' });
+    clock.advance(60_000);
+    await waitingIs(0);
+    await board.publish('Saved', { key: 'd' });
+    await waitingIs(1);
   });
 
   it('accepts outputs of agents, because their inputs were accepted', async () => {
