@@ -38,6 +38,10 @@ export const OTHERS = [
   'Recall',
   'Text',
   'Question',
+  'Change',
+  'Hold',
+  'Rival',
+  'Queue',
   'Handled',
 ];
 
@@ -54,6 +58,10 @@ const FAILING = [
   'baler',
   'mover',
   'sender',
+  'changer',
+  'holder',
+  'rival',
+  'queuer',
 ];
 
 /** Correlations of the simulation whose executions may fail for good: those of leaps are retried, and budgets end. */

@@ -2,14 +2,14 @@ import { scheduler } from '../../src/common/scheduler.js';
 import type { AgentArtifact, Engine, EngineContext } from '../../src/engines/engine.js';
 import { ALL_ENGINES } from '../../src/engines/engine-registry.js';
 import type { Random } from '../support/random.js';
-import { FLOW_AGENTS } from './flow-agents.js';
+import { FLOW_AGENTS, WITH_BREAKER } from './flow-agents.js';
 
 type Answer = (inputs: AgentArtifact[], context: EngineContext, world: World) => unknown;
 
 /** Everything that agents depend on beside their inputs. */
 export interface World {
   random: Random;
-  /** The agents `leaper` and `sender` fail while it is. */
+  /** `leaper` and the agents with a breaker fail while it is. */
   isIcy: () => boolean;
 }
 
@@ -22,6 +22,11 @@ const LONGEST_CALL_MS = 200;
 const failsAtFirst: Answer = ([input], { attempt }) => {
   if (attempt <= (input!.payload.n as number) % 3) throw new Error('the way is blocked');
   return input!.payload;
+};
+
+const failsWhileIcy: Answer = ([letter], _, { isIcy }) => {
+  if (isIcy()) throw new Error('the post does not come');
+  return letter!.payload;
 };
 
 /** The answers of the modules of `test/faults/warehouse`, without the time that they take, and of the agents beside it. */
@@ -47,12 +52,12 @@ const ANSWERS: Record<string, Answer> = {
   },
   ...Object.fromEntries(Object.keys(FLOW_AGENTS).map((name) => [name, ([input]: AgentArtifact[]) => input!.payload])),
   ...Object.fromEntries(
-    ['loader', 'keeper', 'syncer', 'weigher', 'assembler', 'baler'].map((name) => [name, failsAtFirst]),
+    ['loader', 'keeper', 'syncer', 'weigher', 'assembler', 'baler', 'changer', 'rival', 'queuer'].map((name) => [
+      name,
+      failsAtFirst,
+    ]),
   ),
-  sender: ([letter], _, { isIcy }) => {
-    if (isIcy()) throw new Error('the post does not come');
-    return letter!.payload;
-  },
+  ...Object.fromEntries(WITH_BREAKER.map((name) => [name, failsWhileIcy])),
   clerk: ([row]) => row!.payload,
   sleeper: ([nap]) => nap!.payload,
 };

@@ -28,16 +28,25 @@ export const LIMITED: Readonly<Record<string, readonly string[]>> = {
   assembler: ['docks', 'lanes'],
   baler: ['docks'],
   mover: ['berths', 'docks'],
+  changer: ['docks'],
+  holder: ['lanes'],
+  rival: ['berths'],
+  queuer: ['docks', 'lanes'],
 };
 
-/** Their executions also wait for something else: for their turn, and for people. */
-export const WAITING: ReadonlySet<string> = new Set(['syncer', 'mover']);
+/** Their executions also wait for something else: for their turn, for a breaker, and for people. */
+export const WAITING: ReadonlySet<string> = new Set(['syncer', 'mover', 'holder', 'queuer']);
+
+/** Agents with a breaker. */
+export const WITH_BREAKER = ['sender', 'holder'] as const;
 
 /** The keys of artifacts. The keys of `fair_by` have these weights. */
 export const WEIGHTS: Readonly<Record<string, number>> = { k1: 1, k2: 2, k3: 0.5 };
 
 interface Agent {
-  consumes: { types: string[] }[];
+  consumes: { types: string[]; debounce?: object; [option: string]: unknown }[];
+  singleton?: { key: string; on_conflict: string };
+  cancel_on?: object;
   [option: string]: unknown;
 }
 
@@ -57,12 +66,17 @@ const limitsBy = (name: string, first: string): object => ({
 });
 
 const retry = (attempts: number): object => ({ attempts, delay: '50ms', max_delay: '2s' });
-const singleton = (on_conflict: string): object => ({ singleton: { key: 'payload.key', on_conflict } });
+const singleton = (on_conflict: string) => ({ singleton: { key: 'payload.key', on_conflict } });
+const DEBOUNCE = { debounce: { key: 'payload.key', wait: '200ms', at_most: '1s' } };
+const BREAKER = { breaker: { failures: '50%', of: 4, open: '2s', key: 'payload.key' } };
+const CANCEL_ON = { cancel_on: { types: ['Recall'], key: 'payload.key' } };
+const FAIR = { fair_by: 'payload.key', weight: 'payload.weight' };
+const PRIORITY = { priority: 'int(payload.n) % 3' };
 
-/** Agents with a rule each, or with two that share a step. */
+/** Agents with a rule each, and the last ones with several. */
 export const FLOW_AGENTS: Readonly<Record<string, Agent>> = {
   loader: agent('Load', {
-    consumes: [{ types: ['Load'], priority: 'int(payload.n) % 3' }],
+    consumes: [{ types: ['Load'], ...PRIORITY }],
     limits: LIMITED.loader,
     retry: retry(4),
     concurrency: 100,
@@ -91,20 +105,38 @@ export const FLOW_AGENTS: Readonly<Record<string, Agent>> = {
   }),
   skipper: agent('Skip', singleton('skip')),
   renewer: agent('Renew', singleton('cancel_running')),
-  indexer: agent('Edit', {
-    consumes: [{ types: ['Edit'], debounce: { key: 'payload.key', wait: '200ms', at_most: '1s' } }],
-  }),
-  sender: agent('Letter', {
-    breaker: { failures: '50%', of: 4, open: '2s', key: 'payload.key' },
-    retry: retry(90),
-  }),
-  carrier: agent('Parcels', { cancel_on: { types: ['Recall'], key: 'payload.key' } }),
+  indexer: agent('Edit', { consumes: [{ types: ['Edit'], ...DEBOUNCE }] }),
+  sender: agent('Letter', { ...BREAKER, retry: retry(90) }),
+  carrier: agent('Parcels', CANCEL_ON),
   translator: agent('Text', { cache: { for: '10m', key: 'payload.key' } }),
   answerer: agent('Question', {
-    fair_by: 'payload.key',
-    weight: 'payload.weight',
+    ...FAIR,
     // A claim that starts several together does not say in which order.
     concurrency: 1,
+  }),
+  changer: agent('Change', {
+    consumes: [{ types: ['Change'], ...DEBOUNCE }],
+    ...CANCEL_ON,
+    limits: LIMITED.changer,
+    retry: retry(4),
+    concurrency: 100,
+  }),
+  holder: agent('Hold', { ...singleton('cancel_running'), ...BREAKER, limits: LIMITED.holder, retry: retry(90) }),
+  rival: agent('Rival', {
+    consumes: [{ types: ['Rival'], ...DEBOUNCE }],
+    ...singleton('skip'),
+    ...CANCEL_ON,
+    limits: LIMITED.rival,
+    retry: retry(4),
+    concurrency: 100,
+  }),
+  queuer: agent('Queue', {
+    consumes: [{ types: ['Queue'], ...PRIORITY }],
+    ...singleton('queue'),
+    ...CANCEL_ON,
+    ...FAIR,
+    limits: LIMITED.queuer,
+    retry: retry(4),
   }),
 };
 

@@ -92,22 +92,18 @@ class Found {
   }
 
   private mayBeCancelled(one: Execution): boolean {
+    const { singleton, cancel_on, consumes } = FLOW_AGENTS[one.agent]!;
     const others = this.ofKey.get(groupOf(one))!;
     const later = others.filter(({ seq }) => seq > one.seq);
-    switch (one.agent) {
-      case 'skipper':
-        return others.some(({ id, seq }) => id === one.skipped_for && seq < one.seq);
-      case 'renewer':
-        return later.some(({ input }) => input === one.cancelled_by);
-      case 'indexer':
-        return later.some(({ input }) => input === one.superseded_by);
-      case 'carrier':
-        return this.recalls.some(
+    return (
+      (singleton?.on_conflict === 'skip' && others.some(({ id, seq }) => id === one.skipped_for && seq < one.seq)) ||
+      (singleton?.on_conflict === 'cancel_running' && later.some(({ input }) => input === one.cancelled_by)) ||
+      (consumes[0]!.debounce !== undefined && later.some(({ input }) => input === one.superseded_by)) ||
+      (cancel_on !== undefined &&
+        this.recalls.some(
           ({ id, key, position }) => id === one.cancelled_by && key === one.key && position > one.position,
-        );
-      default:
-        return false;
-    }
+        ))
+    );
   }
 
   private gave({ cached_from: giver, ...one }: Execution): boolean {

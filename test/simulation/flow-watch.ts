@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
 import type { Logged } from '../flow/execution-log.js';
 import { LimitModel } from '../flow/limit-model.js';
-import { LIMITS } from './flow-agents.js';
+import { LIMITS, WITH_BREAKER } from './flow-agents.js';
 import type { Flows } from './flows.js';
 
 const LONGEST_IDLE_MS = 2_000;
@@ -58,7 +58,7 @@ export class FlowWatch {
     );
     this.running = connection.prepare(
       `select lease_token as token, attempt_started_at as startedAt, limit_keys as limits from executions
-       where state = 'running' and agent = 'sender'`,
+       where state = 'running' and agent in (${WITH_BREAKER.map((name) => `'${name}'`).join()})`,
     );
     this.pauses = connection.prepare(`select agent || ' since ' || paused_at as pause from agent_pauses`);
     this.paused = connection.prepare(
