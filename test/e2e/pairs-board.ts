@@ -32,10 +32,10 @@ export class PairsBoard {
   readonly clock = new ManualClock();
   private running?: Board;
 
-  readonly start = async (config: string, settings: object = {}): Promise<void> => {
+  readonly start = async (config: string, settings: object = {}, files: Record<string, string> = {}): Promise<void> => {
     this.running = await Board.start(config, {
       clock: this.clock,
-      files: { 'gate.js': GATE },
+      files: { 'gate.js': GATE, ...files },
       // The clock jumps by more than a usual lease.
       settings: { shutdownGraceMs: 0, leaseMs: 1_000 * 60 * MINUTE, ...settings },
     });

@@ -14,6 +14,7 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'due_at',
   'limit_keys',
   'held_keys',
+  'let_go',
   'fair_key',
   'fair_weight',
 ]);

@@ -14,7 +14,7 @@ import { WAITING_COLUMNS, type WaitingRow } from '../fairness/fair-key-rows.js';
 export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) =>
   db
     .updateTable('executions')
-    .set({ available_at: NEVER, blocked_on: place('blockedOn') })
+    .set({ available_at: NEVER, blocked_on: place('blockedOn'), let_go: 0 })
     .where('id', 'in', lockingReady(db, 'executions', ids))
     .returning('id'),
 );
@@ -30,11 +30,14 @@ const lockingBlocked = (db: Kysely<Schema>, ids: readonly RawBuilder<string>[]) 
   return locking(db, blocked, { wait: false });
 };
 
-/** Puts blocked executions back into the queue. One that waited for its turn has it. Returns their agents. */
+/**
+ * Puts blocked executions back into the queue. One that waited for its turn has it, and no place in the line of a limit yet.
+ * Returns their agents.
+ */
 export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
   db
     .updateTable('executions')
-    .set({ available_at: null, blocked_on: null, singleton_waits: 0 })
+    .set({ available_at: null, blocked_on: null, singleton_waits: 0, let_go: sql<number>`1 - singleton_waits` })
     .where('id', 'in', lockingBlocked(db, ids))
     .returning('agent'),
 );

@@ -5,7 +5,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import type { Admitted } from '../../queue/row-claims.js';
 import { countStartsInLines, inTurnsOfLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { blockExecutions } from './blocked-execution-rows.js';
+import { blockExecutions, findBlockedAmong } from './blocked-execution-rows.js';
 import { keyText, parseKeys } from './key-texts.js';
 import { LimitHolders } from './limit-holders.js';
 import { LimitReleases } from './limit-releases.js';
@@ -21,6 +21,7 @@ interface Limited {
   fair_weight: number | null;
   limit_keys: string | null;
   held_keys: string | null;
+  let_go: number;
 }
 
 /** Decides in the transaction of a claim which executions the limits let start. */
@@ -45,8 +46,12 @@ export class ClaimLimits {
     const usage = await this.limits.hold(tx, [...keysOf.values()].flat());
     const waiting = new Map<string, NoRoom>();
     const withLimits = rows.map((row) => ({ ...row, limits: (keysOf.get(row.id) ?? []).map(keyText) }));
-    for (const { id, held_keys } of await inTurnsOfLines(tx.db, withLimits)) {
-      const obstacle = keysOf.has(id) ? usage.take(keysOf.get(id)!, this.holders.heldTexts(held_keys), id) : null;
+    const lines = await this.findLines(tx, withLimits);
+    for (const { id, held_keys, limits, let_go } of await inTurnsOfLines(tx.db, withLimits)) {
+      const held = this.holders.heldTexts(held_keys);
+      const line = let_go === 1 ? undefined : limits.find((limit) => lines.has(limit) && !held.has(limit));
+      const obstacle =
+        line === undefined ? usage.take(keysOf.get(id) ?? [], held, id) : { blockedOn: line, at: null };
       if (obstacle) waiting.set(id, obstacle);
     }
     const fitting = rows.filter(({ id }) => !waiting.has(id));
@@ -61,6 +66,19 @@ export class ClaimLimits {
       withLimits.filter(({ id }) => started.has(id)),
     );
     return { admitted, blocked: await this.block(tx, waiting, keysOf), startedAt: usage.now };
+  }
+
+  /**
+   * Returns the limits for which others wait already. What no limit has let go waits behind them, as new executions do:
+   * otherwise those that wait would start after all that is ready. A process learns within a second that some wait.
+   */
+  private async findLines(
+    tx: Transaction,
+    rows: readonly { limits: readonly string[]; let_go: number }[],
+  ): Promise<ReadonlySet<string>> {
+    const limits = rows.filter(({ let_go }) => let_go === 0).flatMap((row) => row.limits);
+    if (limits.length === 0 || !this.releases.someWait) return new Set();
+    return new Set(await findBlockedAmong(tx.db, limits));
   }
 
   /** An execution with these keys has ended or waits again. Others may start. */

@@ -85,6 +85,11 @@ export class LimitReleases {
     await this.loop.stop();
   }
 
+  /** Whether executions wait for limits, as far as this process knows. */
+  get someWait(): boolean {
+    return this.scan.areSome;
+  }
+
   /** An execution with these keys (`keyText`) has ended, or does not start although it was let go. */
   freed(keys: readonly string[]): void {
     if (keys.length === 0) return;
