@@ -7,6 +7,8 @@ export interface ConflictingExecution {
   state: string;
   /** The correlation of the execution, or of the artifact, that is the reason why it was cancelled. */
   because: string | null;
+  /** Its key is computed just after it is queued, as after the window of `debounce`. */
+  isDecidedLater?: boolean;
 }
 
 /** How long an execution may continue after the one that takes its place was queued. */
@@ -55,8 +57,9 @@ export function wronglySkipped(
     }
     return others
       .filter(({ correlation, because }) => {
-        const { seq, endedSeq } = lives.get(correlation)!;
-        return because === null && seq < own.seq && own.seq < endedSeq;
+        const { seq, endedSeq, endedAt } = lives.get(correlation)!;
+        const mayHaveEnded = one.isDecidedLater === true && endedAt - own.at < LONGEST_QUEUEING_MS;
+        return because === null && seq < own.seq && own.seq < endedSeq && !mayHaveEnded;
       })
       .map(({ correlation }) => `${one.correlation} was not skipped for ${correlation}`);
   });

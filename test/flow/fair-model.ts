@@ -16,9 +16,10 @@ interface FairKey {
 
 /**
  * Returns a line for each key of `fair_by` that had to wait for too many starts of another one. The agent must have a
- * `concurrency` of 1, because the log does not have the order of what starts in one transaction.
+ * `concurrency` of 1, because the log does not have the order of what starts in one transaction. `more`: how many starts more
+ * a key may wait for.
  */
-export function unfair(log: readonly Logged[], works: ReadonlyMap<string, FairWork>): string[] {
+export function unfair(log: readonly Logged[], works: ReadonlyMap<string, FairWork>, more = 0): string[] {
   const keys = new Map<string, FairKey>();
   const breaches: string[] = [];
   for (const { execution, correlation_id: correlation, state, retry_at: retryAt, seq } of log) {
@@ -36,7 +37,7 @@ export function unfair(log: readonly Logged[], works: ReadonlyMap<string, FairWo
       if (name === fair.key || ready.size === 0) continue;
       const count = (others.get(fair.key) ?? 0) + 1;
       others.set(fair.key, count);
-      const most = Math.floor(fair.weight / weight) + 1;
+      const most = Math.floor(fair.weight / weight) + 1 + more;
       if (count > most) breaches.push(`${count} of ${fair.key} start before one of ${name} at ${seq}, not ${most}`);
     }
   }

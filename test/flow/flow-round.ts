@@ -11,7 +11,7 @@ import { ClaimingClients } from './claiming-clients.js';
 import { LOG_EXECUTIONS } from './execution-log.js';
 import { valueOptions } from './limit-options.js';
 import type { Pause } from './pause-model.js';
-import { type Agent, AGENTS, KEYS, LIMITED, RandomRules, SCHEDULE, valuesOf } from './random-rules.js';
+import { type Agent, AGENTS, KEYS, LIMITED, MIXED, RandomRules, SCHEDULE, valuesOf } from './random-rules.js';
 import { RoundChecks } from './round-checks.js';
 import type { Sent } from './sent.js';
 import type { Payload, Work } from './work.js';
@@ -131,7 +131,7 @@ export class FlowRound {
       await changeStored(this.processes.database.url, LOG_EXECUTIONS);
       for (let step = 0; step < STEPS; step += 1) {
         const sent = Array.from({ length: this.random.between(2, 8) }, (_, n) => `${step}-${n}`);
-        const favourite = this.pick(AGENTS);
+        const favourite = this.pick(this.random.between(0, 3) === 0 ? MIXED : AGENTS);
         await Promise.all(sent.map((correlation) => this.publish(correlation, this.agent(favourite))));
         await this.disturb(sent);
       }
@@ -155,7 +155,7 @@ export class FlowRound {
   }
 
   private async publish(correlation: string, agent: Agent, payload = this.payload(agent)): Promise<void> {
-    const hasDeadline = LIMITED.some((name) => name === agent) && this.random.between(0, 5) === 0;
+    const hasDeadline = [...LIMITED, ...MIXED].some((name) => name === agent) && this.random.between(0, 5) === 0;
     const deadline = hasDeadline ? { deadline: `${this.random.between(20, 1_500)}ms` } : {};
     if (agent === 'joiner') payload = { ...payload, n: correlation };
     const sent = await this.sending(`For_${agent}`, payload, correlation, deadline);
@@ -165,28 +165,24 @@ export class FlowRound {
 
   private payload(agent: Agent): Payload {
     const { random } = this;
+    const { isFair, isRanked, onConflict, runsOne } = this.rules.of[agent];
     const key = random.between(1, KEYS);
     const ms = random.between(0, 40);
-    const failures = Math.max(0, random.between(-4, 2));
-    switch (agent) {
-      case 'fair': {
-        const tenant = this.pick(Object.keys(TENANTS));
-        return { key, ms, failures: 0, tenant, weight: TENANTS[tenant]! };
-      }
-      case 'sender':
-        return this.sendersPayload(key, ms);
-      case 'carrier':
-        return { key, ms: random.between(0, 1) === 0 ? ms : null, failures };
-      case 'translator':
-        return this.rules.cachesPayloads ? { key, ms: 10 * key, failures: 0 } : { key, ms, failures };
-      case 'urgent':
-        return { key, ms: ms + LEAST_URGENT_MS, failures: 0, urgency: random.between(-1, 2) };
-      case 'skipper':
-      case 'renewer':
-        return { key, ms: ms + LEAST_ALONE_MS, failures };
-      default:
-        return { key, ms, failures };
-    }
+    const failures = runsOne ? 0 : Math.max(0, random.between(-4, 2));
+    if (agent === 'sender') return this.sendersPayload(key, ms);
+    if (agent === 'translator' && this.rules.cachesPayloads) return { key, ms: 10 * key, failures: 0 };
+    if (agent === 'carrier') return { key, ms: random.between(0, 1) === 0 ? ms : null, failures };
+    const tenant = this.pick(Object.keys(TENANTS));
+    return {
+      key,
+      ms:
+        ms +
+        (onConflict === 'skip' || onConflict === 'cancel_running' ? LEAST_ALONE_MS : 0) +
+        (isRanked ? LEAST_URGENT_MS : 0),
+      failures,
+      ...(isFair && { tenant, weight: TENANTS[tenant]! }),
+      ...(isRanked && { urgency: random.between(-1, 2) }),
+    };
   }
 
   private async recall(key: number): Promise<void> {
@@ -207,7 +203,7 @@ export class FlowRound {
   private async disturb(sent: readonly string[]): Promise<void> {
     const { random } = this;
     const rule = this.pick(this.rules.limits);
-    const limit = `/api/v1/limits/${rule.name}`;
+    const limit = `/api/v1/limits/${encodeURIComponent(rule.name)}`;
     const event = random.between(0, 21);
     if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random, rule.units)) });
     else if (event < 4) await this.send('delete', limit);
@@ -219,7 +215,14 @@ export class FlowRound {
     } else if (event < 12) await this.recall(random.between(1, KEYS));
     else if (event < 15) await this.breakDown(`${sent[0]}-down`);
     else if (event < 19) await this.pause(this.pick(AGENTS), `${sent[0]}-paused`);
-    else await this.batch(this.pick(LIMITED));
+    else await this.batch(this.pick(AGENTS.filter((agent) => this.takesRows(agent))));
+  }
+
+  /** Rows have no windows. Their keys and turns are decided after they are queued, of which the models do not know. */
+  private takesRows(agent: Agent): boolean {
+    const { onConflict, hasCancelOn, hasDebounce } = this.rules.of[agent];
+    const isMixed = MIXED.some((name) => name === agent);
+    return LIMITED.some((name) => name === agent) || (isMixed && !onConflict && !hasCancelOn && !hasDebounce);
   }
 
   private async batch(agent: Agent): Promise<void> {

@@ -38,7 +38,7 @@ interface Known {
   lease: string | null;
   /** When its last attempt started. */
   startedAt: number;
-  /** Since when it might have started, and no other one of its limits has started instead. */
+  /** Since when it might have started, and no other one of its limits with a rate has started instead. */
   idleSince: number | null;
 }
 
@@ -169,8 +169,9 @@ export class LimitModel {
         if (sum > most) this.breaches.push(`${sum} units start with ${group} in ${claimedAt! - first} ms, not ${most}`);
       }
     }
+    // The model does not know whose turn it is when a rate has room.
     for (const other of this.executions.values())
-      if (other.work === work || other.groups.includes(group)) other.idleSince = null;
+      if (other.work === work || (rate && other.groups.includes(group))) other.idleSince = null;
   }
 
   /** Nothing starts while a breaker is open, and one attempt at a time until one that has started since has ended. */

@@ -5,6 +5,8 @@ import { isBefore, type Sent } from './sent.js';
 export interface RankedWork {
   priority: number;
   sent: Sent;
+  /** From its first start until it has ended, also between its attempts, no other one starts. */
+  keepsTurn?: boolean;
 }
 
 /**
@@ -22,7 +24,8 @@ export function outOfOrder(log: readonly Logged[], works: ReadonlyMap<string, Ra
     if (!work) continue;
     if (state === 'running' && !running.has(correlation!)) {
       running.add(correlation!);
-      waiting.delete(correlation!);
+      const isFirst = waiting.delete(correlation!);
+      if (work.keepsTurn && !isFirst) continue;
       const passedOver = [...waiting].find(([, other]) => other.sent.until < lastEnd && isNext(other, work));
       if (passedOver) breaches.push(`${correlation} starts before ${passedOver[0]}, which has waited at ${lastEnd}`);
     } else if (state !== 'running') {

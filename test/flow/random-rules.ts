@@ -5,11 +5,30 @@ import { limitOptions } from './limit-options.js';
 
 /** Agents with limits alone, and one each with a rule beside them. */
 export const LIMITED = ['a', 'b', 'c'] as const;
+/** Agents with several rules, which differ in each round. */
+export const MIXED = ['mixed_1', 'mixed_2', 'mixed_3'] as const;
 /** Agents whose executions have several artifacts, by an expression for one of their payloads. */
 const FIRST_PAYLOADS = { joiner: 'payload.For_joiner', packer: 'payload[0]' } as const;
 const OTHERS = ['fair', 'sender', 'carrier', 'translator', 'urgent', 'single', 'skipper', 'renewer', 'last'] as const;
-export const AGENTS = [...LIMITED, ...OTHERS, 'joiner', 'packer', 'mover'] as const;
+export const AGENTS = [...LIMITED, ...MIXED, ...OTHERS, 'joiner', 'packer', 'mover'] as const;
 export type Agent = (typeof AGENTS)[number];
+
+/** The rules of an agent that the models know. */
+export interface FlowRules {
+  /** The limits of the configuration in which it takes part. */
+  limits: readonly string[];
+  onConflict?: 'queue' | 'skip' | 'cancel_running';
+  hasBreaker?: boolean;
+  /** A `Recall` with the key cancels. */
+  hasCancelOn?: boolean;
+  hasDebounce?: boolean;
+  /** Tenants take turns. */
+  isFair?: boolean;
+  /** The priority is the urgency. */
+  isRanked?: boolean;
+  /** Executions run one at a time. */
+  runsOne?: boolean;
+}
 
 /** `packer` takes so many artifacts together. */
 export const LARGEST_PACK = 3;
@@ -17,27 +36,30 @@ export const LARGEST_PACK = 3;
 /** Its ticks publish work for `c`. */
 export const SCHEDULE = 'steady';
 
-/** The breaker of `sender`. */
-const BREAKER: Rule = { name: breakerName('sender'), concurrency: null, rate: null, hold: false, isKeyed: true };
+const breakerOf = (agent: Agent): Rule => {
+  return { name: breakerName(agent), concurrency: null, rate: null, hold: false, isKeyed: true };
+};
 
-/** Turns: an execution keeps its turn from its first start until it ends. */
+/** An execution keeps its turn from its first start until it ends. */
 const turnOf = (agent: Agent): Rule => {
   return { name: singletonName(agent), concurrency: 1, rate: null, hold: true, isKeyed: true };
 };
-const TURNS = { single: turnOf('single'), skipper: turnOf('skipper'), renewer: turnOf('renewer') };
 
 /** The `concurrency` of an agent whose executions run one at a time. */
 const oneOf = (agent: Agent): Rule => {
   return { name: `one ${agent}`, concurrency: 1, rate: null, hold: false, isKeyed: false };
 };
-const ONES = { fair: oneOf('fair'), urgent: oneOf('urgent') };
 
-/** The longest time for which an artifact for `last` waits. */
+/** The rules of an agent that are like limits. */
+const likeLimits = (agent: Agent, { hasBreaker, onConflict, runsOne }: FlowRules): Rule[] => [
+  ...(hasBreaker ? [breakerOf(agent)] : []),
+  ...(onConflict ? [turnOf(agent)] : []),
+  ...(runsOne ? [oneOf(agent)] : []),
+];
+
+/** The longest time for which `debounce` lets an artifact wait. */
 export const AT_MOST_MS = 400;
 const DEBOUNCE = { key: 'payload.key', wait: '100ms', at_most: `${AT_MOST_MS}ms` };
-
-/** These are rules of agents, and no limits of the configuration. */
-const OF_AGENTS: readonly Rule[] = [BREAKER, ...Object.values(TURNS), ...Object.values(ONES)];
 
 /** Keys are numbers from 1 to this, which are also the units of their executions. */
 export const KEYS = 3;
@@ -61,10 +83,13 @@ function ruleOf(random: Random, name: string): Rule {
   return { name, ...values, hold, isKeyed: random.between(0, 1) === 1, ...(values.rate && { units }) };
 }
 
+const isPattern = (limit: string): boolean => limit.endsWith('*');
+
 /** A random configuration. Its agents run a module `run.js` beside it. */
 export class RandomRules {
-  /** The limits whose values clients change. */
+  /** The limits of the configuration, whose values clients change. */
   readonly limits: readonly Rule[];
+  readonly of: Readonly<Record<Agent, FlowRules>>;
   /** All limits, and the rules of agents that are like limits. */
   readonly all: ReadonlyMap<string, Rule>;
   /** The agent → what it takes part in. */
@@ -73,81 +98,107 @@ export class RandomRules {
   readonly cachesPayloads: boolean;
   readonly config: string;
 
-  constructor(random: Random) {
-    const shared = ['one', 'two', 'three'];
+  constructor(private readonly random: Random) {
+    const shared = ['one', 'two', 'three'].map((name) => (random.between(0, 3) === 0 ? `${name}/*` : name));
     // Executions that only end when they are called off hold it for long.
     this.limits = [...shared, 'berths'].map((name) => ruleOf(random, name));
-    this.all = new Map([...this.limits, ...OF_AGENTS].map((rule) => [rule.name, rule]));
-    const some = (): string[] => shared.filter(() => random.between(0, 2) > 0);
-    const few = (): string[] => shared.filter(() => random.between(0, 3) === 0);
-    // Their units are those of one payload.
-    const fewOfMany = (): string[] => few().filter((name) => this.all.get(name)!.units === undefined);
-    const atLeastOne = (): string[] => {
-      const parts = some();
-      return parts.length === 0 ? ['one'] : parts;
-    };
-    this.partsOf = {
-      ...{ a: atLeastOne(), b: atLeastOne(), c: atLeastOne() },
-      fair: [ONES.fair.name],
-      sender: [...few(), BREAKER.name],
-      carrier: ['berths'],
-      translator: few(),
-      urgent: [ONES.urgent.name],
-      single: [...few(), TURNS.single.name],
-      skipper: [...few(), TURNS.skipper.name],
-      renewer: [...few(), TURNS.renewer.name],
-      last: few(),
-      joiner: fewOfMany(),
-      packer: fewOfMany(),
-      mover: few(),
-    };
+    this.of = this.draw(shared);
+    const agents = AGENTS.map((agent) => [agent, likeLimits(agent, this.of[agent])] as const);
+    this.all = new Map([...this.limits, ...agents.flatMap(([, rules]) => rules)].map((rule) => [rule.name, rule]));
+    this.partsOf = Object.fromEntries(
+      agents.map(([agent, rules]) => [agent, [...this.of[agent].limits, ...rules.map(({ name }) => name)]]),
+    ) as Record<Agent, string[]>;
     this.cachesPayloads = random.between(0, 1) === 0;
     this.config = this.write();
   }
 
+  private draw(shared: readonly string[]): Record<Agent, FlowRules> {
+    const { random } = this;
+    const some = (): string[] => shared.filter(() => random.between(0, 2) > 0);
+    const few = (): string[] => shared.filter(() => random.between(0, 3) === 0);
+    // Their units are those of one payload.
+    const fewOfMany = (): string[] =>
+      few().filter((name) => this.limits.find((limit) => limit.name === name)!.units === undefined);
+    const atLeastOne = (): string[] => {
+      const parts = some();
+      return parts.length === 0 ? [shared[0]!] : parts;
+    };
+    const ofFair = (): string[] =>
+      few()
+        .filter((name) => !this.limits.find((limit) => limit.name === name)!.isKeyed)
+        .slice(0, 1);
+    const mixed = (): FlowRules => {
+      const onConflict = ([undefined, 'queue', 'skip', 'cancel_running'] as const)[random.between(0, 3)];
+      return {
+        limits: few(),
+        ...(onConflict && { onConflict }),
+        hasBreaker: random.between(0, 2) === 0,
+        hasCancelOn: random.between(0, 1) === 0,
+        hasDebounce: random.between(0, 2) === 0,
+        isFair: random.between(0, 1) === 0,
+        isRanked: random.between(0, 1) === 0,
+      };
+    };
+    return {
+      ...{ a: { limits: atLeastOne() }, b: { limits: atLeastOne() }, c: { limits: atLeastOne() } },
+      ...{ mixed_1: mixed(), mixed_2: mixed(), mixed_3: mixed() },
+      fair: { limits: ofFair(), isFair: true, runsOne: true },
+      sender: { limits: few(), hasBreaker: true },
+      carrier: { limits: ['berths'], hasCancelOn: true },
+      translator: { limits: few() },
+      urgent: { limits: [], isRanked: true, runsOne: true },
+      single: { limits: few(), onConflict: 'queue' },
+      skipper: { limits: few(), onConflict: 'skip' },
+      renewer: { limits: few(), onConflict: 'cancel_running' },
+      last: { limits: few(), hasDebounce: true },
+      joiner: { limits: fewOfMany() },
+      packer: { limits: fewOfMany() },
+      mover: { limits: few() },
+    };
+  }
+
   private write(): string {
     const cache = { for: '10m', ...(!this.cachesPayloads && { key: 'payload.key' }) };
-    const retry = { attempts: 3, delay: '20ms' };
-    const rules: Record<Agent, object> = {
-      ...Object.fromEntries(LIMITED.map((name) => [name, { retry }])),
-      fair: { fair_by: 'payload.tenant', weight: 'payload.weight', concurrency: 1 },
-      // Without the breaker, these attempts would not be enough for the time in which they fail.
-      sender: {
-        breaker: { failures: '50%', of: 4, open: '1s', key: 'payload.key' },
-        retry: { attempts: 12, delay: '20ms', max_delay: '80ms' },
-      },
-      carrier: { cancel_on: { types: ['Recall'], key: 'payload.key' }, retry },
-      translator: { cache, publishes: [{ type: 'Translation' }], retry },
-      urgent: { consumes: [{ types: ['For_urgent'], priority: 'payload.urgency' }], concurrency: 1 },
-      last: { consumes: [{ types: ['For_last'], debounce: DEBOUNCE }], retry },
-      single: { singleton: { key: 'payload.key', on_conflict: 'queue' }, retry },
-      skipper: { singleton: { key: 'payload.key', on_conflict: 'skip' }, retry },
-      renewer: { singleton: { key: 'payload.key', on_conflict: 'cancel_running' }, retry },
-      joiner: { consumes: [{ types: ['For_joiner', 'With_joiner'], join: { by: 'payload.n' } }], retry },
+    const more: Partial<Record<Agent, object>> = {
+      translator: { cache, publishes: [{ type: 'Translation' }] },
+      joiner: { consumes: [{ types: ['For_joiner', 'With_joiner'], join: { by: 'payload.n' } }] },
       packer: {
         consumes: [{ types: ['For_packer'], batch: { size: LARGEST_PACK, timeout: '200ms', key: 'payload.key' } }],
-        retry,
       },
       mover: { engine: { kind: 'external' }, timeout: '2s', retry: { attempts: 20, delay: '20ms', max_delay: '80ms' } },
-    } as Record<Agent, object>;
-    const agents = AGENTS.map((name) => {
-      const first = name in FIRST_PAYLOADS ? FIRST_PAYLOADS[name as keyof typeof FIRST_PAYLOADS] : 'payload';
-      const limits = this.partsOf[name]
-        .map((part) => this.all.get(part)!)
-        .filter((rule) => !OF_AGENTS.includes(rule))
-        .map((rule) => (rule.isKeyed ? { name: rule.name, key: `${first}.key` } : rule.name));
-      const options = {
-        consumes: [{ types: [`For_${name}`] }],
-        ...(limits.length > 0 && { limits }),
-        concurrency: 100,
-        engine: { kind: 'function', module: './run.js' },
-        ...rules[name],
-      };
-      return `  ${name}: ${JSON.stringify(options)}`;
-    });
+    };
+    const agents = AGENTS.map((name) => `  ${name}: ${JSON.stringify({ ...this.optionsOf(name), ...more[name] })}`);
     const limits = this.limits.map((rule) => `  ${rule.name}: ${JSON.stringify(limitOptions(rule))}`);
     const publishes = { type: 'For_c', payload: { key: 1, ms: 20, failures: 1 } };
     const schedule = `  ${SCHEDULE}: ${JSON.stringify({ every: '1s', publishes })}`;
     return `limits:\n${limits.join('\n')}\nagents:\n${agents.join('\n')}\nschedules:\n${schedule}\n`;
+  }
+
+  private optionsOf(agent: Agent): object {
+    const rules = this.of[agent];
+    const first = agent in FIRST_PAYLOADS ? FIRST_PAYLOADS[agent as keyof typeof FIRST_PAYLOADS] : 'payload';
+    const limits = rules.limits.map((name) => {
+      const own = isPattern(name) ? name.replace('*', agent) : name;
+      const { isKeyed } = this.limits.find((rule) => rule.name === name)!;
+      return isKeyed ? { name: own, key: `${first}.key` } : own;
+    });
+    return {
+      consumes: [
+        {
+          types: [`For_${agent}`],
+          ...(rules.isRanked && { priority: 'payload.urgency' }),
+          ...(rules.hasDebounce && { debounce: DEBOUNCE }),
+        },
+      ],
+      ...(limits.length > 0 && { limits }),
+      concurrency: rules.runsOne ? 1 : 100,
+      engine: { kind: 'function', module: './run.js' },
+      // Without the breaker, these attempts would not be enough for the time in which they fail.
+      retry: rules.hasBreaker ? { attempts: 12, delay: '20ms', max_delay: '80ms' } : { attempts: 3, delay: '20ms' },
+      ...(rules.hasBreaker && { breaker: { failures: '50%', of: 4, open: '1s', key: 'payload.key' } }),
+      ...(rules.onConflict && { singleton: { key: 'payload.key', on_conflict: rules.onConflict } }),
+      ...(rules.hasCancelOn && { cancel_on: { types: ['Recall'], key: 'payload.key' } }),
+      ...(rules.isFair && { fair_by: 'payload.tenant', weight: 'payload.weight' }),
+    };
   }
 }

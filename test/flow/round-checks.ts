@@ -12,7 +12,16 @@ import { type Gathered, type GatheredInput, wronglyGathered, wronglyGiven } from
 import { LimitModel } from './limit-model.js';
 import { type Pause, startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
-import { type Agent, AT_MOST_MS, KEYS, LARGEST_PACK, type RandomRules, SCHEDULE } from './random-rules.js';
+import {
+  type Agent,
+  AGENTS,
+  AT_MOST_MS,
+  type FlowRules,
+  KEYS,
+  LARGEST_PACK,
+  type RandomRules,
+  SCHEDULE,
+} from './random-rules.js';
 import type { Sent } from './sent.js';
 import type { Payload, Work } from './work.js';
 
@@ -20,6 +29,8 @@ import type { Payload, Work } from './work.js';
 const LONGEST_IDLE_MS = 2_000;
 /** A process finds the deadlines of one that has ended within five seconds. */
 const LATEST_DEADLINE_MS = 6_000;
+/** From the entry of the log to the end of its transaction. */
+const LONGEST_COMMIT_MS = 100;
 const ALL_KEYS = Array.from({ length: KEYS }, (_, n) => n + 1);
 
 /** All that happened in a round that has ended. */
@@ -74,7 +85,8 @@ export class RoundChecks {
     );
     // An artifact that leaves its window has no execution.
     const due = [...this.round.works].filter(
-      ([id, { agent }]) => !(this.round.cancelled.has(id) && (agent === 'last' || agent === 'packer')),
+      ([id, { agent, hasDeadline }]) =>
+        !((this.round.cancelled.has(id) || hasDeadline) && (this.has(agent).hasDebounce || agent === 'packer')),
     );
     return [
       ...wronglyGathered(inputs, gatheredBy),
@@ -108,29 +120,35 @@ export class RoundChecks {
     const ranked = this.worksFor((agent, { urgency }, sent) =>
       agent === 'urgent' ? { priority: urgency!, sent } : null,
     );
-    const inLine = (key: number) =>
-      this.worksFor((agent, payload, sent) =>
-        agent === 'single' && payload.key === key ? { priority: 0, sent } : null,
+    const queuedAt = firstEntries(log);
+    const inLine = (name: Agent, key: number) =>
+      this.worksFor((agent, { key: own, urgency }, sent, correlation) =>
+        agent === name && own === key && queuedAt.has(correlation)
+          ? { priority: urgency ?? 0, sent: this.triggered(agent, sent, queuedAt.get(correlation)), keepsTurn: true }
+          : null,
       );
     return [
       ...model.breaches,
       ...model.left.map((id) => `${id} has not ended`),
       ...startedInPauses(log, this.round.works, this.round.pauses),
-      ...unfair(log, fair),
+      // Executions that a limit lets go at the same moment may start in either order.
+      ...unfair(log, fair, this.has('fair').limits.length),
       ...outOfOrder(log, ranked),
-      ...ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(key))),
+      ...AGENTS.filter((agent) => this.has(agent).onConflict === 'queue').flatMap((agent) =>
+        ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(agent, key))),
+      ),
     ];
   }
 
   private async wronglyEnded(log: readonly Logged[]): Promise<string[]> {
-    const { rows } = this.round;
+    const { rows, recalls } = this.round;
     const executions = (
       await rows<Execution>(
         'select id, correlation_id as correlation, state, cancelled_by, skipped_for, superseded_by, cached_from, ended_at from executions',
       )
     ).map((execution) => ({ ...execution, ...this.round.works.get(execution.correlation)! }));
     const artifacts = await rows<{ id: string; correlation: string }>(
-      `select id, correlation_id as correlation from artifacts where type in ('Recall', 'For_last', 'For_renewer')`,
+      'select id, correlation_id as correlation from artifacts',
     );
     const translations = await rows<{ correlation: string; by: string }>(
       `select correlation_id as correlation, ${jsonField('payload', 'by')} as by from artifacts where type = 'Translation'`,
@@ -145,29 +163,36 @@ export class RoundChecks {
       log.filter(({ state }) => state === 'running'),
       ({ correlation_id: id }) => id!,
     );
+    const queuedAt = firstEntries(log);
+    const correlationBy = (artifact: string | null): string | null => artifact && correlationOf.get(artifact)!;
+    const triggered = this.worksFor((agent, { key }, sent, correlation) => ({
+      key,
+      sent: this.triggered(agent, sent, queuedAt.get(correlation)),
+    }));
     const cancellable = executions
-      .filter(({ agent }) => agent === 'carrier')
+      .filter(({ agent }) => this.has(agent).hasCancelOn)
       .map(({ correlation, state, cancelled_by: by, ended_at: endedAt }) => {
-        return { correlation, state, cancelledBy: by && correlationOf.get(by)!, endedAt: Number(endedAt) };
+        const reason = correlationBy(by);
+        const cancelledBy = reason !== null && recalls.has(reason) ? reason : null;
+        return { correlation, state, cancelledBy, endedAt: Number(endedAt) };
       });
     const executionOf = new Map(executions.map(({ id, correlation }) => [id, correlation]));
     const lives = livesIn(log);
-    const skippers = executions
-      .filter(({ agent }) => agent === 'skipper')
-      .map(({ correlation, state, payload: { key }, skipped_for: by }) => {
-        return { correlation, state, key, because: by && executionOf.get(by)! };
+    const inConflict = AGENTS.flatMap((name) => {
+      const { onConflict, hasDebounce } = this.has(name);
+      const own = executions.filter((each) => each.agent === name && each.superseded_by === null);
+      const conflicting = own.map(({ correlation, state, payload: { key }, skipped_for: skippedFor, cancelled_by }) => {
+        const by = onConflict === 'skip' ? skippedFor && executionOf.get(skippedFor)! : correlationBy(cancelled_by);
+        const because = by !== null && recalls.has(by) ? null : by;
+        return { correlation, state, key, because, isDecidedLater: hasDebounce === true };
       });
-    const renewers = executions
-      .filter(({ agent }) => agent === 'renewer')
-      .map(({ correlation, state, payload: { key }, cancelled_by: by }) => {
-        return { correlation, state, key, because: by && correlationOf.get(by)! };
-      });
-    const queuedAt = new Map(log.toReversed().map(({ correlation_id: id, at }) => [id, Number(at)]));
+      if (onConflict === 'skip') return wronglySkipped(conflicting, lives);
+      return onConflict === 'cancel_running' ? wronglyRenewed(conflicting, lives, this.round.between) : [];
+    });
     const debounced = executions
-      .filter(({ agent }) => agent === 'last')
+      .filter(({ agent }) => this.has(agent).hasDebounce)
       .map(({ correlation, state, superseded_by: by }) => {
-        const supersededBy = by && correlationOf.get(by)!;
-        return { correlation, state, supersededBy, queuedAt: queuedAt.get(correlation)! };
+        return { correlation, state, supersededBy: correlationBy(by), queuedAt: queuedAt.get(correlation)! };
       });
     const cached = executions
       .filter(({ agent }) => agent === 'translator')
@@ -179,9 +204,8 @@ export class RoundChecks {
       }));
     const keyed = this.worksFor((_, { key }, sent) => ({ key, sent }));
     return [
-      ...wronglySkipped(skippers, lives),
-      ...wronglyRenewed(renewers, lives, this.round.between),
-      ...wronglyCancelled(cancellable, keyed, this.round.recalls, this.round.between),
+      ...inConflict,
+      ...wronglyCancelled(cancellable, triggered, recalls, this.round.between),
       ...wronglySuperseded(debounced, keyed, { longestMs: AT_MOST_MS + LONGEST_IDLE_MS, between: this.round.between }),
       ...wronglyCached(
         cached,
@@ -193,16 +217,32 @@ export class RoundChecks {
     ];
   }
 
+  private has(agent: Agent): FlowRules {
+    return this.round.rules.of[agent];
+  }
+
+  /** When the work came to the rules that see executions: with `debounce`, when its window had ended. */
+  private triggered(agent: Agent, sent: Sent, queuedAt: number | undefined): Sent {
+    if (!this.has(agent).hasDebounce || queuedAt === undefined) return sent;
+    return { from: queuedAt - 1, until: queuedAt + LONGEST_COMMIT_MS };
+  }
+
   /** Correlation → what a rule sees of its work. Null if the rule is not of its agent. */
-  private worksFor<T>(seen: (agent: Agent, payload: Payload, sent: Sent) => T | null): Map<string, T> {
+  private worksFor<T>(
+    seen: (agent: Agent, payload: Payload, sent: Sent, correlation: string) => T | null,
+  ): Map<string, T> {
     return new Map(
       [...this.round.works].flatMap(([correlation, { agent, payload, sent }]) => {
-        const own = seen(agent, payload, sent);
+        const own = seen(agent, payload, sent, correlation);
         return own === null ? [] : [[correlation, own] as const];
       }),
     );
   }
 }
+
+/** Correlation → the time of its first entry. */
+const firstEntries = (log: readonly Logged[]): Map<string | null, number> =>
+  new Map(log.toReversed().map(({ correlation_id: id, at }) => [id, Number(at)]));
 
 function gatheredBy(agent: string): Gathered {
   if (agent === 'packer') return { least: 1, most: LARGEST_PACK };
