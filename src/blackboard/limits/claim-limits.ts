@@ -43,10 +43,13 @@ export class ClaimLimits {
       rows.flatMap(({ id, limit_keys }) => (limit_keys === null ? [] : [[id, parseKeys(limit_keys)] as const])),
     );
     if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set(), startedAt: this.clock.now() };
-    const usage = await this.limits.hold(tx, [...keysOf.values()].flat());
     const waiting = new Map<string, NoRoom>();
     const withLimits = rows.map((row) => ({ ...row, limits: (keysOf.get(row.id) ?? []).map(keyText) }));
-    const lines = await this.findLines(tx, withLimits);
+    // Postgres gets both together and answers them in this order, so what waits is read after the lock.
+    const [usage, lines] = await Promise.all([
+      this.limits.hold(tx, [...keysOf.values()].flat()),
+      this.findLines(tx, withLimits),
+    ]);
     for (const { id, held_keys, limits, let_go } of await inTurnsOfLines(tx.db, withLimits)) {
       const held = this.holders.heldTexts(held_keys);
       const line = let_go === 1 ? undefined : limits.find((limit) => lines.has(limit) && !held.has(limit));
