@@ -14,7 +14,7 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'due_at',
   'limit_keys',
   'held_keys',
-  'let_go',
+  'unblocked',
   'fair_key',
   'fair_weight',
 ]);

@@ -14,7 +14,7 @@ import { WAITING_COLUMNS, type WaitingRow } from '../fairness/fair-key-rows.js';
 export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) =>
   db
     .updateTable('executions')
-    .set({ available_at: NEVER, blocked_on: place('blockedOn'), let_go: 0 })
+    .set({ available_at: NEVER, blocked_on: place('blockedOn'), unblocked: 0 })
     .where('id', 'in', lockingReady(db, 'executions', ids))
     .returning('id'),
 );
@@ -37,7 +37,7 @@ const lockingBlocked = (db: Kysely<Schema>, ids: readonly RawBuilder<string>[]) 
 export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
   db
     .updateTable('executions')
-    .set({ available_at: null, blocked_on: null, singleton_waits: 0, let_go: sql<number>`1 - singleton_waits` })
+    .set({ available_at: null, blocked_on: null, singleton_waits: 0, unblocked: sql<number>`1 - singleton_waits` })
     .where('id', 'in', lockingBlocked(db, ids))
     .returning('agent'),
 );

@@ -21,7 +21,7 @@ interface Limited {
   fair_weight: number | null;
   limit_keys: string | null;
   held_keys: string | null;
-  let_go: number;
+  unblocked: number;
 }
 
 /** Decides in the transaction of a claim which executions the limits let start. */
@@ -50,11 +50,10 @@ export class ClaimLimits {
       this.limits.hold(tx, [...keysOf.values()].flat()),
       this.findLines(tx, withLimits),
     ]);
-    for (const { id, held_keys, limits, let_go } of await inTurnsOfLines(tx.db, withLimits)) {
+    for (const { id, held_keys, limits, unblocked } of await inTurnsOfLines(tx.db, withLimits)) {
       const held = this.holders.heldTexts(held_keys);
-      const line = let_go === 1 ? undefined : limits.find((limit) => lines.has(limit) && !held.has(limit));
-      const obstacle =
-        line === undefined ? usage.take(keysOf.get(id) ?? [], held, id) : { blockedOn: line, at: null };
+      const line = unblocked === 1 ? undefined : limits.find((limit) => lines.has(limit) && !held.has(limit));
+      const obstacle = line === undefined ? usage.take(keysOf.get(id) ?? [], held, id) : { blockedOn: line, at: null };
       if (obstacle) waiting.set(id, obstacle);
     }
     const fitting = rows.filter(({ id }) => !waiting.has(id));
@@ -77,9 +76,9 @@ export class ClaimLimits {
    */
   private async findLines(
     tx: Transaction,
-    rows: readonly { limits: readonly string[]; let_go: number }[],
+    rows: readonly { limits: readonly string[]; unblocked: number }[],
   ): Promise<ReadonlySet<string>> {
-    const limits = rows.filter(({ let_go }) => let_go === 0).flatMap((row) => row.limits);
+    const limits = rows.filter(({ unblocked }) => unblocked === 0).flatMap((row) => row.limits);
     if (limits.length === 0 || !this.releases.someWait) return new Set();
     return new Set(await findBlockedAmong(tx.db, limits));
   }

@@ -11,7 +11,7 @@ const MOST_SKIPPED = 1_000;
 export type NextStep =
   | { kind: 'none' }
   | { kind: 'wait'; until: number }
-  /** No tick is left up to `position`: there the version ends, or the search for a tick goes on. */
+  /** No tick is left up to `position`: there the version ends, or the search for a tick continues. */
   | { kind: 'advance'; position: number }
   | { kind: 'publish'; tick: number }
   | { kind: 'skip'; ticks: { scheduledFor: number; reason: string }[] };

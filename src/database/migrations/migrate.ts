@@ -42,7 +42,7 @@ import { fairIndex } from './0033-fair-index.js';
 import { fairLines } from './0034-fair-lines.js';
 import { unitsOfRates } from './0035-units-of-rates.js';
 import { keptPlaces } from './0036-kept-places.js';
-import { letGo } from './0037-let-go.js';
+import { unblocked } from './0037-unblocked.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -85,7 +85,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   fairLines,
   unitsOfRates,
   keptPlaces,
-  letGo,
+  unblocked,
 ];
 
 /**

@@ -108,7 +108,7 @@ export interface ExecutionsTable {
   /** JSON: `[limit, key]` of the limit that it waits for. `available_at` is then later than every time. */
   blocked_on: Generated<string | null>;
   /** 1 if the limit that it waited for has let it go. A claim lets others start only if none waits for their limits. */
-  let_go: Generated<number>;
+  unblocked: Generated<number>;
   /** JSON: the key by which it takes turns with other executions of its agent. Null if it has none, or an assignee. */
   fair_key: Generated<string | null>;
   /** How many turns its key has for each turn of a key with weight 1. Null without a key. */
