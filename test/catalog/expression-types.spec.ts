@@ -371,6 +371,17 @@ test.each([
   ).toEqual([`error at ▸ agents.a.${path}: names the unknown field payload.totl; did you mean payload.total?`]);
 });
 
+test('mistakes in what an agent consumes and in its rules are reported together', async () => {
+  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
+  const consumes = '[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: ▸payload.totl } }]';
+  const agent = `{ consumes: ${consumes}, fair_by: payload.totl, publishes: [{ type: Other }], engine: ${engine} }`;
+  const unknown = 'names the unknown field payload.totl; did you mean payload.total?';
+  expect(await findingsIn(`${TYPES}\nagents:\n  a: ${agent}\n`)).toEqual([
+    `error at ▸ agents.a.consumes[0].debounce.key: ${unknown}`,
+    expect.stringMatching(/^error line \d+, column \d+: agents\.a\.fair_by: names the unknown field payload\.totl/),
+  ]);
+});
+
 test.each([
   ['key', 'concurrency: 2, key: payload.totl'],
   ['units', 'rate: 60/m, burst: 10, units: payload.totl'],

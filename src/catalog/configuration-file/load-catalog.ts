@@ -83,8 +83,9 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const types = artifactTypes(configuration.types ?? {}, agents, settings?.bodyLimitBytes ?? null, report);
   const checked = new Catalog(types, agents, baseDirectory, further);
   const checks = { baseDirectory, environment: sources.environment, catalog: checked };
-  checkSubscriptionTypes(checked, parsed, report);
+  // First, because it leaves out agents with an error in what they consume.
   checkRuleTypes(checked, parsed, configuration.limits ?? {}, report);
+  checkSubscriptionTypes(checked, parsed, report);
   checkCaches(checked, parsed, errors);
   await checkSchedules(checked, settings?.bodyLimitBytes ?? null, errors);
   await checkEngines(sources.engines, checks, parsed, report);
