@@ -12,7 +12,7 @@ import { LOG_EXECUTIONS } from './execution-log.js';
 import { valueOptions } from './limit-options.js';
 import type { Pause } from './pause-model.js';
 import { type Agent, AGENTS, KEYS, LIMITED, MIXED, RandomRules, SCHEDULE, valuesOf } from './random-rules.js';
-import { RoundChecks } from './round-checks.js';
+import { type PlayedRound, RoundChecks } from './round-checks.js';
 import type { Sent } from './sent.js';
 import type { Payload, Work } from './work.js';
 
@@ -43,6 +43,11 @@ export interface Answer {
   body: unknown;
 }
 
+interface AllowedRequest extends RequestParts {
+  /** The statuses that the answer may have: 200 without it. */
+  allowed?: readonly number[];
+}
+
 const STEPS = 16;
 /** Each with its weight. */
 const TENANTS: Record<string, number> = { t1: 1, t2: 1, t3: 2, t4: 0.5 };
@@ -59,9 +64,12 @@ const ROWS = 6;
 
 /**
  * Runs for a while or until it is aborted, and sometimes fails at its first attempts, or until a time. Notes each time that
- * it is invoked in a file.
+ * it is invoked in a file. Answers artifacts of some types.
  */
-const agentThatNotesIn = (file: string): string => `import { appendFileSync } from 'node:fs';
+const agentThatNotesIn = (
+  file: string,
+  answered: readonly string[],
+): string => `import { appendFileSync } from 'node:fs';
 export default async ([{ type, payload }], { attempt, correlationId, signal }) => {
   appendFileSync(${JSON.stringify(file)}, correlationId + '\\n');
   await new Promise((resolve, reject) => {
@@ -69,7 +77,7 @@ export default async ([{ type, payload }], { attempt, correlationId, signal }) =
     if (payload.ms !== null) setTimeout(resolve, payload.ms);
   });
   if (attempt <= payload.failures || Date.now() < payload.down_until) throw new Error('again');
-  return type === 'For_translator' ? { by: correlationId } : null;
+  return ${JSON.stringify(answered)}.includes(type) ? { by: correlationId } : null;
 };`;
 
 /** Work that the service itself has published: a row of a batch, or a tick. */
@@ -77,6 +85,7 @@ interface Published {
   correlation: string;
   agent: Agent;
   key: string;
+  tenant: string | null;
   at: number;
 }
 
@@ -96,6 +105,8 @@ export class FlowRound {
   private readonly batches = new Map<string, Sent>();
   private readonly pauses: Pause[] = [];
   private paused: { agent: Agent; from: number } | null = null;
+  /** For these, too many executions of the tenant were waiting. */
+  private readonly refused = new Map<string, Work>();
   /** These must take an earlier answer. */
   private readonly known = new Set<string>();
   /** The key → until when attempts for what is published now fail (epoch ms). */
@@ -120,7 +131,8 @@ export class FlowRound {
   /** Returns the broken promises. */
   async play(): Promise<string[]> {
     writeFileSync(this.invocations, '');
-    await this.processes.start(this.config, { 'run.js': agentThatNotesIn(this.invocations) });
+    const answered = AGENTS.filter((agent) => this.rules.of[agent].hasCache).map((agent) => `For_${agent}`);
+    await this.processes.start(this.config, { 'run.js': agentThatNotesIn(this.invocations, answered) });
     const ticking = setInterval(() => {
       if (!this.isSuffering) this.ticks.push(Date.now());
     }, TICK_MS);
@@ -155,11 +167,17 @@ export class FlowRound {
   }
 
   private async publish(correlation: string, agent: Agent, payload = this.payload(agent)): Promise<void> {
-    const hasDeadline = [...LIMITED, ...MIXED].some((name) => name === agent) && this.random.between(0, 5) === 0;
+    const mayHaveDeadline = [...LIMITED, ...MIXED].some((name) => name === agent) && !this.known.has(correlation);
+    const hasDeadline = mayHaveDeadline && this.random.between(0, 5) === 0;
     const deadline = hasDeadline ? { deadline: `${this.random.between(20, 1_500)}ms` } : {};
     if (agent === 'joiner') payload = { ...payload, n: correlation };
-    const sent = await this.sending(`For_${agent}`, payload, correlation, deadline);
-    if (agent === 'joiner') sent.until = (await this.sending('With_joiner', payload, correlation)).until;
+    const allowed = this.rules.of[agent].hasShare ? [200, 503] : [200];
+    const { status, sent } = await this.sending(`For_${agent}`, payload, correlation, { more: deadline, allowed });
+    if (status === 503) {
+      this.refused.set(correlation, { agent, payload, sent });
+      return;
+    }
+    if (agent === 'joiner') sent.until = (await this.sending('With_joiner', payload, correlation)).sent.until;
     this.works.set(correlation, { agent, payload, sent, hasDeadline });
   }
 
@@ -187,17 +205,23 @@ export class FlowRound {
 
   private async recall(key: number): Promise<void> {
     const correlation = `recall-${this.recalls.size}`;
-    const sent = await this.sending('Recall', { key }, correlation);
+    const { sent } = await this.sending('Recall', { key }, correlation);
     this.recalls.set(correlation, { key, sent });
   }
 
-  private async sending(type: string, payload: object, correlation: string, more: object = {}): Promise<Sent> {
+  private async sending(
+    type: string,
+    payload: object,
+    correlation: string,
+    { more = {}, allowed = [200] }: { more?: object; allowed?: readonly number[] } = {},
+  ): Promise<{ status: number; sent: Sent }> {
     const from = Date.now();
-    await this.send('post', '/api/v1/artifacts', {
+    const { status } = await this.request('post', '/api/v1/artifacts', {
       body: { type, payload, ...more },
       headers: { 'X-Correlation-ID': correlation },
+      allowed,
     });
-    return { from, until: Date.now() };
+    return { status, sent: { from, until: Date.now() } };
   }
 
   private async disturb(sent: readonly string[]): Promise<void> {
@@ -238,7 +262,8 @@ export class FlowRound {
     await this.resume();
     await this.send('post', `/api/v1/agents/${agent}/pause`);
     this.paused = { agent, from: Date.now() };
-    for (let n = 0; n < WORK_IN_PAUSE; n += 1) await this.publish(`${name}-${n}`, agent);
+    const count = this.rules.of[agent].hasShare ? WORK_IN_PAUSE * Object.keys(TENANTS).length : WORK_IN_PAUSE;
+    for (let n = 0; n < count; n += 1) await this.publish(`${name}-${n}`, agent);
   }
 
   private async resume(): Promise<void> {
@@ -262,14 +287,16 @@ export class FlowRound {
   }
 
   /** Returns the body of the answer. Throws if its status is not one of `allowed`. */
-  private async send(
-    method: Method,
-    path: string,
-    { allowed = [200], ...parts }: RequestParts & { allowed?: readonly number[] } = {},
-  ): Promise<unknown> {
-    const { status, body } = await this.processes.send(method, path, parts);
+  private async send(method: Method, path: string, parts: AllowedRequest = {}): Promise<unknown> {
+    return (await this.request(method, path, parts)).body;
+  }
+
+  private async request(method: Method, path: string, parts: AllowedRequest): Promise<Answer> {
+    const { allowed = [200], ...request } = parts;
+    const answer = await this.processes.send(method, path, request);
+    const { status, body } = answer;
     if (!allowed.includes(status)) throw new Error(`${method} ${path} answered ${status}: ${JSON.stringify(body)}`);
-    return body;
+    return answer;
   }
 
   /** If there is only one process, the time until it runs again is not idle. */
@@ -282,18 +309,18 @@ export class FlowRound {
   private async check(): Promise<string[]> {
     await this.resume();
     await this.send('post', `/api/v1/schedules/${SCHEDULE}/pause`);
+    const sent = new Map(this.works);
     await this.findPublished();
     for (const key of ALL_KEYS) await this.recall(key);
     const breaches = await this.unended();
-    await this.askAgain();
+    await this.askAgain(sent);
     breaches.push(...(await this.unended()));
     await eventually('nothing uses or waits for a limit', () => this.isUnused());
     const { rows } = this.processes.database;
     await eventually('every request to cancel has been done', async () => {
       return (await rows('select id from cancel_requests')).length === 0;
     });
-    const { rules, works, recalls, cancelled, known, pauses, invocations, between } = this;
-    const checks = new RoundChecks({ rules, rows, works, recalls, cancelled, known, pauses, invocations, between });
+    const checks = new RoundChecks({ ...this.played, rows });
     return [...new Set([...breaches, ...(await checks.breaches())])];
   }
 
@@ -305,23 +332,28 @@ export class FlowRound {
         return status === 'completed';
       });
     const { rows } = this.processes.database;
-    const key = jsonField('a.payload', 'key');
+    const payload = `${jsonField('a.payload', 'key')} as key, ${jsonField('a.payload', 'tenant')} as tenant`;
     const found = [
       ...(await rows<Published>(
-        `select r.id as correlation, r.agent, ${key} as key, r.created_at as at
+        `select r.id as correlation, r.agent, ${payload}, r.created_at as at
          from runs r join execution_inputs i on i.execution_id = r.execution_id join artifacts a on a.seq = i.artifact_seq`,
       )),
       ...(await rows<Published>(
-        `select t.correlation_id as correlation, 'c' as agent, ${key} as key, t.decided_at as at
+        `select t.correlation_id as correlation, 'c' as agent, ${payload}, t.decided_at as at
          from schedule_ticks t join artifacts a on a.id = t.artifact_id`,
       )),
     ];
-    for (const { correlation, agent, key, at } of found)
+    for (const { correlation, agent, key, tenant, at } of found)
       this.works.set(correlation, {
         agent,
-        payload: { key: Number(key), ms: 0, failures: 0 },
+        payload: { key: Number(key), ms: 0, failures: 0, ...(tenant !== null && { tenant }) },
         sent: { from: at, until: at },
       });
+  }
+
+  private get played(): Omit<PlayedRound, 'rows'> {
+    const { rules, works, refused, recalls, cancelled, known, pauses, invocations, between } = this;
+    return { rules, works, refused, recalls, cancelled, known, pauses, invocations, between };
   }
 
   private async unended(): Promise<string[]> {
@@ -335,15 +367,19 @@ export class FlowRound {
     return breaches;
   }
 
-  /** Publishes what has been answered once more. */
-  private async askAgain(): Promise<void> {
-    const asked = [...this.works].filter(
-      ([correlation, { agent }]) => agent === 'translator' && !this.cancelled.has(correlation),
+  /** Publishes once more what has been answered, of these works. */
+  private async askAgain(works: ReadonlyMap<string, Work>): Promise<void> {
+    const completed = await this.processes.database.rows<{ correlation: string }>(
+      "select correlation_id as correlation from executions where state = 'completed'",
     );
-    for (const [key, [first]] of Map.groupBy(asked, ([, { payload }]) => payload.key)) {
-      const correlation = `again-${key}`;
+    const answered = new Map<string, Work>();
+    for (const { correlation } of completed) {
+      const work = works.get(correlation);
+      if (work && this.rules.of[work.agent].hasCache) answered.set(`again-${work.agent}-${work.payload.key}`, work);
+    }
+    for (const [correlation, { agent, payload }] of answered) {
       this.known.add(correlation);
-      await this.publish(correlation, 'translator', first![1].payload);
+      await this.publish(correlation, agent, payload);
     }
   }
 

@@ -8,6 +8,7 @@ import { type LimitedWork, LimitModel, type Rule } from './limit-model.js';
 import { startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
 import type { Sent } from './sent.js';
+import { wronglyRefused } from './share-model.js';
 
 const LONGEST_MS = 2_000;
 const rule = (name: string, more: Partial<Rule>): [string, Rule] => [
@@ -294,4 +295,25 @@ describe('the model of cache', () => {
   ])('finds %s', (_, more, breach) => {
     expect(breachesOfTaker(more)).toEqual([expect.stringMatching(breach)]);
   });
+});
+
+it('the model of max_share finds a key that was refused although it had no share', () => {
+  const sent = (at: number, key = 1) => ({ key, sent: { from: at, until: at } });
+  const accepted = new Map([
+    ['w1', sent(0)],
+    ['w2', sent(0)],
+    ['w3', sent(0, 2)],
+  ]);
+  const waiting = ['w1', 'w2', 'w3'].map((name) => moves(0, name, 'pending'));
+  const breaches = (refused: ReturnType<typeof sent>, most: number, log = waiting): string[] =>
+    wronglyRefused(log, accepted, new Map([['refused', refused]]), { most, between: (from, to) => to - from });
+  expect(breaches(sent(9_000), 2)).toEqual([]);
+  expect(breaches(sent(9_000), 3)).toEqual([expect.stringContaining('only 2 of 1 were waiting, not 3')]);
+  expect(breaches(sent(9_000, 2), 2)).toEqual([expect.stringContaining('only 1 of 2 were waiting')]);
+  // A process may have counted it before it started.
+  const started = [...waiting, moves(8_000, 'w1', 'running')];
+  expect(breaches(sent(9_000), 2, started)).toEqual([]);
+  expect(breaches(sent(11_000), 2, started)).toEqual([expect.stringContaining('only 1 of 1')]);
+  // Some are counted before they are queued.
+  expect(breaches(sent(100), 2, [])).toEqual([]);
 });

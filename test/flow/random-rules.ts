@@ -22,8 +22,12 @@ export interface FlowRules {
   /** A `Recall` with the key cancels. */
   hasCancelOn?: boolean;
   hasDebounce?: boolean;
+  /** An execution with the key, or the payload, of an earlier one takes its answer. */
+  hasCache?: boolean;
   /** Tenants take turns. */
   isFair?: boolean;
+  /** Of each tenant, only `LARGEST_SHARE` executions may wait. */
+  hasShare?: boolean;
   /** The priority is the urgency. */
   isRanked?: boolean;
   /** Executions run one at a time. */
@@ -32,6 +36,10 @@ export interface FlowRules {
 
 /** `packer` takes so many artifacts together. */
 export const LARGEST_PACK = 3;
+
+/** So many executions of one tenant may wait, of the 100,000 that may wait in all. */
+export const LARGEST_SHARE = 2;
+const MAX_SHARE = LARGEST_SHARE / 100_000;
 
 /** Its ticks publish work for `c`. */
 export const SCHEDULE = 'steady';
@@ -56,6 +64,9 @@ const likeLimits = (agent: Agent, { hasBreaker, onConflict, runsOne }: FlowRules
   ...(onConflict ? [turnOf(agent)] : []),
   ...(runsOne ? [oneOf(agent)] : []),
 ];
+
+/** Longer than a round. */
+const CACHED = '10m';
 
 /** The longest time for which `debounce` lets an artifact wait. */
 export const AT_MOST_MS = 400;
@@ -94,7 +105,7 @@ export class RandomRules {
   readonly all: ReadonlyMap<string, Rule>;
   /** The agent → what it takes part in. */
   readonly partsOf: Readonly<Record<Agent, readonly string[]>>;
-  /** True if executions have equal inputs if their payloads are equal, and not if their keys are. */
+  /** True if an execution of `translator` takes the answer of one with the same payload, and not with the same key. */
   readonly cachesPayloads: boolean;
   readonly config: string;
 
@@ -129,13 +140,16 @@ export class RandomRules {
         .slice(0, 1);
     const mixed = (): FlowRules => {
       const onConflict = ([undefined, 'queue', 'skip', 'cancel_running'] as const)[random.between(0, 3)];
+      const isFair = random.between(0, 1) === 0;
       return {
         limits: few(),
         ...(onConflict && { onConflict }),
         hasBreaker: random.between(0, 2) === 0,
         hasCancelOn: random.between(0, 1) === 0,
         hasDebounce: random.between(0, 2) === 0,
-        isFair: random.between(0, 1) === 0,
+        hasCache: random.between(0, 2) === 0,
+        isFair,
+        hasShare: isFair && random.between(0, 1) === 0,
         isRanked: random.between(0, 1) === 0,
       };
     };
@@ -145,7 +159,7 @@ export class RandomRules {
       fair: { limits: ofFair(), isFair: true, runsOne: true },
       sender: { limits: few(), hasBreaker: true },
       carrier: { limits: ['berths'], hasCancelOn: true },
-      translator: { limits: few() },
+      translator: { limits: few(), hasCache: true },
       urgent: { limits: [], isRanked: true, runsOne: true },
       single: { limits: few(), onConflict: 'queue' },
       skipper: { limits: few(), onConflict: 'skip' },
@@ -158,9 +172,8 @@ export class RandomRules {
   }
 
   private write(): string {
-    const cache = { for: '10m', ...(!this.cachesPayloads && { key: 'payload.key' }) };
     const more: Partial<Record<Agent, object>> = {
-      translator: { cache, publishes: [{ type: 'Translation' }] },
+      ...(this.cachesPayloads && { translator: { cache: { for: CACHED } } }),
       joiner: { consumes: [{ types: ['For_joiner', 'With_joiner'], join: { by: 'payload.n' } }] },
       packer: {
         consumes: [{ types: ['For_packer'], batch: { size: LARGEST_PACK, timeout: '200ms', key: 'payload.key' } }],
@@ -198,7 +211,9 @@ export class RandomRules {
       ...(rules.hasBreaker && { breaker: { failures: '50%', of: 4, open: '1s', key: 'payload.key' } }),
       ...(rules.onConflict && { singleton: { key: 'payload.key', on_conflict: rules.onConflict } }),
       ...(rules.hasCancelOn && { cancel_on: { types: ['Recall'], key: 'payload.key' } }),
+      ...(rules.hasCache && { cache: { for: CACHED, key: 'payload.key' }, publishes: [{ type: 'Translation' }] }),
       ...(rules.isFair && { fair_by: 'payload.tenant', weight: 'payload.weight' }),
+      ...(rules.hasShare && { max_share: MAX_SHARE }),
     };
   }
 }

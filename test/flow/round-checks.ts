@@ -19,10 +19,12 @@ import {
   type FlowRules,
   KEYS,
   LARGEST_PACK,
+  LARGEST_SHARE,
   type RandomRules,
   SCHEDULE,
 } from './random-rules.js';
 import type { Sent } from './sent.js';
+import { wronglyRefused } from './share-model.js';
 import type { Payload, Work } from './work.js';
 
 /** Processes look by themselves every 1.5 s. */
@@ -39,6 +41,8 @@ export interface PlayedRound {
   rows: TestDatabase['rows'];
   /** By the correlations. */
   works: ReadonlyMap<string, Work>;
+  /** Work that the service refused with 503, by the correlations. */
+  refused: ReadonlyMap<string, Work>;
   recalls: ReadonlyMap<string, Keyed>;
   /** Clients have cancelled these correlations. */
   cancelled: ReadonlySet<string>;
@@ -74,6 +78,7 @@ export class RoundChecks {
       ...(await this.wronglyEnded(log)),
       ...(await this.wronglyGathered()),
       ...(await this.lateDeadlines()),
+      ...(await this.storedAlthoughRefused()),
       ...(await tickBreaches(this.round.rows, new Set([SCHEDULE]))),
     ];
   }
@@ -97,6 +102,11 @@ export class RoundChecks {
     ];
   }
 
+  private async storedAlthoughRefused(): Promise<string[]> {
+    const correlations = await this.round.rows<{ id: string }>('select id from correlations');
+    return correlations.filter(({ id }) => this.round.refused.has(id)).map(({ id }) => `${id} was refused and stored`);
+  }
+
   private async lateDeadlines(): Promise<string[]> {
     const correlations = await this.round.rows<{ id: string; state: string; due: number; at: number }>(
       'select id, state, deadline_at as due, settled_at as at from correlations where deadline_at is not null',
@@ -117,6 +127,8 @@ export class RoundChecks {
     const fair = this.worksFor((agent, { tenant, weight }) =>
       agent === 'fair' ? { key: tenant!, weight: weight! } : null,
     );
+    const sharing = (agent: Agent, { tenant }: Payload, sent: Sent) =>
+      this.has(agent).hasShare ? { key: `${agent} ${tenant}`, sent } : null;
     const ranked = this.worksFor((agent, { urgency }, sent) =>
       agent === 'urgent' ? { priority: urgency!, sent } : null,
     );
@@ -131,6 +143,10 @@ export class RoundChecks {
       ...model.breaches,
       ...model.left.map((id) => `${id} has not ended`),
       ...startedInPauses(log, this.round.works, this.round.pauses),
+      ...wronglyRefused(log, this.worksFor(sharing), this.seenFor(this.round.refused, sharing), {
+        most: LARGEST_SHARE,
+        between: this.round.between,
+      }),
       // Executions that a limit lets go at the same moment may start in either order.
       ...unfair(log, fair, this.has('fair').limits.length),
       ...outOfOrder(log, ranked),
@@ -195,9 +211,9 @@ export class RoundChecks {
         return { correlation, state, supersededBy: correlationBy(by), queuedAt: queuedAt.get(correlation)! };
       });
     const cached = executions
-      .filter(({ agent }) => agent === 'translator')
-      .map(({ id, correlation, state, cached_from: cachedFrom }) => ({
-        ...{ id, correlation, state, cachedFrom },
+      .filter(({ agent }) => this.has(agent).hasCache)
+      .map(({ id, agent, correlation, state, cached_from: cachedFrom }) => ({
+        ...{ id, agent, correlation, state, cachedFrom },
         answers: (answers.get(correlation) ?? []).map(({ by }) => by),
         starts: new Set(leases.get(correlation)?.map(({ lease_token: lease }) => lease)).size,
         invocations: invocations.get(correlation)?.length ?? 0,
@@ -207,9 +223,11 @@ export class RoundChecks {
       ...inConflict,
       ...wronglyCancelled(cancellable, triggered, recalls, this.round.between),
       ...wronglySuperseded(debounced, keyed, { longestMs: AT_MOST_MS + LONGEST_IDLE_MS, between: this.round.between }),
-      ...wronglyCached(
-        cached,
-        this.worksFor((_, { key }) => key),
+      ...[...Map.groupBy(cached, ({ agent }) => agent).values()].flatMap((own) =>
+        wronglyCached(
+          own,
+          this.worksFor((_, { key }) => key),
+        ),
       ),
       ...cached
         .filter(({ correlation, cachedFrom }) => this.round.known.has(correlation) && cachedFrom === null)
@@ -231,8 +249,15 @@ export class RoundChecks {
   private worksFor<T>(
     seen: (agent: Agent, payload: Payload, sent: Sent, correlation: string) => T | null,
   ): Map<string, T> {
+    return this.seenFor(this.round.works, seen);
+  }
+
+  private seenFor<T>(
+    works: ReadonlyMap<string, Work>,
+    seen: (agent: Agent, payload: Payload, sent: Sent, correlation: string) => T | null,
+  ): Map<string, T> {
     return new Map(
-      [...this.round.works].flatMap(([correlation, { agent, payload, sent }]) => {
+      [...works].flatMap(([correlation, { agent, payload, sent }]) => {
         const own = seen(agent, payload, sent, correlation);
         return own === null ? [] : [[correlation, own] as const];
       }),
