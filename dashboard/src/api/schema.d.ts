@@ -2983,33 +2983,12 @@ export interface components {
         ErrorBody: {
             detail: string;
         };
-        PublicVisibility: {
-            /** @enum {string} */
-            kind: "Public";
-        };
-        PrivateVisibility: {
-            /** @enum {string} */
-            kind: "Private";
-            agents: string[];
-        };
-        LabelledVisibility: {
-            /** @enum {string} */
-            kind: "Labelled";
-            required_labels: string[];
-        };
-        TenantVisibility: {
-            /** @enum {string} */
-            kind: "Tenant";
-            tenant_id: string | null;
-        };
-        LastingVisibility: components["schemas"]["PublicVisibility"] | components["schemas"]["PrivateVisibility"] | components["schemas"]["LabelledVisibility"] | components["schemas"]["TenantVisibility"];
         AfterVisibility: {
             /** @enum {string} */
             kind: "After";
             ttl: string;
             then?: components["schemas"]["LastingVisibility"];
         };
-        Visibility: components["schemas"]["PublicVisibility"] | components["schemas"]["PrivateVisibility"] | components["schemas"]["LabelledVisibility"] | components["schemas"]["TenantVisibility"] | components["schemas"]["AfterVisibility"];
         BatchRequest: components["schemas"]["ItemsBatchRequest"] | components["schemas"]["CsvBatchRequest"];
         ChangelogItemBody: components["schemas"]["ChangelogEntryBody"] | components["schemas"]["ChangelogGapBody"];
         CompleteRequest: components["schemas"]["CompleteWithOutputs"] | components["schemas"]["CompleteWithOutput"] | components["schemas"]["CompleteWithPayloads"];
@@ -3033,6 +3012,14 @@ export interface components {
             /** @enum {boolean} */
             recorded?: true;
         };
+        ExperimentScorer: {
+            name: string;
+            /** @enum {string} */
+            kind: "latency" | "cost" | "equals" | "contains" | "cel" | "judge";
+            path?: string;
+            expression?: string;
+            agent?: string;
+        };
         ExperimentVariant: {
             name: string;
             agent?: string;
@@ -3047,18 +3034,31 @@ export interface components {
                 };
             };
         };
-        ExperimentScorer: {
-            name: string;
-            /** @enum {string} */
-            kind: "latency" | "cost" | "equals" | "contains" | "cel" | "judge";
-            path?: string;
-            expression?: string;
-            agent?: string;
-        };
-        JsonRpcTextId: string;
-        JsonRpcNumberId: number;
         JsonRpcId: components["schemas"]["JsonRpcTextId"] | components["schemas"]["JsonRpcNumberId"];
+        JsonRpcNumberId: number;
+        JsonRpcTextId: string;
+        LabelledVisibility: {
+            /** @enum {string} */
+            kind: "Labelled";
+            required_labels: string[];
+        };
+        LastingVisibility: components["schemas"]["PublicVisibility"] | components["schemas"]["PrivateVisibility"] | components["schemas"]["LabelledVisibility"] | components["schemas"]["TenantVisibility"];
+        PrivateVisibility: {
+            /** @enum {string} */
+            kind: "Private";
+            agents: string[];
+        };
+        PublicVisibility: {
+            /** @enum {string} */
+            kind: "Public";
+        };
         StartedBody: components["schemas"]["OperationBody"] | components["schemas"]["MatchedBody"];
+        TenantVisibility: {
+            /** @enum {string} */
+            kind: "Tenant";
+            tenant_id: string | null;
+        };
+        Visibility: components["schemas"]["PublicVisibility"] | components["schemas"]["PrivateVisibility"] | components["schemas"]["LabelledVisibility"] | components["schemas"]["TenantVisibility"] | components["schemas"]["AfterVisibility"];
         WaitBody: components["schemas"]["WaitingTimerBody"] | components["schemas"]["OpenGroupBody"] | components["schemas"]["WaitingExecutionBody"];
         Payload: {
             [key: string]: unknown;

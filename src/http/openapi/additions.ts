@@ -48,8 +48,9 @@ export function namedSchema(name: string, schema: object): { $ref: string } {
   return { $ref: schemaPath(name) };
 }
 
-/** Named schemas by name. */
-export const schemasByName = (): ReadonlyMap<string, object> => namedSchemas;
+/** Named schemas by name, in the order of the names: files are loaded in different orders. */
+export const schemasByName = (): ReadonlyMap<string, object> =>
+  new Map([...namedSchemas].sort(([one], [other]) => (one < other ? -1 : 1)));
 
 /** Schema rules by class name. */
 export const schemaParts = (): ReadonlyMap<string, SchemaRules> => partsByName;
