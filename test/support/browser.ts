@@ -4,20 +4,25 @@ import { type Browser, chromium } from 'playwright-core';
 
 import { describeIf } from './prerequisites.ts';
 
-const EXECUTABLE = '/usr/bin/chromium';
+const EXECUTABLE = '/usr/bin/chromium-headless-shell';
 
 /** Declares tests of pages, which need Chromium. */
 export const describeInBrowser = (name: string, tests: () => void): void =>
-  describeIf(existsSync(EXECUTABLE), `Chromium at ${EXECUTABLE} (apt-get install -y chromium)`)(name, tests);
+  describeIf(existsSync(EXECUTABLE), `Chromium at ${EXECUTABLE} (apt-get install -y chromium-headless-shell)`)(
+    name,
+    tests,
+  );
 
-/** Starts Debian's Chromium, headless, without its background requests. */
+/**
+ * Starts Debian's Chromium without its background requests. Its headless shell loads a page in half of the time that the
+ * whole browser needs.
+ */
 export const startBrowser = (): Promise<Browser> =>
   chromium.launch({
     executablePath: EXECUTABLE,
     // Without it, Chromium cannot open files whose names have other characters than ASCII.
     env: { ...process.env, LANG: 'C.UTF-8' },
     args: [
-      '--headless',
       '--no-sandbox',
       '--disable-gpu',
       '--disable-quic',
