@@ -26,7 +26,7 @@ export interface FlowRules {
   hasCache?: boolean;
   /** Tenants take turns. */
   isFair?: boolean;
-  /** Of each tenant, only `LARGEST_SHARE` executions may wait. */
+  /** At most `LARGEST_SHARE` executions of a tenant may wait. */
   hasShare?: boolean;
   /** The priority is the urgency. */
   isRanked?: boolean;
