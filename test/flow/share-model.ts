@@ -27,7 +27,7 @@ export function wronglyRefused(
   });
 }
 
-/** What waited from one change to the next one. */
+/** The executions that waited from one change to the next one. */
 interface Waiting {
   /** Epoch ms. */
   from: number;
