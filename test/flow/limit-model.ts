@@ -11,6 +11,8 @@ export interface Rule extends Values {
   name: string;
   hold: boolean;
   isKeyed: boolean;
+  /** True for slots of a process, which are free as soon as it knows that a lease was lost: before the log does. */
+  isOfProcess?: boolean;
   /** The expression for what an attempt costs of the rate, of which `LimitedWork.units` is the value. Without it, 1. */
   units?: string;
 }
@@ -152,7 +154,7 @@ export class LimitModel {
     const name = nameOf(group);
     const { concurrency, rate } = this.values.get(name)!;
     const using = valueOf(this.used, group, () => new Set());
-    if (concurrency !== null && !using.has(id) && using.size >= concurrency)
+    if (concurrency !== null && !using.has(id) && using.size >= concurrency && !this.rules.get(name)!.isOfProcess)
       this.breaches.push(`${id} starts at ${at} with ${group}, of which ${using.size} of ${concurrency} are used`);
     using.add(id);
     this.startThrough(execution, group);

@@ -55,7 +55,7 @@ const turnOf = (agent: Agent): Rule => {
 
 /** The `concurrency` of an agent whose executions run one at a time. */
 const oneOf = (agent: Agent): Rule => {
-  return { name: `one ${agent}`, concurrency: 1, rate: null, hold: false, isKeyed: false };
+  return { name: `one ${agent}`, concurrency: 1, rate: null, hold: false, isKeyed: false, isOfProcess: true };
 };
 
 /** The rules of an agent that are like limits. */

@@ -15,6 +15,7 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'limit_keys',
   'held_keys',
   'unblocked',
+  'counted_in',
   'fair_key',
   'fair_weight',
 ]);

@@ -97,6 +97,7 @@ export const WAITING_COLUMNS = [
   'limit_keys',
   'held_keys',
   'fair_key',
+  'fair_weight',
 ] as const;
 
 /** An execution that waits for a limit. */

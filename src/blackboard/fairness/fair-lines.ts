@@ -8,7 +8,7 @@ import {
 } from './fair-key-rows.js';
 import { findKeysAfter, findShared, findTurns } from './fair-line-rows.js';
 import { FairSearch, type FoundInTurns } from './fair-search.js';
-import { moveTurns } from './moved-turns.js';
+import { moveTurns, moveTurnsBack } from './moved-turns.js';
 import { lengthOfTurn } from './turn-order.js';
 
 const SEPARATOR = '\t';
@@ -43,28 +43,67 @@ interface Limited {
   fair_weight: number | null;
   /** In the form of `executions.blocked_on`: its limits. */
   limits: readonly string[];
+  /** One of them, where its turn was counted already. */
+  counted_in: string | null;
 }
 
-const linesOf = ({ queue, limits }: Limited): string[] =>
-  [...new Set(limits)].map((limit) => waitingLine(queue, limit).line);
+type Keyed = Pick<Limited, 'fair_key' | 'fair_weight'>;
 
-/** Line → those of the rows with a key that have its limit. */
-function rowsOfLines<Row extends Limited>(rows: readonly Row[]): Map<string, Row[]> {
-  const pairs = rows
+/** An execution with a key, in one of the lines of its limits. */
+interface InLine<Row extends Keyed> {
+  line: string;
+  row: Row;
+}
+
+const inLines = <Row extends Limited>(rows: readonly Row[]): InLine<Row>[] =>
+  rows
     .filter(({ fair_key }) => fair_key !== null)
-    .flatMap((row) => linesOf(row).map((line) => ({ line, row })));
-  return new Map([...Map.groupBy(pairs, ({ line }) => line)].map(([line, some]) => [line, some.map(({ row }) => row)]));
+    .flatMap((row) => [...new Set(row.limits)].map((limit) => ({ line: waitingLine(row.queue, limit).line, row })));
+
+const isCounted = ({ line, row }: InLine<Limited>): boolean =>
+  row.counted_in !== null && waitingLine(row.queue, row.counted_in).line === line;
+
+const rowsOfLines = <Row extends Keyed>(pairs: readonly InLine<Row>[]): Map<string, Row[]> =>
+  new Map([...Map.groupBy(pairs, ({ line }) => line)].map(([line, some]) => [line, some.map(({ row }) => row)]));
+
+/** Changes the turns of the lines in which several keys wait. The caller holds the locks of the limits. */
+async function changeTurns(tx: Transaction, pairs: readonly InLine<Keyed>[], change: typeof moveTurns): Promise<void> {
+  const ofLines = rowsOfLines(pairs);
+  for (const { line, virtual_time: virtualTime } of await findShared(tx.db, {}, [...ofLines.keys()]))
+    await change(tx, { line, virtualTime }, ofLines.get(line)!);
 }
 
 /**
- * Moves the turns of executions that start among those that wait for their limits, whether they have waited or not. The
- * caller holds the locks of the limits.
+ * Moves the turns of executions that start among those that wait for their limits, whether they have waited or not, except
+ * in the line that has counted them. The caller holds the locks of the limits.
  */
-export async function countStartsInLines(tx: Transaction, started: readonly Limited[]): Promise<void> {
-  const ofLines = rowsOfLines(started);
-  for (const { line, virtual_time: virtualTime } of await findShared(tx.db, {}, [...ofLines.keys()]))
-    await moveTurns(tx, { line, virtualTime }, ofLines.get(line)!);
-}
+export const countStartsInLines = (tx: Transaction, started: readonly Limited[]): Promise<void> =>
+  changeTurns(
+    tx,
+    inLines(started).filter((each) => !isCounted(each)),
+    moveTurns,
+  );
+
+/**
+ * Counts turns of executions that a limit lets go. If their starts counted instead, a limit would let only executions of one
+ * key go while their agent cannot start them, such as in a pause, and these would start before those of others.
+ */
+export const countReleases = (
+  tx: Transaction,
+  blockedOn: string,
+  rows: readonly (Keyed & { agent: string })[],
+): Promise<void> =>
+  changeTurns(
+    tx,
+    rows
+      .filter(({ fair_key }) => fair_key !== null)
+      .map((row) => ({ line: waitingLine(row.agent, blockedOn).line, row })),
+    moveTurns,
+  );
+
+/** Takes back the turns of executions that do not start although a limit has let them go. */
+export const giveBackTurns = (tx: Transaction, waiting: readonly Limited[]): Promise<void> =>
+  changeTurns(tx, inLines(waiting).filter(isCounted), moveTurnsBack);
 
 /**
  * Sorts the ready executions of each agent by their turns among those that wait for their limits. If the limits have room
@@ -73,12 +112,17 @@ export async function countStartsInLines(tx: Transaction, started: readonly Limi
 export async function inTurnsOfLines<Row extends Limited>(db: Reader, rows: readonly Row[]): Promise<Row[]> {
   /** How long a row still has to wait, in turns. */
   const waits = new Map<Row, number>();
-  for (const [line, some] of rowsOfLines(rows)) {
+  const pairs = inLines(rows);
+  const counted = Map.groupBy(pairs.filter(isCounted), ({ line }) => line);
+  for (const [line, some] of rowsOfLines(pairs)) {
     const ofKeys = Map.groupBy(some, ({ fair_key }) => fair_key!);
     if (ofKeys.size === 1) continue;
     const turns = new Map<string, number>();
     for (const { fair_key, turn, virtual_time } of await findTurns(db, { line }, [...ofKeys.keys()]))
       turns.set(fair_key, Math.min(turns.get(fair_key) ?? Infinity, Math.max(0, turn - virtual_time)));
+    for (const { row } of counted.get(line) ?? [])
+      if (turns.has(row.fair_key!))
+        turns.set(row.fair_key!, turns.get(row.fair_key!)! - lengthOfTurn(row.fair_weight!));
     for (const [key, ofKey] of ofKeys) {
       let wait = turns.get(key) ?? 0;
       for (const row of ofKey) {

@@ -16,11 +16,7 @@ export async function moveTurns(
   { line, virtualTime }: Line & { virtualTime: number },
   started: readonly Started[],
 ): Promise<void> {
-  const moves = [...Map.groupBy(started, ({ fair_key }) => fair_key!)].map(([key, rows]) => ({
-    key,
-    by: rows.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0),
-    weight: rows.at(-1)!.fair_weight!,
-  }));
+  const moves = movesOf(started);
   let lastStart = virtualTime;
   // Most keys have the same weight, and start once.
   for (const same of Map.groupBy(moves, ({ by, weight }) => `${by} ${weight}`).values()) {
@@ -34,3 +30,20 @@ export async function moveTurns(
   }
   if (lastStart > virtualTime) await setVirtualTime(tx.db, [{ agent: line, virtual_time: lastStart }]);
 }
+
+/** Moves the turns back of keys of which executions did not start. The virtual time stays, because others have started. */
+export async function moveTurnsBack(
+  tx: Transaction,
+  { line, virtualTime }: Line & { virtualTime: number },
+  left: readonly Started[],
+): Promise<void> {
+  for (const { key, by, weight } of movesOf(left))
+    await moveStarted(tx.db, { line, virtualTime, by: -by, weight }, [key]);
+}
+
+const movesOf = (rows: readonly Started[]): { key: string; by: number; weight: number }[] =>
+  [...Map.groupBy(rows, ({ fair_key }) => fair_key!)].map(([key, ofKey]) => ({
+    key,
+    by: ofKey.reduce((sum, { fair_weight }) => sum + lengthOfTurn(fair_weight!), 0),
+    weight: ofKey.at(-1)!.fair_weight!,
+  }));

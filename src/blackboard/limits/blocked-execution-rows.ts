@@ -14,7 +14,7 @@ import { WAITING_COLUMNS, type WaitingRow } from '../fairness/fair-key-rows.js';
 export const blockExecutions = preparedWithList<{ blockedOn: string }, string, { id: string }>((db, place, ids) =>
   db
     .updateTable('executions')
-    .set({ available_at: NEVER, blocked_on: place('blockedOn'), unblocked: 0 })
+    .set({ available_at: NEVER, blocked_on: place('blockedOn'), unblocked: 0, counted_in: null })
     .where('id', 'in', lockingReady(db, 'executions', ids))
     .returning('id'),
 );
@@ -30,16 +30,49 @@ const lockingBlocked = (db: Kysely<Schema>, ids: readonly RawBuilder<string>[]) 
   return locking(db, blocked, { wait: false });
 };
 
-/**
- * Puts blocked executions back into the queue. One that waited for its turn has it, and no place in the line of a limit yet.
- * Returns their agents.
- */
-export const unblockExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
+/** Puts blocked executions back into the queue. One that waited for its turn has it, and no place in the line of a limit yet. */
+export const unblockExecutions = preparedWithList<object, string, { id: string; agent: string }>((db, _place, ids) =>
   db
     .updateTable('executions')
-    .set({ available_at: null, blocked_on: null, singleton_waits: 0, unblocked: sql<number>`1 - singleton_waits` })
+    .set({
+      available_at: null,
+      blocked_on: null,
+      singleton_waits: 0,
+      unblocked: sql<number>`1 - singleton_waits`,
+      counted_in: sql<string | null>`case when singleton_waits = 0 and fair_key is not null then blocked_on end`,
+    })
+    .where('id', 'in', lockingBlocked(db, ids))
+    .returning(['id', 'agent']),
+);
+
+/**
+ * Puts blocked executions back into the queue that no limit has let go, and that start only if none waits for their limits.
+ * Returns their agents.
+ */
+export const returnExecutions = preparedWithList<object, string, { agent: string }>((db, _place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ available_at: null, blocked_on: null })
     .where('id', 'in', lockingBlocked(db, ids))
     .returning('agent'),
+);
+
+/** Returns those of the executions that are ready. */
+export const findReadyAmong = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
+  db
+    .selectFrom('executions')
+    .select('id')
+    .where('id', 'in', ids)
+    .where(isInState('pending'))
+    .where('available_at', 'is', null),
+);
+
+/** The next start of these executions counts as a turn in all lines of limits again. */
+export const countNextStart = preparedWithList<object, string, unknown>((db, _place, ids) =>
+  db
+    .updateTable('executions')
+    .set({ counted_in: null })
+    .where('id', 'in', lockingReady(db, 'executions', ids)),
 );
 
 /** Lets blocked executions wait for another limit. */

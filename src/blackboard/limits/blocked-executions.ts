@@ -2,9 +2,17 @@ import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
 import { deleteFromLine, type WaitingLine, type WaitingRow } from '../fairness/fair-key-rows.js';
+import { countReleases } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { findFirstBlocked, findHoldingBlocked, moveBlocked, unblockExecutions } from './blocked-execution-rows.js';
+import {
+  findFirstBlocked,
+  findHoldingBlocked,
+  moveBlocked,
+  returnExecutions,
+  unblockExecutions,
+} from './blocked-execution-rows.js';
 import { keyText, parseKeys } from './key-texts.js';
+import type { Late } from './late-agents.js';
 import { LimitHolders } from './limit-holders.js';
 import { keepPlaces } from './limit-rows.js';
 import type { LimitUsage, NoRoom } from './limit-usage.js';
@@ -31,6 +39,8 @@ export class Released {
   readonly times = new Map<string, number>();
   /** Lines of agents with `fair_by`, and keys of which none may wait in them any more. */
   readonly left = new Map<WaitingLine, string[]>();
+  /** Key (`keyText`) → agent → one of its executions that the key has let go. */
+  readonly gone = new Map<string, Map<string, string>>();
 
   later(key: string, time: number): void {
     this.times.set(key, Math.min(time, this.times.get(key) ?? Infinity));
@@ -55,14 +65,15 @@ export class BlockedExecutions {
   /**
    * Puts executions that wait for these limits back into the queue of their agent: only as many as may start. The claim
    * decides again, so that one too many is harmless. Those that another limit keeps from starting wait for that one from
-   * now on, many in one statement: a claim would move one after the other.
+   * now on, many in one statement: a claim would move one after the other. Those of `late` agents return without taking room,
+   * so that the room is for those behind them.
    */
-  async release(tx: Transaction, keys: readonly LimitKey[]): Promise<Released> {
+  async release(tx: Transaction, keys: readonly LimitKey[], late: ReadonlyMap<string, Late>): Promise<Released> {
     const released = new Released();
     const usage = await this.limits.hold(tx, keys);
     // Mostly, those for which there is room may start, and no others have to be read.
-    const left = await this.look(tx, usage, keys, (readable) => Math.min(readable, READ_OF_KEY), released);
-    const still = await this.look(tx, usage, left, () => READ_OF_KEY, released);
+    const left = await this.look(tx, usage, keys, late, (readable) => Math.min(readable, READ_OF_KEY), released);
+    const still = await this.look(tx, usage, left, late, () => READ_OF_KEY, released);
     for (const key of still)
       if (released.parts.has(keyText(key))) released.later(keyText(key), usage.now + NEXT_PART_MS);
       else released.again.add(keyText(key));
@@ -77,6 +88,7 @@ export class BlockedExecutions {
     tx: Transaction,
     usage: LimitUsage,
     keys: readonly LimitKey[],
+    late: ReadonlyMap<string, Late>,
     most: (readable: number) => number,
     released: Released,
   ): Promise<LimitKey[]> {
@@ -87,7 +99,8 @@ export class BlockedExecutions {
         released.again.add(keyText(key));
         continue;
       }
-      const waiting = await this.find(tx, usage, key, most(usage.readable(key)), released);
+      const limit = late.get(keyText(key))?.part ?? most(usage.readable(key));
+      const waiting = await this.find(tx, usage, key, limit, released);
       read += waiting.rows.length;
       found.push(waiting);
     }
@@ -95,16 +108,28 @@ export class BlockedExecutions {
     // Without their locks, because all locks are taken in one order. What changes before the commit is seen after it.
     const usageOfOthers = await this.limits.usage(tx.db, others, usage.now);
     const stopped = new Map<string, NoRoom>();
-    const ids: string[] = [];
+    const chosen: { key: LimitKey; startable: WaitingRow[] }[] = [];
+    const returning: string[] = [];
     const left: LimitKey[] = [];
     for (const waiting of found) {
-      const { startable, obstacle } = this.choose(waiting, usage, usageOfOthers, stopped);
-      ids.push(...startable);
-      if (startable.length > 0) released.parts.add(keyText(waiting.key));
+      const lateAgents = late.get(keyText(waiting.key))?.agents;
+      const { startable, passed, obstacle } = this.choose(waiting, usage, usageOfOthers, stopped, lateAgents);
+      returning.push(...passed);
+      chosen.push({ key: waiting.key, startable });
+      if (startable.length + passed.length > 0) released.parts.add(keyText(waiting.key));
       if (obstacle?.at != null) released.later(keyText(waiting.key), obstacle.at);
       if (obstacle === null && waiting.areMore) left.push(waiting.key);
     }
-    for (const { agent } of await unblockExecutions(tx.db, {}, ids)) released.agents.add(agent);
+    const ids = chosen.flatMap(({ startable }) => startable.map(({ id }) => id));
+    const unblocked = new Map((await unblockExecutions(tx.db, {}, ids)).map(({ id, agent }) => [id, agent]));
+    for (const agent of unblocked.values()) released.agents.add(agent);
+    for (const { agent } of await returnExecutions(tx.db, {}, returning)) released.agents.add(agent);
+    for (const { key, startable } of chosen) {
+      const gone = startable.filter(({ id }) => unblocked.has(id));
+      const ofAgents = released.gone.get(keyText(key)) ?? new Map<string, string>();
+      released.gone.set(keyText(key), new Map([...ofAgents, ...gone.map(({ id, agent }) => [agent, id] as const)]));
+      if (!isTurn(key)) await countReleases(tx, keyText(key), gone);
+    }
     await this.move(tx, stopped, released);
     return left;
   }
@@ -131,7 +156,7 @@ export class BlockedExecutions {
   }
 
   /**
-   * Returns the ids of those that may start, and why no others may. Adds to `stopped` those that another limit keeps from
+   * Returns those that may start, the ids of those of late agents before them, and why no others may start. Adds to `stopped` those that another limit keeps from
    * starting. If executions that come after one of them have got ahead of it there, this limit keeps a place for it: else both
    * limits would have to get room at the same moment.
    */
@@ -140,13 +165,19 @@ export class BlockedExecutions {
     usage: LimitUsage,
     usageOfOthers: LimitUsage,
     stopped: Map<string, NoRoom>,
-  ): { startable: string[]; obstacle: NoRoom | null } {
-    const startable: string[] = [];
+    late?: ReadonlySet<string>,
+  ): { startable: WaitingRow[]; passed: string[]; obstacle: NoRoom | null } {
+    const startable: WaitingRow[] = [];
+    const passed: string[] = [];
     for (const row of rows) {
       const { own, others } = keysOf(row, key);
       const held = this.holders.heldTexts(row.held_keys);
       const full = own ? usage.obstacle(own, held, row.id) : null;
-      if (full) return { startable, obstacle: full };
+      if (full) return { startable, passed, obstacle: full };
+      if (late?.has(row.agent)) {
+        passed.push(row.id);
+        continue;
+      }
       const obstacle = usageOfOthers.take(others, held, row.id);
       if (obstacle) {
         stopped.set(row.id, obstacle);
@@ -155,11 +186,11 @@ export class BlockedExecutions {
         continue;
       }
       if (own) usage.take([own], held, row.id);
-      startable.push(row.id);
+      startable.push(row);
     }
     // The next one may cost less than a unit. If there is none, some may begin to wait before the commit.
     const [name, value] = key;
-    return { startable, obstacle: usage.obstacle(areMore ? [name, value, 0] : key) };
+    return { startable, passed, obstacle: usage.obstacle(areMore ? [name, value, 0] : key) };
   }
 
   private async move(tx: Transaction, stopped: ReadonlyMap<string, NoRoom>, released: Released): Promise<void> {

@@ -3,9 +3,9 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { Admitted } from '../../queue/row-claims.js';
-import { countStartsInLines, inTurnsOfLines } from '../fairness/fair-lines.js';
+import { countStartsInLines, giveBackTurns, inTurnsOfLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { blockExecutions, findBlockedAmong } from './blocked-execution-rows.js';
+import { blockExecutions, countNextStart, findBlockedAmong } from './blocked-execution-rows.js';
 import { keyText, parseKeys } from './key-texts.js';
 import { LimitHolders } from './limit-holders.js';
 import { LimitReleases } from './limit-releases.js';
@@ -22,6 +22,7 @@ interface Limited {
   limit_keys: string | null;
   held_keys: string | null;
   unblocked: number;
+  counted_in: string | null;
 }
 
 /** Decides in the transaction of a claim which executions the limits let start. */
@@ -66,6 +67,12 @@ export class ClaimLimits {
     await countStartsInLines(
       tx,
       withLimits.filter(({ id }) => started.has(id)),
+    );
+    const counted = admitted.filter(({ counted_in }) => counted_in !== null).map(({ id }) => id);
+    tx.withAnswer(countNextStart(tx.db, {}, counted), () => undefined);
+    await giveBackTurns(
+      tx,
+      withLimits.filter(({ id }) => waiting.has(id)),
     );
     return { admitted, blocked: await this.block(tx, waiting, keysOf), startedAt: usage.now };
   }

@@ -15,6 +15,7 @@ import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
 import { KeyScan } from './key-scan.js';
 import { keyText, parseKey, parseKeys } from './key-texts.js';
+import { LATE_AFTER_MS, LateAgents } from './late-agents.js';
 import { LimitHolders, type UsedLimits } from './limit-holders.js';
 import { deleteUnusedRates } from './limit-rows.js';
 import type { LimitUsage } from './limit-usage.js';
@@ -41,6 +42,7 @@ export class LimitReleases {
   private readonly keys = new Set<string>();
   /** Key → when its rate has room (epoch ms). */
   private readonly times = new Map<string, number>();
+  private readonly lateAgents = new LateAgents();
   private readonly scan = new KeyScan<UsedLimits>({
     keys: (after, limit) => findBlockedKeys(this.unitOfWork.reader, { ...ALL_KEYS, after }, limit),
     used: () => this.holders.used(this.unitOfWork.reader),
@@ -183,6 +185,8 @@ export class LimitReleases {
     asked.forEach((key) => this.keys.delete(key));
     this.lookedAt = now;
     const blocked = await findBlockedAmong(this.unitOfWork.reader, asked);
+    const waiting = new Set(blocked);
+    this.lateAgents.forget(asked.filter((key) => !waiting.has(key)));
     if (blocked.length === 0) return;
     // A process without limits looks again at those that others have, and that nothing may tell it of.
     this.scan.areSome = true;
@@ -235,14 +239,24 @@ export class LimitReleases {
   private async release(keys: readonly LimitKey[]): Promise<void> {
     const passable = await this.limits.passable(this.unitOfWork.reader, keys);
     if (passable.length === 0) return;
+    const late = await this.lateAgents.find(this.unitOfWork.reader, passable.map(keyText), this.clock.now());
     await this.unitOfWork.run(async (tx) => {
-      const { agents, again, parts, times } = await this.blocked.release(tx, passable);
+      const { agents, again, parts, times, gone } = await this.blocked.release(tx, passable, late);
       tx.afterCommit(() => {
+        gone.forEach((ofAgents, key) => this.watch(key, ofAgents));
         agents.forEach((agent) => this.signals.executionReturned.publishEverywhere(agent));
         // Nothing else would remember a key of which only a part has gone.
         times.forEach((time, key) => (parts.has(key) ? this.remember(key, time) : this.at(key, time)));
         this.freed([...again]);
       });
     });
+  }
+
+  /** Looks again at what has gone. Where only one agent takes part, no others wait that could pass it. */
+  private watch(key: string, ofAgents: ReadonlyMap<string, string>): void {
+    if (ofAgents.size === 0 || !this.limits.ofSeveralAgents.has(parseKey(key)[0])) return;
+    const now = this.clock.now();
+    this.lateAgents.remember(key, ofAgents, now);
+    this.remember(key, now + LATE_AFTER_MS);
   }
 }

@@ -56,11 +56,17 @@ interface Read {
 /** The limits of this process and what is used of them, in all processes. */
 @Injectable()
 export class SharedLimits {
+  /** The names of the limits in which several agents take part. */
+  readonly ofSeveralAgents: ReadonlySet<string>;
+
   constructor(
     private readonly catalog: Catalog,
     private readonly holders: LimitHolders,
     private readonly clock: Clock,
-  ) {}
+  ) {
+    const uses = catalog.agents.flatMap(({ limits }) => [...new Set(limits.map(({ name }) => name))]);
+    this.ofSeveralAgents = new Set(uses.filter((name, index) => uses.indexOf(name) < index));
+  }
 
   get areNone(): boolean {
     const { limits, agents } = this.catalog;

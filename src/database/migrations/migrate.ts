@@ -43,6 +43,7 @@ import { fairLines } from './0034-fair-lines.js';
 import { unitsOfRates } from './0035-units-of-rates.js';
 import { keptPlaces } from './0036-kept-places.js';
 import { unblocked } from './0037-unblocked.js';
+import { countedTurns } from './0038-counted-turns.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -86,6 +87,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   unitsOfRates,
   keptPlaces,
   unblocked,
+  countedTurns,
 ];
 
 /**

@@ -109,6 +109,11 @@ export interface ExecutionsTable {
   blocked_on: Generated<string | null>;
   /** 1 if the limit that it waited for has let it go. A claim lets others start only if none waits for their limits. */
   unblocked: Generated<number>;
+  /**
+   * JSON: `[limit, key]` of the limit that has let it go, if its key of `fair_by` took its turn there then. Null if its
+   * start counts as a turn.
+   */
+  counted_in: Generated<string | null>;
   /** JSON: the key by which it takes turns with other executions of its agent. Null if it has none, or an assignee. */
   fair_key: Generated<string | null>;
   /** How many turns its key has for each turn of a key with weight 1. Null without a key. */
