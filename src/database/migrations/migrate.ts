@@ -44,6 +44,7 @@ import { unitsOfRates } from './0035-units-of-rates.js';
 import { keptPlaces } from './0036-kept-places.js';
 import { unblocked } from './0037-unblocked.js';
 import { countedTurns } from './0038-counted-turns.js';
+import { turnsBetweenLines } from './0039-turns-between-lines.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -88,6 +89,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   keptPlaces,
   unblocked,
   countedTurns,
+  turnsBetweenLines,
 ];
 
 /**
