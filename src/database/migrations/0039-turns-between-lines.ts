@@ -3,9 +3,10 @@ import { type Kysely, sql } from 'kysely';
 import type { NumberedMigration } from './migration.js';
 
 /**
- * A key of `fair_by` that goes from one line to another does not begin to wait there once more: from the queue of its agent to
- * the line of a limit, it still has to wait as long as in the queue; and when the limit has released it, in its turn, it
- * is the next one in the queue. With a whole wait in each, it could come three times as late as the bound.
+ * A key of `fair_by` that goes from one line to another does not begin a whole wait there once more, or it could come three times
+ * as late as the bound. From the queue of its agent to the line of a limit, it still has to wait as long as in the queue. When
+ * the limit has released it, in its turn, it waits half a turn in the queue: without any wait, those that a limit
+ * releases one after the other would always come before keys that wait only in the queue.
  */
 export const turnsBetweenLines: NumberedMigration = {
   name: '0039-turns-between-lines',
@@ -23,7 +24,7 @@ const READY = `new.fair_key is not null and new.state = 'pending' and new.availa
 const virtualTimeOf = (line: string): string =>
   `coalesce((select virtual_time from fair_agents where agent = ${line}), 0)`;
 
-const WAIT_IN_QUEUE = `case when new.counted_in is null then 1 / new.fair_weight else 0 end`;
+const WAIT_IN_QUEUE = `case when new.counted_in is null then 1 else 0.5 end / new.fair_weight`;
 
 const WAIT_IN_LINE = `coalesce((
     select case when turn > ${virtualTimeOf('new.agent')} then turn - ${virtualTimeOf('new.agent')} else 0 end
