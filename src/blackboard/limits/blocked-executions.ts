@@ -99,7 +99,9 @@ export class BlockedExecutions {
         released.again.add(keyText(key));
         continue;
       }
-      const limit = late.get(keyText(key))?.part ?? most(usage.readable(key));
+      const part = late.get(keyText(key))?.part;
+      const readable = usage.readable(key);
+      const limit = part === undefined ? most(readable) : Math.min(readable, READ_OF_KEY) + part;
       const waiting = await this.find(tx, usage, key, limit, released);
       read += waiting.rows.length;
       found.push(waiting);
@@ -156,9 +158,9 @@ export class BlockedExecutions {
   }
 
   /**
-   * Returns those that may start, the ids of those of late agents before them, and why no others may start. Adds to `stopped` those that another limit keeps from
-   * starting. If executions that come after one of them have got ahead of it there, this limit keeps a place for it: else both
-   * limits would have to get room at the same moment.
+   * Returns those that may start, the ids of those of late agents before them, and why no others may start. Adds to
+   * `stopped` those that another limit keeps from starting. If executions that come after one of them have got ahead of it
+   * there, this limit keeps a place for it: else both limits would have to get room at the same moment.
    */
   private choose(
     { key, rows, areMore }: Waiting,
