@@ -90,7 +90,10 @@ it('the executions of an agent that no process has fail once, even if the servic
     }
 
     service = await start(SPREADER);
-    await eventually('all that is left has failed', async () => (await count('failed')) === total);
+    await eventually('all that is left has failed', async () => {
+      expect(await count('failed')).toBe(total);
+      return true;
+    });
     await eventually('the operation has ended', async () => {
       const operation = (await service.get(`/api/v1/operations/${id}`)) as Operation;
       if (operation.state === 'running') return false;

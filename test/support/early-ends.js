@@ -1,3 +1,5 @@
+import { channel } from 'node:diagnostics_channel';
+
 import { addEventHandler } from 'jest-circus';
 
 /** Stops tests that hang. No test should take as long, and a busy machine must not fail one. */
@@ -15,6 +17,9 @@ const rejected = new Map();
 process.on('uncaughtException', (error) => (fail ?? report)(error));
 process.on('unhandledRejection', (reason, promise) => (fail ? rejected.set(promise, reason) : report(reason)));
 process.on('rejectionHandled', (promise) => rejected.delete(promise));
+
+/** Gets a message when a test or a hook fails. `service.ts` then prints what its services have logged. */
+const failures = channel('test-failure');
 
 const report = (error) => console.error('outside of any test, nothing caught', error);
 
@@ -40,6 +45,9 @@ const ending = (run, ms) => async () => {
     // Node reports a turn later that one was handled.
     if (rejected.size > 0) await new Promise((resolve) => setImmediate(resolve));
     if (rejected.size > 0) throw rejected.values().next().value;
+  } catch (error) {
+    failures.publish(error);
+    throw error;
   } finally {
     fail = undefined;
     rejected.clear();

@@ -1,9 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
 import { builtProgram, PROGRAM_ENVIRONMENT } from './built-program.js';
 import { eventually } from './eventually.js';
+
+const SHOWN_SERVICES = 4;
+const SHOWN_LINES = 40;
+
+/** The services that were started last, each with its log. A failing test prints them. */
+const latest: Service[] = [];
+
+subscribe('test-failure', () => {
+  for (const { process, log } of latest.splice(0)) {
+    console.error(`the last lines of service ${process.pid}:\n${log.slice(-SHOWN_LINES).join('\n')}`);
+  }
+});
 
 /** The built program as a child process, on a free port. */
 export class Service {
@@ -52,6 +65,8 @@ export class Service {
     });
     const url = await Promise.race([address, ended]);
     const service = new Service(child, url, log);
+    latest.push(service);
+    if (latest.length > SHOWN_SERVICES) latest.shift();
     // A process that has exited is not asked again.
     const ready = eventually(
       'the service is ready',
