@@ -181,6 +181,31 @@ describe('executions of an agent with fair_by that wait for a limit', () => {
     expect(unfair(starts().slice(0, 8))).toEqual([]);
   });
 
+  it('all start, although others took the room that a key was given', async () => {
+    const held = await holdPool();
+    const few = { weight: 0.25 };
+    await publish(items('A', 1, few), items('B', 1));
+    await waitFor('pool', 2);
+    await board.http.post('/api/v1/agents/pool_worker/pause').expect(200);
+    // The first of A is let go. Its line has no other one of A, and forgets its turns.
+    await outside.send(held, 'complete', { outputs: [] });
+    await board.publish('Hold', {});
+    let other: Held | undefined;
+    await eventually('another agent has taken the room', async () => {
+      [other] = await outside.claim({ agents: ['holder'] });
+      return other !== undefined;
+    });
+    await board.publish('Item', items('plain', 1, { to: 'plain' })[0]!);
+    await waitFor('pool', 1);
+    await publish(items('A', 3, few), items('B', 3));
+    await waitFor('pool', 7);
+    await board.http.post('/api/v1/agents/pool_worker/resume').expect(200);
+    await waitFor('pool', 9);
+    await outside.send(other!, 'complete', { outputs: [] });
+    await allStarted(9);
+    await noKeys();
+  });
+
   it('leave no key behind when they are cancelled', async () => {
     const held = await holdPool();
     const id = await board.publish('Bulk', { items: [...items('A', 3), ...items('B', 3)] });

@@ -66,7 +66,8 @@ export class FairSearch<Of extends Line, Row extends { fair_key: string | null }
   private async nextKeys(db: Reader, line: Of, limit: number): Promise<NextKeys> {
     const keys = new Map<string, ReadyKey>();
     const idle: string[] = [];
-    let place = { turn: -1, key: '' };
+    // Turns that were given back may be negative.
+    let place = { turn: Number.NEGATIVE_INFINITY, key: '' };
     let isAll = false;
     let virtualTime = 0;
     for (let count = limit; keys.size < limit && !isAll; count = Math.min(count * GROWTH, MOST_KEYS)) {

@@ -31,7 +31,10 @@ export async function moveTurns(
   if (lastStart > virtualTime) await setVirtualTime(tx.db, [{ agent: line, virtual_time: lastStart }]);
 }
 
-/** Moves the turns back of keys of which executions did not start. The virtual time stays, because others have started. */
+/**
+ * Moves the turns back of keys of which executions did not start. The virtual time stays, because others have started. Several
+ * turns before it keep their order, and one of a key that was added meanwhile may become negative.
+ */
 export async function moveTurnsBack(
   tx: Transaction,
   { line, virtualTime }: Line & { virtualTime: number },
