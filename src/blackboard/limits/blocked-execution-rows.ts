@@ -57,6 +57,33 @@ export const returnExecutions = preparedWithList<object, string, { agent: string
     .returning('agent'),
 );
 
+const MOST_RELEASED = 1_000;
+
+/** An execution that a limit has let go in its turn, and that has not started. */
+export interface ReleasedRow {
+  id: string;
+  /** Its agent. */
+  queue: string;
+  fair_key: string;
+  fair_weight: number;
+  limit_keys: string;
+  counted_in: string;
+}
+
+/** Finds the ready executions of an agent that a limit has let go in their turns. */
+export const findReleased = prepared<{ agent: string; countedIn: string }, ReleasedRow>((db, place) =>
+  db
+    .selectFrom('executions')
+    .select(['id', 'agent as queue', 'fair_key', 'fair_weight', 'limit_keys', 'counted_in'])
+    .where('agent', '=', place('agent'))
+    .where('counted_in', '=', place('countedIn'))
+    .where('counted_in', 'is not', null)
+    .where(isInState('pending'))
+    .where('available_at', 'is', null)
+    .limit(MOST_RELEASED)
+    .$narrowType<ReleasedRow>(),
+);
+
 /** Returns those of the executions that are ready. */
 export const findReadyAmong = preparedWithList<object, string, { id: string }>((db, _place, ids) =>
   db

@@ -3,9 +3,15 @@ import { Injectable } from '@nestjs/common';
 import { Clock } from '../../common/clock.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { Admitted } from '../../queue/row-claims.js';
-import { countStartsInLines, giveBackTurns, inTurnsOfLines } from '../fairness/fair-lines.js';
+import { countStartsInLines, giveBackTurns, inTurnsOfLines, waitingLine } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { blockExecutions, countNextStart, findBlockedAmong } from './blocked-execution-rows.js';
+import {
+  blockExecutions,
+  countNextStart,
+  findBlockedAmong,
+  findReleased,
+  type ReleasedRow,
+} from './blocked-execution-rows.js';
 import { keyText, parseKeys } from './key-texts.js';
 import { LimitHolders } from './limit-holders.js';
 import { LimitReleases } from './limit-releases.js';
@@ -70,11 +76,41 @@ export class ClaimLimits {
     );
     const counted = admitted.filter(({ counted_in }) => counted_in !== null).map(({ id }) => id);
     tx.withAnswer(countNextStart(tx.db, {}, counted), () => undefined);
-    await giveBackTurns(
-      tx,
-      withLimits.filter(({ id }) => waiting.has(id)),
+    const overtaking = await this.findOvertaking(tx, rows, waiting);
+    for (const { id, limit_keys, counted_in } of overtaking) {
+      keysOf.set(id, parseKeys(limit_keys));
+      waiting.set(id, { blockedOn: counted_in, at: null });
+    }
+    await giveBackTurns(tx, [
+      ...withLimits.filter(({ id }) => waiting.has(id)),
+      ...overtaking.map((row) => ({ ...row, limits: [row.counted_in] })),
+    ]);
+    const blocked = await this.block(tx, waiting, keysOf);
+    return { admitted, blocked: new Set(rows.flatMap(({ id }) => (blocked.has(id) ? id : []))), startedAt: usage.now };
+  }
+
+  /**
+   * A limit that has no room for an execution that it has let go takes back what else it has let go to this agent. Otherwise,
+   * while that execution waits for its turn once more, the others would start before it. Returns these others.
+   */
+  private async findOvertaking(
+    tx: Transaction,
+    rows: readonly Limited[],
+    waiting: ReadonlyMap<string, NoRoom>,
+  ): Promise<ReleasedRow[]> {
+    const stopped = rows.filter(
+      ({ id, counted_in }) => counted_in !== null && waiting.get(id)?.blockedOn === counted_in,
     );
-    return { admitted, blocked: await this.block(tx, waiting, keysOf), startedAt: usage.now };
+    const chosen = new Set(rows.map(({ id }) => id));
+    const lines = new Map(
+      stopped.map(({ queue, counted_in }) => [
+        waitingLine(queue, counted_in!).line,
+        { agent: queue, countedIn: counted_in! },
+      ]),
+    );
+    const found: ReleasedRow[] = [];
+    for (const line of lines.values()) found.push(...(await findReleased(tx.db, line)));
+    return found.filter(({ id }) => !chosen.has(id));
   }
 
   /**

@@ -17,16 +17,16 @@ export const turnsBetweenLines: NumberedMigration = {
 };
 
 // The separator is a tab, which no name of an agent has.
-const LINE = `new.agent || '\t' || new.blocked_on`;
-const WAITS = `new.fair_key is not null and new.blocked_on is not null and new.singleton_waits = 0 and new.state = 'pending'`;
+export const LINE = `new.agent || '\t' || new.blocked_on`;
+export const WAITS = `new.fair_key is not null and new.blocked_on is not null and new.singleton_waits = 0 and new.state = 'pending'`;
 const READY = `new.fair_key is not null and new.state = 'pending' and new.available_at is null`;
 
-const virtualTimeOf = (line: string): string =>
+export const virtualTimeOf = (line: string): string =>
   `coalesce((select virtual_time from fair_agents where agent = ${line}), 0)`;
 
 const WAIT_IN_QUEUE = `case when new.counted_in is null then 1 else 0.5 end / new.fair_weight`;
 
-const WAIT_IN_LINE = `coalesce((
+export const WAIT_IN_LINE = `coalesce((
     select case when turn > ${virtualTimeOf('new.agent')} then turn - ${virtualTimeOf('new.agent')} else 0 end
     from fair_keys where agent = new.agent and fair_key = new.fair_key order by turn limit 1
   ), 1 / new.fair_weight)`;

@@ -45,6 +45,7 @@ import { keptPlaces } from './0036-kept-places.js';
 import { unblocked } from './0037-unblocked.js';
 import { countedTurns } from './0038-counted-turns.js';
 import { turnsBetweenLines } from './0039-turns-between-lines.js';
+import { takenBackExecutions } from './0040-taken-back-executions.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -90,6 +91,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   unblocked,
   countedTurns,
   turnsBetweenLines,
+  takenBackExecutions,
 ];
 
 /**
