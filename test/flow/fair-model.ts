@@ -17,10 +17,15 @@ interface FairKey {
 /**
  * Returns a line for each key of `fair_by` that had to wait for too many starts of another one. The agent must have a
  * `concurrency` of 1, because the log does not have the order of what starts in one transaction. `more`: how many starts more
- * a key may wait for.
+ * a key may wait for. With `holds`, an execution that has started before holds a limit and may start before others again.
  */
-export function unfair(log: readonly Logged[], works: ReadonlyMap<string, FairWork>, more = 0): string[] {
+export function unfair(
+  log: readonly Logged[],
+  works: ReadonlyMap<string, FairWork>,
+  { more = 0, holds = false }: { more?: number; holds?: boolean } = {},
+): string[] {
   const keys = new Map<string, FairKey>();
+  const started = new Set<string>();
   const breaches: string[] = [];
   for (const { execution, correlation_id: correlation, state, retry_at: retryAt, seq } of log) {
     const fair = correlation === null ? undefined : works.get(correlation);
@@ -33,6 +38,9 @@ export function unfair(log: readonly Logged[], works: ReadonlyMap<string, FairWo
     own.ready.delete(execution!);
     if (own.ready.size === 0 || state === 'running') own.others.clear();
     if (state !== 'running') continue;
+    const isHeld = holds && started.has(execution!);
+    started.add(execution!);
+    if (isHeld) continue;
     for (const [name, { weight, ready, others }] of keys) {
       if (name === fair.key || ready.size === 0) continue;
       const count = (others.get(fair.key) ?? 0) + 1;

@@ -166,6 +166,9 @@ it('the model of turns finds a key that has to wait for too many starts of anoth
   ];
   expect(unfair(log, works)).toEqual([expect.stringMatching(/^3 of a start before one of b/)]);
   expect(unfair(log.slice(0, -1), works)).toEqual([]);
+  const again = [...log.slice(0, -1), moves(2, 'a2', 'pending'), moves(3, 'a2', 'running')];
+  expect(unfair(again, works)).toEqual([expect.stringMatching(/^3 of a start before one of b/)]);
+  expect(unfair(again, works, { holds: true })).toEqual([]);
 });
 
 const sent = (from: number): Sent => ({ from, until: from + 10 });

@@ -148,7 +148,10 @@ export class RoundChecks {
         between: this.round.between,
       }),
       // Executions that a limit lets go at the same moment may start in either order.
-      ...unfair(log, fair, this.has('fair').limits.length),
+      ...unfair(log, fair, {
+        more: this.has('fair').limits.length,
+        holds: this.has('fair').limits.some((name) => all.get(name)!.hold),
+      }),
       ...outOfOrder(log, ranked),
       ...AGENTS.filter((agent) => this.has(agent).onConflict === 'queue').flatMap((agent) =>
         ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(agent, key))),
