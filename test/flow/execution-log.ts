@@ -27,22 +27,24 @@ export interface Logged {
   state: 'pending' | 'running' | 'completed' | 'failed' | 'cancelled' | null;
   /** Null if a pending execution may start as far as its retries decide it. */
   retry_at: number | null;
+  /** The limit or the turn for which a pending execution waits, as in `executions.blocked_on`. */
+  blocked_on: string | null;
   lease_token: string | null;
   /** The time by which the rate counts the start (epoch ms). */
   started_at: number | null;
 }
 
-const COLUMNS = 'at, execution, correlation_id, state, retry_at, lease_token, started_at';
+const COLUMNS = 'at, execution, correlation_id, state, retry_at, blocked_on, lease_token, started_at';
 
 /** An execution that waits for a limit has an `available_at` beyond every time. */
 const valuesOf = (now: string): string =>
-  `${now}, new.id, new.correlation_id, new.state, case when new.blocked_on is null then new.available_at end, new.lease_token, new.attempt_started_at`;
+  `${now}, new.id, new.correlation_id, new.state, case when new.blocked_on is null then new.available_at end, new.blocked_on, new.lease_token, new.attempt_started_at`;
 
 const onPostgres = `
   create table execution_log (
     seq bigserial, at double precision, limit_name text, options text, breaker_key text,
     open_until bigint, paused_agent text, is_paused integer, execution text, correlation_id text, state text,
-    retry_at bigint, lease_token text, started_at bigint);
+    retry_at bigint, blocked_on text, lease_token text, started_at bigint);
   create function log_execution() returns trigger language plpgsql as $$ begin
     insert into execution_log (${COLUMNS}) values (${valuesOf('extract(epoch from clock_timestamp()) * 1000')});
     return null;
@@ -86,7 +88,7 @@ const onSqlite = `
   create table execution_log (
     seq integer primary key autoincrement, at integer, limit_name text, options text, breaker_key text,
     open_until integer, paused_agent text, is_paused integer, execution text, correlation_id text, state text,
-    retry_at integer, lease_token text, started_at integer);
+    retry_at integer, blocked_on text, lease_token text, started_at integer);
   create trigger log_insert after insert on executions begin ${log}; end;
   create trigger log_update after update of state, available_at, lease_token on executions begin ${log}; end;
   create trigger log_limit_insert after insert on limit_values begin ${logLimit('new', 'new.options')}; end;

@@ -11,13 +11,16 @@ export interface FairWork {
 interface FairKey {
   weight: number;
   ready: Set<string>;
+  /** Since when it waits, as a position in the log. */
+  since: number;
   others: Map<string, number>;
 }
 
 /**
  * Returns a line for each key of `fair_by` that had to wait for too many starts of another one. The agent must have a
- * `concurrency` of 1, because the log does not have the order of what starts in one transaction. `more`: how many starts more
- * a key may wait for. With `holds`, an execution that has started before holds a limit and may start before others again.
+ * `concurrency` of 1, because the log does not have the order of what starts in one transaction. What a limit has let go before a
+ * key waits may start before it. `more`: how many starts more a key may wait for. With `holds`, an execution that has started
+ * before holds a limit and may start before others again.
  */
 export function unfair(
   log: readonly Logged[],
@@ -26,13 +29,24 @@ export function unfair(
 ): string[] {
   const keys = new Map<string, FairKey>();
   const started = new Set<string>();
+  /** The position at which a limit has let an execution go. */
+  const released = new Map<string, number>();
+  const blocked = new Set<string>();
   const breaches: string[] = [];
-  for (const { execution, correlation_id: correlation, state, retry_at: retryAt, seq } of log) {
+  for (const { execution, correlation_id: correlation, state, retry_at: retryAt, blocked_on: blockedOn, seq } of log) {
     const fair = correlation === null ? undefined : works.get(correlation);
     if (!fair) continue;
-    const own = valueOf(keys, fair.key, () => ({ weight: fair.weight, ready: new Set(), others: new Map() }));
+    const own = valueOf(keys, fair.key, () => ({
+      weight: fair.weight,
+      ready: new Set(),
+      since: seq,
+      others: new Map(),
+    }));
     if (state === 'pending' && retryAt === null) {
+      if (own.ready.size === 0) own.since = seq;
       own.ready.add(execution!);
+      if (blockedOn !== null) blocked.add(execution!);
+      else if (blocked.delete(execution!)) released.set(execution!, seq);
       continue;
     }
     own.ready.delete(execution!);
@@ -41,8 +55,10 @@ export function unfair(
     const isHeld = holds && started.has(execution!);
     started.add(execution!);
     if (isHeld) continue;
-    for (const [name, { weight, ready, others }] of keys) {
-      if (name === fair.key || ready.size === 0) continue;
+    const releasedAt = released.get(execution!) ?? Infinity;
+    released.delete(execution!);
+    for (const [name, { weight, ready, since, others }] of keys) {
+      if (name === fair.key || ready.size === 0 || releasedAt < since) continue;
       const count = (others.get(fair.key) ?? 0) + 1;
       others.set(fair.key, count);
       const most = Math.floor(fair.weight / weight) + 1 + more;

@@ -37,7 +37,14 @@ let seq = 0;
 const entry = (at: number, more: Partial<Logged>): Logged => {
   seq += 1;
   const none = { limit_name: null, options: null, execution: null, correlation_id: null, state: null, retry_at: null };
-  const others = { breaker_key: null, open_until: null, paused_agent: null, is_paused: null, lease_token: null };
+  const others = {
+    blocked_on: null,
+    breaker_key: null,
+    open_until: null,
+    paused_agent: null,
+    is_paused: null,
+    lease_token: null,
+  };
   return { seq, at, ...none, ...others, started_at: at, ...more };
 };
 
@@ -169,6 +176,20 @@ it('the model of turns finds a key that has to wait for too many starts of anoth
   const again = [...log.slice(0, -1), moves(2, 'a2', 'pending'), moves(3, 'a2', 'running')];
   expect(unfair(again, works)).toEqual([expect.stringMatching(/^3 of a start before one of b/)]);
   expect(unfair(again, works, { holds: true })).toEqual([]);
+});
+
+it('the model of turns lets what a limit has let go start before a key that waits since then', () => {
+  const works = new Map(['a1', 'a2', 'a3', 'b1'].map((name) => [name, { key: name[0]!, weight: 1 }]));
+  const all = ['a1', 'a2', 'a3'];
+  const waits = (name: string): Logged => ({ ...moves(0, name, 'pending'), blocked_on: '["pool",null]' });
+  const starts = (): Logged[] => all.map((name) => moves(3, name, 'running'));
+  const released = [...all.map(waits), ...all.map((name) => moves(1, name, 'pending'))];
+  expect(unfair([...released, moves(2, 'b1', 'pending'), ...starts()], works)).toEqual([]);
+  const late = [waits('a1'), moves(1, 'b1', 'pending'), moves(2, 'a1', 'pending')];
+  const others = ['a2', 'a3'].map((name) => moves(2, name, 'pending'));
+  expect(unfair([...late, ...others, ...starts()], works)).toEqual([
+    expect.stringMatching(/^3 of a start before one of b/),
+  ]);
 });
 
 const sent = (from: number): Sent => ({ from, until: from + 10 });
