@@ -1,4 +1,5 @@
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
+import { changeStored } from '../faults/change-stored.js';
 import { CleanedBoard } from '../retention/cleaned-board.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
@@ -363,5 +364,16 @@ describe('operations over many executions', () => {
     expect((await operationAt(board.http, operation_id)).state).toBe('completed');
     await cleaned.cleanUpAfter(2);
     await board.http.get(`/api/v1/operations/${operation_id}`).expect(404);
+  });
+
+  it('continue if the clock is set back while a process that has crashed had their lock', async () => {
+    await failing(2);
+    const later = clock.now() + 2 * 3_600_000;
+    await changeStored(
+      board.app.database.url,
+      `update scheduler_locks set due_at = ${later} where name = 'operations'`,
+    );
+    shared.operationsAreMended = true;
+    expect(await operate(board.http, 'retry', { agent: 'packer' })).toMatchObject({ state: 'completed', done: 2 });
   });
 });

@@ -4,6 +4,9 @@ import { Clock } from '../../common/clock.js';
 import { prepared } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
+/** The clocks of two processes differ by less. */
+const LARGEST_SKEW_MS = 2_000;
+
 /**
  * Scheduled work that one process at a time does. All processes tick, and a conditional update decides which one works.
  * If that process ends during the work, the next one continues when the lock is due again.
@@ -19,11 +22,15 @@ export class SchedulerLocks {
   async take(name: string, everyMs: number): Promise<SchedulerLock | null> {
     const now = this.clock.now();
     const [row] = await findLock(this.unitOfWork.reader, { name });
-    if (!row || row.due_at > now) return null;
+    if (!row || isHeld(row.due_at, now, everyMs)) return null;
     const taken = new SchedulerLock(name, everyMs, row.due_at, { clock: this.clock, unitOfWork: this.unitOfWork });
     return (await this.unitOfWork.run((tx) => taken.renew(tx))) ? taken : null;
   }
 }
+
+/** A lock that is due later than any process could set it now was taken before the clock was set back. It is due. */
+const isHeld = (dueAt: number, now: number, everyMs: number): boolean =>
+  dueAt > now && dueAt <= now + everyMs + LARGEST_SKEW_MS;
 
 export class SchedulerLock {
   constructor(
@@ -35,8 +42,9 @@ export class SchedulerLock {
 
   /** Makes the lock due again `everyMs` from now. Returns false if another process has taken it. */
   async renew(tx: Transaction): Promise<boolean> {
-    // The value is always new, so that of several processes that found the lock due only the first one takes it.
-    const next = Math.max(this.services.clock.now() + this.everyMs, this.dueAt + 1);
+    const later = this.services.clock.now() + this.everyMs;
+    // The value is always another one, so that of several processes that found the lock due only the first one takes it.
+    const next = later === this.dueAt ? later + 1 : later;
     const moved = await moveLock(tx.db, { name: this.name, from: this.dueAt, to: next });
     if (moved.length === 0) return false;
     tx.afterCommit(() => (this.dueAt = next));
