@@ -14,9 +14,11 @@ export function singleCauses(errors: readonly ErrorObject[]): ErrorObject[] {
   );
   const isMisspelt = ({ keyword, instancePath, params }: ErrorObject): boolean =>
     keyword === 'required' && meant.has(`${instancePath}/${params['missingProperty']}`);
+  const follows = (error: ErrorObject): boolean =>
+    isMisspelt(error) || errors.some((each) => isMisspelt(each) && isInBranch(each, error));
   return errors.filter(isBranching).reduce(
     (left, choice) => withoutBranches(left, choice),
-    errors.filter((error) => !isMisspelt(error)),
+    errors.filter((error) => !follows(error)),
   );
 }
 
@@ -24,14 +26,22 @@ const isBranching = ({ keyword }: ErrorObject): boolean => keyword === 'anyOf' |
 
 /** Keeps the choice if it has its own message, otherwise the error of its first branch that comes furthest. */
 function withoutBranches(errors: ErrorObject[], choice: ErrorObject): ErrorObject[] {
-  const inBranches = errors.filter((error) => error !== choice && isBelow(error, choice));
+  const inBranches = errors.filter((error) => isInBranch(error, choice));
   const hasMessage = hasOwnMessage(choice.parentSchema);
   const deepest = inBranches.toSorted((a, b) => depth(b) - depth(a))[0];
   const kept = hasMessage ? choice : (deepest ?? choice);
   return errors.filter((error) => error === kept || (error !== choice && !inBranches.includes(error)));
 }
 
-const isBelow = (error: ErrorObject, choice: ErrorObject): boolean =>
-  error.instancePath === choice.instancePath || error.instancePath.startsWith(`${choice.instancePath}/`);
+/** Errors of the schemas around and beside the choice are not of a branch. Those of a schema that a branch refers to are. */
+function isInBranch(error: ErrorObject, choice: ErrorObject): boolean {
+  if (!isBranching(choice) || !isAtOrBelow(error.instancePath, choice.instancePath)) return false;
+  const around = choice.schemaPath.slice(0, choice.schemaPath.lastIndexOf('/'));
+  return error !== choice && (!isBelow(error.schemaPath, around) || isBelow(error.schemaPath, choice.schemaPath));
+}
+
+const isBelow = (path: string, above: string): boolean => path.startsWith(`${above}/`);
+
+const isAtOrBelow = (path: string, above: string): boolean => path === above || isBelow(path, above);
 
 const depth = ({ instancePath }: ErrorObject): number => instancePath.split('/').length;

@@ -129,6 +129,11 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'error line 2, column 3: limits.calls: must be an object with concurrency, rate or both',
   ],
   [
+    'a misspelt concurrency of a limit',
+    file('{ concurency: 1 }', '[calls]'),
+    'error line 2, column 12: limits.calls.concurency: is not a known key; did you mean concurrency?',
+  ],
+  [
     'a limit that lets nothing run',
     file('{ concurrency: 0 }', '[calls]'),
     'error line 2, column 12: limits.calls.concurrency: must be >= 1',
