@@ -76,17 +76,28 @@ export class ClaimLimits {
     );
     const counted = admitted.filter(({ counted_in }) => counted_in !== null).map(({ id }) => id);
     tx.withAnswer(countNextStart(tx.db, {}, counted), () => undefined);
+    const blocked = await this.returnToLines(tx, withLimits, waiting, keysOf);
+    return { admitted, blocked, startedAt: usage.now };
+  }
+
+  /** Lets rows wait that have found no room, with what must not overtake them. Returns the ids of these rows. */
+  private async returnToLines(
+    tx: Transaction,
+    rows: readonly (Limited & { limits: readonly string[] })[],
+    waiting: Map<string, NoRoom>,
+    keysOf: Map<string, LimitKey[]>,
+  ): Promise<ReadonlySet<string>> {
     const overtaking = await this.findOvertaking(tx, rows, waiting);
     for (const { id, limit_keys, counted_in } of overtaking) {
       keysOf.set(id, parseKeys(limit_keys));
       waiting.set(id, { blockedOn: counted_in, at: null });
     }
     await giveBackTurns(tx, [
-      ...withLimits.filter(({ id }) => waiting.has(id)),
+      ...rows.filter(({ id }) => waiting.has(id)),
       ...overtaking.map((row) => ({ ...row, limits: [row.counted_in] })),
     ]);
     const blocked = await this.block(tx, waiting, keysOf);
-    return { admitted, blocked: new Set(rows.flatMap(({ id }) => (blocked.has(id) ? id : []))), startedAt: usage.now };
+    return new Set(rows.flatMap(({ id }) => (blocked.has(id) ? id : [])));
   }
 
   /**
