@@ -1,4 +1,4 @@
-import { type Kysely, sql,type SqlBool } from 'kysely';
+import { type Kysely, sql, type SqlBool } from 'kysely';
 
 import { LINE, virtualTimeOf, WAIT_IN_LINE, WAITS } from './0039-turns-between-lines.js';
 import type { NumberedMigration } from './migration.js';
