@@ -4,7 +4,7 @@ import { Clock } from '../../common/clock.js';
 import { prepared } from '../../database/prepared.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 
-/** The clocks of two processes differ by less. */
+/** The largest difference between the clocks of two processes. */
 const LARGEST_SKEW_MS = 2_000;
 
 /**
