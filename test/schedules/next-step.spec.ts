@@ -19,6 +19,27 @@ describe('the next step of a schedule that has missed 3,600 ticks', () => {
   });
 });
 
+describe('the next step of a schedule whose jitter is longer than the time between its ticks', () => {
+  const schedule = scheduleFrom({ every: '5s', jitter: '3m', missed: 'skip' });
+  const start = Date.UTC(2026, 10, 20, 10);
+
+  it('publishes each tick before the next one, and skips none', () => {
+    let [now, position] = [start, start];
+    const delays: number[] = [];
+    while (delays.length < 100) {
+      const step = nextStep(schedule, position, null, now);
+      expect(['wait', 'publish']).toContain(step.kind);
+      if (step.kind === 'wait') now = step.until;
+      if (step.kind !== 'publish') continue;
+      delays.push(now - step.tick);
+      position = step.tick;
+    }
+    expect(position).toBe(start + 500 * SECOND);
+    expect(Math.max(...delays)).toBeLessThanOrEqual(5 * SECOND);
+    expect(new Set(delays).size).toBeGreaterThan(50);
+  });
+});
+
 describe('the next step of a schedule without a tick for so long that the search has ended', () => {
   const schedule = scheduleFrom({ every: '1m', except: ['0-29 * * 7 *', '30-59 * * 7 *'] });
   const [july, august] = [Date.UTC(2026, 6, 1), Date.UTC(2026, 7, 1)];

@@ -26,19 +26,32 @@ export function nextStep(schedule: Schedule, position: number, validUntil: numbe
     const end = found.tick ?? found.noneUntil;
     return validUntil !== null && end > validUntil ? { tick: null, noneUntil: validUntil } : found;
   };
+  const upcoming = (found: Found): Upcoming | null => {
+    if (found.tick === null) return null;
+    const later = following(found.tick);
+    return { tick: found.tick, due: dueAt(schedule, found.tick, later.tick ?? validUntil), later };
+  };
   const skipped: { scheduledFor: number; reason: string }[] = [];
   let found = following(position);
-  while (found.tick !== null && dueAt(schedule, found.tick) <= now && skipped.length < MOST_SKIPPED) {
-    const later = following(found.tick);
-    const reason = reasonToSkip(schedule, found.tick, later.tick, now);
+  let next = upcoming(found);
+  while (next && next.due <= now && skipped.length < MOST_SKIPPED) {
+    const later = upcoming(next.later);
+    const reason = reasonToSkip(schedule, next, later, now);
     if (reason === null) break;
-    skipped.push({ scheduledFor: found.tick, reason });
-    found = later;
+    skipped.push({ scheduledFor: next.tick, reason });
+    found = next.later;
+    next = later;
   }
   if (skipped.length > 0) return { kind: 'skip', ticks: skipped };
-  if (found.tick === null) return withoutTick(found.noneUntil, now);
-  const due = dueAt(schedule, found.tick);
-  return due <= now ? { kind: 'publish', tick: found.tick } : { kind: 'wait', until: due };
+  if (next) return next.due <= now ? { kind: 'publish', tick: next.tick } : { kind: 'wait', until: next.due };
+  return withoutTick(found.tick ?? found.noneUntil, now);
+}
+
+/** A tick, when it is due, and what comes after it. */
+interface Upcoming {
+  tick: number;
+  due: number;
+  later: Found;
 }
 
 function withoutTick(until: number, now: number): NextStep {
@@ -46,12 +59,18 @@ function withoutTick(until: number, now: number): NextStep {
   return until <= now ? { kind: 'advance', position: until } : { kind: 'wait', until };
 }
 
-export const dueAt = ({ name, jitterMs }: Schedule, tick: number): number => tick + delayOf(name, tick, jitterMs);
+/**
+ * A tick waits for its jitter, but not beyond the time of the `following` one: ticks are decided in their order, so that the
+ * following one would have to wait with it.
+ */
+function dueAt({ name, jitterMs }: Schedule, tick: number, following: number | null): number {
+  return tick + delayOf(name, tick, Math.min(jitterMs, (following ?? Infinity) - tick));
+}
 
-function reasonToSkip(schedule: Schedule, tick: number, later: number | null, now: number): string | null {
-  if (now - dueAt(schedule, tick) <= MISSED_AFTER_MS) return null;
+function reasonToSkip(schedule: Schedule, { tick, due }: Upcoming, later: Upcoming | null, now: number): string | null {
+  if (now - due <= MISSED_AFTER_MS) return null;
   if (tick < now - schedule.catchUpMs) return 'missed, and older than catch_up';
   if (schedule.missed === 'skip') return 'missed';
-  const hasLater = later !== null && dueAt(schedule, later) <= now;
-  return schedule.missed === 'run_last' && hasLater ? `missed; the tick of ${toTimestamp(later)} is later` : null;
+  const hasLater = later !== null && later.due <= now;
+  return schedule.missed === 'run_last' && hasLater ? `missed; the tick of ${toTimestamp(later.tick)} is later` : null;
 }

@@ -11,6 +11,6 @@ const ID_BYTES = 16;
 export const tickId = (schedule: string, scheduledFor: number): string =>
   v7({ msecs: scheduledFor, random: hashOf(schedule, scheduledFor).subarray(0, ID_BYTES) });
 
-/** How much later a tick is published: from 0 to `jitterMs`, the same in all processes. */
+/** How much later a tick is published: from 0 to `jitterMs`, a whole number, the same in all processes. */
 export const delayOf = (schedule: string, scheduledFor: number, jitterMs: number): number =>
   jitterMs === 0 ? 0 : hashOf(schedule, scheduledFor).readUIntBE(ID_BYTES, 6) % (jitterMs + 1);
