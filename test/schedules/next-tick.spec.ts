@@ -113,6 +113,15 @@ describe('the ticks of a schedule', () => {
     ]);
   });
 
+  it('come again on the day after one that `except` leaves out, whatever the clocks do on it', () => {
+    // In Nuuk, 27 March 2027 has 23 hours: its clocks change an hour before midnight.
+    for (const except of [['2027-03-27'], ['* * 27 3 *']])
+      expect(ticks({ cron: '0 * * * *', time_zone: 'America/Nuuk', except }, '2027-03-27T00:00:00Z', 2)).toEqual([
+        '2027-03-27T01:00:00.000Z',
+        '2027-03-28T01:00:00.000Z',
+      ]);
+  });
+
   it('are searched for in parts where `except` leaves out parts of each of many hours', () => {
     const schedule = scheduleFrom({ every: '1m', except: ['0-29 * * 7 *', '30-59 * * 7 *'] });
     const found = [at('2026-06-30T23:58:00Z')];
