@@ -54,6 +54,25 @@ agents:
     expect(problems.map(({ line }) => line)).toEqual(problems.map(({ line }) => line).sort((a, b) => a! - b!));
   });
 
+  test('of one schedule are reported together', async () => {
+    const text = `
+types: { Order: {} }
+schedules:
+  daily: { cron: 61 * * * *, jitter: 1x, from: 2027-02-01, until: 2027-01-01, publishes: { type: Ordr, payload: "{ 'at': now }" } }
+  other: {}
+`;
+    const found = (await diagnosticsIn(text)).map(({ path }) => path);
+    expect(found.sort()).toEqual([
+      'schedules.daily.cron',
+      'schedules.daily.jitter',
+      'schedules.daily.publishes.payload',
+      'schedules.daily.publishes.type',
+      'schedules.daily.until',
+      'schedules.other',
+      'schedules.other.publishes',
+    ]);
+  });
+
   test('cover the due time of work for a person: escalate needs another assignee, and fail takes none', async () => {
     const due = async (what: string): Promise<string[]> =>
       problemTexts(

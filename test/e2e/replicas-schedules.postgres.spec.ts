@@ -42,10 +42,17 @@ describe('several processes with the same schedules', () => {
     expect(await rows(`select id from artifacts where produced_by = 'schedule'`)).toHaveLength(50);
 
     const schedules = async (): Promise<number> => (await rows('select name from schedules')).length;
-    await start('');
+    const third = await start('');
     expect(await schedules()).toBe(10);
-    await Promise.all([board.close(), second.close()]);
+    await board.close();
+    await third.http.get('/health/ready').expect(200);
+    expect(await schedules()).toBe(10);
+    await second.close();
+    await eventually('the third has removed what no file has any more', async () => {
+      const left = await third.app.database.rows('select name from schedules');
+      return left.length === 0;
+    });
     await start('  other: { every: 2h, publishes: { type: Due } }');
-    expect(await schedules()).toBe(1);
+    expect(await third.app.database.rows('select name from schedules')).toHaveLength(1);
   });
 });

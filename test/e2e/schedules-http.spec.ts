@@ -243,6 +243,56 @@ describe('schedules over HTTP', () => {
     ]);
   });
 
+  it('a backfill has no ticks for the time between the deletion of a schedule and a new one of its name', async () => {
+    const options = { every: '1h', publishes: { type: 'Due' } };
+    await create('again', options).expect(200);
+    await board.http.post(`${SCHEDULES}/again/pause`).expect(200);
+    clock.advance(HOUR);
+    await board.http.delete(`${SCHEDULES}/again`).expect(200);
+    clock.advance(2 * HOUR + 60_000);
+    await create('again', options).expect(200);
+    await board.http.post(`${SCHEDULES}/again/pause`).expect(200);
+    clock.advance(HOUR);
+    const { body } = await board.http
+      .post(`${SCHEDULES}/again/backfill`)
+      .send({ from: '2026-11-20T10:30:00Z', to: '2026-11-20T14:00:00Z' })
+      .expect(200);
+    expect(
+      (body as { ticks: Tick[] }).ticks.map(({ scheduled_for, version }) => [scheduled_for.slice(11, 16), version]),
+    ).toEqual([
+      ['11:00', 1],
+      ['14:00', 2],
+    ]);
+  });
+
+  it('a backfill publishes the ticks around one that fails, and says why that one does', async () => {
+    const payload = "{ 'day': scheduled_for, 'part': 1 / (scheduled_for.contains('T08') ? 0 : 1) }";
+    await create('odd', { every: '1h', publishes: { type: 'Report', payload } }).expect(200);
+    const range = { from: '2026-11-20T07:00:00Z', to: '2026-11-20T09:00:00Z' };
+    const failed = { state: 'failed', reason: 'the expression fails: int divide by zero' };
+    const wanted = [{ state: 'published' }, failed, { state: 'published' }];
+    for (const dry_run of [true, false]) {
+      const request = board.http.post(`${SCHEDULES}/odd/backfill`).send({ ...range, dry_run });
+      expect(((await request.expect(200)).body as { ticks: Tick[] }).ticks).toMatchObject(wanted);
+      expect(await ticksOf('odd')).toHaveLength(dry_run ? 0 : 3);
+    }
+    expect(await ticksOf('odd')).toMatchObject(wanted);
+    const before1970 = { ...range, from: '1969-12-31' };
+    await board.http
+      .post(`${SCHEDULES}/odd/backfill`)
+      .send(before1970)
+      .expect(400, { detail: 'from: must not be before 1970, because the ids of ticks have their times' });
+  });
+
+  it('a preview and a backfill end when they have searched for too long, and other requests are answered', async () => {
+    const except = ['1-59 0-58 * * * *', '* 59 * * * *', '0 1-58 * * * *'];
+    await create('rare', { every: '1s', except, publishes: { type: 'Due' } }).expect(200);
+    const { body } = await board.http.get(`${SCHEDULES}/rare/preview`).query({ count: 1000 }).expect(200);
+    const { length } = (body as { ticks: Tick[] }).ticks;
+    expect(length).toBeGreaterThan(0);
+    expect(length).toBeLessThan(1_000);
+  });
+
   it('a backfill publishes at most 1,000 ticks', async () => {
     const options = { every: '1s', publishes: { type: 'Due' } };
     await create('secondly', options).expect(200);

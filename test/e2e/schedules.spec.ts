@@ -23,8 +23,8 @@ describe('a schedule of the configuration file', () => {
   let clock: ManualClock;
   let board: Board;
 
-  const start = async (schedules: string): Promise<void> => {
-    board = await Board.start(`${agents}schedules:\n${schedules}`, {
+  const start = async (schedules: string, file = agents): Promise<void> => {
+    board = await Board.start(`${file}schedules:\n${schedules}`, {
       clock,
       folder: folder.path,
       files: { 'gate.js': GATE },
@@ -199,6 +199,64 @@ describe('a schedule of the configuration file', () => {
     clock.advance(2 * HOUR);
     await eventually('the other ticks', async () => (await decided('other')).length > 0);
     expect(await decided('changing')).toHaveLength(4);
+  });
+
+  it('fails the missed ticks of a type that was renamed, and continues with the new version', async () => {
+    const without = agents.replace('Brief: { retain: 1d }', 'Renamed: {}');
+    await start('  changing: { every: 1h, publishes: { type: Brief } }');
+    await board.http
+      .post('/api/v1/schedules')
+      .send({ name: 'old', options: { every: '1h', publishes: { type: 'Brief' } } })
+      .expect(200);
+    clock.advance(HOUR);
+    for (const name of ['changing', 'old']) await ticked(name, 1);
+    await board.close();
+    clock.advance(2 * HOUR + 30 * MINUTE);
+    await start('  changing: { every: 1h, publishes: { type: Renamed } }', without);
+    for (const name of ['changing', 'old']) await ticked(name, 3);
+    clock.advance(30 * MINUTE);
+    for (const name of ['changing', 'old']) await ticked(name, 4);
+    const reason = 'the configuration does not have the type Brief';
+    expect(await decided('changing')).toMatchObject([
+      { state: 'published', version: 1 },
+      { state: 'failed', version: 1, reason },
+      { state: 'failed', version: 1, reason },
+      { state: 'published', version: 2 },
+    ]);
+    expect((await decided('old')).map(({ state }) => state)).toEqual(['published', 'failed', 'failed', 'failed']);
+
+    await board.http
+      .post('/api/v1/schedules/old/trigger')
+      .expect(400, { detail: `The tick cannot be published: ${reason}` });
+    const { body } = await board.http
+      .post('/api/v1/schedules/changing/backfill')
+      .send({ from: '2026-11-20T10:30:00Z', to: '2026-11-20T14:00:00Z' })
+      .expect(200);
+    expect((body as { ticks: object[] }).ticks).toMatchObject([
+      { scheduled_for: '2026-11-20T12:00:00.000Z', version: 1, state: 'failed', reason },
+      { scheduled_for: '2026-11-20T13:00:00.000Z', version: 1, state: 'failed', reason },
+    ]);
+  });
+
+  it('publishes a queued tick as the version says that has queued it', async () => {
+    const queue = (rules: string): string => `  changing: { overlap: queue, ${rules} }`;
+    await start(queue(`every: 1h, publishes: { type: Gated, payload: { n: 1, batch: version }, tags: [earlier] }`));
+    clock.advance(HOUR);
+    await started('version', 1);
+    clock.advance(HOUR);
+    await ticked('changing', 2);
+    await restart(queue('cron: 30 5 * * *, publishes: { type: Brief, tags: [later] }'));
+    await started('version', 2);
+    gatesOf('version').at(-1)!.open();
+    await board.ended((await published('changing'))[0]!.correlation_id);
+    await eventually('the queued tick is published', async () => {
+      clock.advance(1_000);
+      return (await timesOf('changing')).length === 2;
+    });
+    expect(await decided('changing')).toMatchObject([{ version: 1 }, { version: 1 }]);
+    expect((await published('changing')).map(({ type, tags }) => [type, tags[1]])).toEqual(
+      Array(2).fill(['Gated', 'earlier']),
+    );
   });
 
   it('gives a tick at the millisecond of a change to the earlier version, once', async () => {

@@ -2519,6 +2519,9 @@ export interface components {
             /** Format: date-time */
             local: string;
             version: number;
+            /** @enum {string} */
+            state: "published" | "failed";
+            reason: string | null;
         };
         BackfillBody: {
             ticks: components["schemas"]["BackfilledBody"][];

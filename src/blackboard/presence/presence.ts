@@ -36,6 +36,7 @@ export class Presence {
   /** Call this regularly, before the lease of the registration ends. */
   async stay(): Promise<void> {
     await this.register();
+    await this.schedules.removeLeft();
     await this.count();
   }
 
@@ -66,9 +67,10 @@ export class Presence {
 
   private async lookAround(): Promise<void> {
     try {
+      await this.schedules.removeLeft();
       await this.count();
     } catch (error) {
-      this.logger.debug({ err: error }, 'waiting work could not be counted; trying again');
+      this.logger.debug({ err: error }, 'schedules and waiting work could not be looked at; trying again');
     }
   }
 }

@@ -70,6 +70,18 @@ export async function hasOtherConfiguration(db: Reader, digest: string, now: num
   return found !== undefined;
 }
 
+/** Whether a live process has the configuration with this digest. */
+export async function isLiveConfiguration(db: Reader, digest: string, now: number): Promise<boolean> {
+  const found = await db
+    .selectFrom('processes')
+    .select('id')
+    .where('seen_until', '>', now)
+    .where('configuration', '=', digest)
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}
+
 /** Finds the registration if it has not expired at `now` (epoch ms). */
 export const findLiveProcess = prepared<{ id: string; now: number }, { id: string }>((db, place) =>
   db.selectFrom('processes').select('id').where('id', '=', place('id')).where('seen_until', '>', place('now')),

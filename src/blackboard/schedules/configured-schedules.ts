@@ -1,27 +1,25 @@
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { UnitOfWork } from '../../database/unit-of-work.js';
-import { Processes } from '../processes/processes.js';
-import { findSchedules } from './schedule-rows.js';
-import { scheduleLock, StoredSchedules } from './stored-schedules.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { isLiveConfiguration } from '../processes/process-rows.js';
+import { findOfOtherFiles, findSchedule, findSchedules, type ScheduleRow } from './schedule-rows.js';
+import { scheduleLock, scheduleOf, StoredSchedules } from './stored-schedules.js';
 
-/** Stores the schedules of the configuration file when a process starts. */
+/** Stores the schedules of the configuration file, and removes those that no file has any more. */
 @Injectable()
 export class ConfiguredSchedules {
   constructor(
     private readonly catalog: Catalog,
-    private readonly processes: Processes,
     private readonly stored: StoredSchedules,
+    private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /**
-   * Also removes the schedules of earlier files, except those of a file that another live process has. Call it when this
-   * process has registered.
-   */
+  /** Call it when this process has registered. */
   async store(): Promise<void> {
     const { schedules, digest } = this.catalog;
     const before = new Map((await findSchedules(this.unitOfWork.reader)).map((row) => [row.name, row]));
@@ -31,18 +29,43 @@ export class ConfiguredSchedules {
         this.logger.warn({ schedule: name }, 'the configuration file replaces a schedule that a client had created');
       await this.change(name, (tx) => this.stored.save(tx, each, { source: 'file', configuration: digest }));
     }
-    const names = new Set(schedules.map(({ schedule }) => schedule.name));
-    const left = [...before.values()].filter(({ name, source }) => source === 'file' && !names.has(name));
-    if (left.length === 0) return;
-    const live = new Set((await this.processes.all()).map(({ configuration }) => configuration));
-    for (const { name, configuration } of left) {
-      if (live.has(configuration) && configuration !== digest) continue;
-      await this.change(name, (tx) => this.stored.remove(tx, name));
-      this.logger.info({ schedule: name }, 'removed a schedule that the configuration file no longer has');
+    await this.removeLeft();
+    const own = new Set(schedules.map(({ schedule }) => schedule.name));
+    this.warnOfUnknownTypes([...before.values()].filter(({ name, source }) => source === 'api' && !own.has(name)));
+  }
+
+  /**
+   * Removes the schedules of earlier files, except those of a file that a live process has. Call it when a process may have
+   * ended.
+   */
+  async removeLeft(): Promise<void> {
+    const { schedules, digest } = this.catalog;
+    const own = new Set(schedules.map(({ schedule }) => schedule.name));
+    for (const name of await findOfOtherFiles(this.unitOfWork.reader, digest)) {
+      if (own.has(name)) continue;
+      const isRemoved = await this.change(name, async (tx) => {
+        const row = await findSchedule(tx.db, name);
+        if (row?.source !== 'file' || (await isLiveConfiguration(tx.db, row.configuration, this.clock.now())))
+          return false;
+        await this.stored.remove(tx, row);
+        return true;
+      });
+      if (isRemoved) this.logger.info({ schedule: name }, 'removed a schedule that no configuration file has any more');
     }
   }
 
-  private change(name: string, work: Parameters<UnitOfWork['run']>[0]): Promise<unknown> {
+  private warnOfUnknownTypes(stored: readonly ScheduleRow[]): void {
+    for (const { name, options } of stored) {
+      const { type } = scheduleOf(name, options).publishes;
+      if (!this.catalog.type(type))
+        this.logger.warn(
+          { schedule: name, type },
+          'the ticks of this schedule fail, because the configuration does not have its type; add the type, or change the schedule',
+        );
+    }
+  }
+
+  private change<T>(name: string, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return this.unitOfWork.run(async (tx) => {
       await tx.lock([scheduleLock(name)]);
       return work(tx);

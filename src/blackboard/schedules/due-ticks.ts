@@ -8,7 +8,7 @@ import { Cancellation } from '../execution/cancellation.js';
 import { JoinRemoval } from '../joins/join-removal.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { type NextStep, nextStep } from './next-step.js';
-import { findSchedule, findVersionAt, type ScheduleRow, updateSchedule } from './schedule-rows.js';
+import { findSchedule, findVersion, findVersionAt, type ScheduleRow, updateSchedule } from './schedule-rows.js';
 import { scheduleLock, scheduleOf } from './stored-schedules.js';
 import { type PreparedTick, TickPublisher } from './tick-publisher.js';
 import { countTicks, findActive, findQueued, insertTicks, type NewTick, type Tick } from './tick-rows.js';
@@ -74,10 +74,16 @@ export class DueTicks {
     const active = queued || schedule.overlap !== 'allow' ? await findActive(reader, name) : [];
     const step = nextStep(schedule, row.position, validUntil, this.clock.now());
     const plan = { row, schedule, version, validUntil, step, active, queued: undefined, prepared: null };
-    const publish = (scheduledFor: number): Promise<PreparedTick> =>
-      this.publisher.prepare({ schedule, version, scheduledFor, cause: 'time' });
-    if (queued && active.length === 0) return { ...plan, queued, prepared: await publish(queued.scheduled_for) };
-    return { ...plan, prepared: step.kind === 'publish' ? await publish(step.tick) : null };
+    if (queued && active.length === 0) return { ...plan, queued, prepared: await this.prepareQueued(queued) };
+    if (step.kind !== 'publish') return plan;
+    const tick = { schedule, version, scheduledFor: step.tick, cause: 'time' as const };
+    return { ...plan, prepared: await this.publisher.prepare(tick) };
+  }
+
+  /** As the version says that has queued it: the schedule may have changed since. */
+  private async prepareQueued({ schedule: name, version, scheduled_for }: Tick): Promise<PreparedTick> {
+    const schedule = scheduleOf(name, await findVersion(this.unitOfWork.reader, name, version));
+    return this.publisher.prepare({ schedule, version, scheduledFor: scheduled_for, cause: 'time' });
   }
 
   private async run(tx: Transaction, changes: CorrelationChanges, plan: Plan): Promise<void> {

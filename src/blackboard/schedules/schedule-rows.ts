@@ -23,6 +23,18 @@ export const findSchedule = (db: Reader, name: string): Promise<ScheduleRow | un
 export const findSchedules = (db: Reader): Promise<ScheduleRow[]> =>
   withOptions(db).orderBy('schedules.name').execute();
 
+/** The names of the schedules of files other than the one with this digest. */
+export async function findOfOtherFiles(db: Reader, digest: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom('schedules')
+    .select('name')
+    .where('source', '=', 'file')
+    .where('configuration', '<>', digest)
+    .orderBy('name')
+    .execute();
+  return rows.map(({ name }) => name);
+}
+
 export async function countSchedules(db: Reader): Promise<number> {
   const { count } = await db
     .selectFrom('schedules')
@@ -51,6 +63,17 @@ export async function deleteSchedule({ db }: Transaction, name: string): Promise
 export const findVersions = (db: Reader, schedule: string): Promise<Selectable<ScheduleVersionsTable>[]> =>
   db.selectFrom('schedule_versions').selectAll().where('schedule', '=', schedule).orderBy('version').execute();
 
+/** The options of a version. */
+export async function findVersion(db: Reader, schedule: string, version: number): Promise<string> {
+  const { options } = await db
+    .selectFrom('schedule_versions')
+    .select('options')
+    .where('schedule', '=', schedule)
+    .where('version', '=', version)
+    .executeTakeFirstOrThrow();
+  return options;
+}
+
 /** Returns the number of the new version. */
 export async function insertVersion(
   { db }: Transaction,
@@ -64,8 +87,21 @@ export async function insertVersion(
     .where('schedule', '=', schedule)
     .executeTakeFirst();
   const version = (newest?.version ?? 0) + 1;
-  await db.insertInto('schedule_versions').values({ schedule, version, options, valid_from: validFrom }).execute();
+  await db
+    .insertInto('schedule_versions')
+    .values({ schedule, version, options, valid_from: validFrom, ended_at: null })
+    .execute();
   return version;
+}
+
+/** The schedule is deleted at `now` (epoch ms). */
+export async function endVersion({ db }: Transaction, schedule: string, version: number, now: number): Promise<void> {
+  await db
+    .updateTable('schedule_versions')
+    .set({ ended_at: now })
+    .where('schedule', '=', schedule)
+    .where('version', '=', version)
+    .execute();
 }
 
 /**

@@ -72,8 +72,7 @@ export class Schedules {
   /** DomainError `not_found`, `conflict` (it is of the file). */
   async remove(name: string): Promise<void> {
     await this.change(name, async (tx) => {
-      await this.own(tx, name, 'remove it');
-      await this.stored.remove(tx, name);
+      await this.stored.remove(tx, await this.own(tx, name, 'remove it'));
     });
   }
 
@@ -87,16 +86,18 @@ export class Schedules {
     await this.change(name, async (tx) => this.stored.resume(tx, await this.get(name, tx.db)));
   }
 
-  private async own({ db }: Transaction, name: string, what: string): Promise<void> {
-    const { source } = await this.get(name, db);
-    if (source === 'file')
+  private async own({ db }: Transaction, name: string, what: string): Promise<ScheduleRow> {
+    const row = await this.get(name, db);
+    if (row.source === 'file')
       throw new DomainError('conflict', `Schedule ${name} is in the configuration file; ${what} there`);
+    return row;
   }
 
   private async check(name: string, options: JsonObject): Promise<ConfiguredSchedule> {
     if (!isName(name)) throw new DomainError('invalid', `name: ${NAME_RULE}`);
-    const made = await scheduleOfClient(name, options, this.clock.now(), {
+    const made = await scheduleOfClient(name, options, {
       catalog: this.catalog,
+      now: this.clock.now(),
       bodyLimitBytes: this.settings.bodyLimitBytes,
       evaluate: (source, variables) => this.evaluator.evaluate(source, variables),
     });

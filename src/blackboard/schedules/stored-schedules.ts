@@ -7,6 +7,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import {
   deleteSchedule,
+  endVersion,
   findSchedule,
   insertSchedule,
   insertVersion,
@@ -51,9 +52,11 @@ export class StoredSchedules {
   }
 
   /** Skips its queued ticks: a later schedule of this name would publish them. */
-  async remove(tx: Transaction, name: string): Promise<void> {
+  async remove(tx: Transaction, { name, version }: ScheduleRow): Promise<void> {
+    const now = this.clock.now();
     await this.timers.cancel(tx, 'tick', name);
-    await skipQueued(tx, name, { reason: 'the schedule was deleted', decided_at: this.clock.now() });
+    await skipQueued(tx, name, { reason: 'the schedule was deleted', decided_at: now });
+    await endVersion(tx, name, version, now);
     await deleteSchedule(tx, name);
   }
 

@@ -10,8 +10,9 @@ import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { TickState } from '../../database/schema.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import { hasOtherConfiguration } from '../processes/process-rows.js';
 import { Drafts } from '../publishing/drafts.js';
 import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
 import { tickId } from './tick-id.js';
@@ -41,16 +42,16 @@ export class TickPublisher {
     private readonly drafts: Drafts,
     private readonly artifacts: MatchedArtifacts,
     private readonly clock: Clock,
+    private readonly unitOfWork: UnitOfWork,
   ) {}
 
   /**
-   * Makes and matches the artifact, before the transaction. A payload that cannot be made, or that its type refuses, is
-   * a failed tick. Throws if the type is unknown: another process may have it.
+   * Makes and matches the artifact, before the transaction. The tick has failed if its payload cannot be made, or if its
+   * type refuses it or is unknown. Throws if the time of a tick has come whose type another process may know: that one
+   * publishes it.
    */
   async prepare({ schedule, version, scheduledFor, cause }: TickToPublish): Promise<PreparedTick> {
     const { name, publishes } = schedule;
-    if (!this.catalog.type(publishes.type))
-      throw new Error(`schedule ${name} publishes the type ${publishes.type}, which this configuration does not have`);
     const id = tickId(name, scheduledFor);
     const tick: NewTick = {
       schedule: name,
@@ -63,6 +64,11 @@ export class TickPublisher {
       correlation_id: newId(),
       decided_at: this.clock.now(),
     };
+    if (!this.catalog.type(publishes.type)) {
+      const problem = `the configuration does not have the type ${publishes.type}`;
+      if (cause === 'time' && (await this.mayBeKnownElsewhere())) throw new Error(`schedule ${name}: ${problem}`);
+      return failed(tick, problem);
+    }
     const made = await tickPayload(schedule, scheduledFor, (source, variables) =>
       this.evaluator.evaluate(source, variables),
     );
@@ -104,6 +110,11 @@ export class TickPublisher {
     const correlation = await changes.create(tick.correlation_id!, { background: false });
     await this.artifacts.trigger(tx, changes, correlation, stored, matched);
     return true;
+  }
+
+  /** While a new configuration is rolled out. */
+  private mayBeKnownElsewhere(): Promise<boolean> {
+    return hasOtherConfiguration(this.unitOfWork.reader, this.catalog.digest, this.clock.now());
   }
 }
 

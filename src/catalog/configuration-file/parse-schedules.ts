@@ -5,7 +5,7 @@ import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import type { Catalog } from '../catalog.js';
 import { describeDiagnostic, Diagnostics, type Report } from '../diagnostics.js';
 import type { ConfiguredSchedule, Schedule, ScheduleOptions } from '../schedules/schedule.js';
-import { checkPublishes, checkTimesAhead, type PublishesCheck } from './schedule-checks.js';
+import { checkPayload, checkReferences, checkTimesAhead, type PublishesCheck } from './schedule-checks.js';
 import { defineSchedule } from './schedule-definition.js';
 import { scheduleSchema } from './schedule-schema.js';
 import { validateSchema } from './schema-validation.js';
@@ -26,18 +26,25 @@ export function schedulesInFile(
   });
 }
 
-/** Checks the types and payloads of schedules of the file. `bodyLimitBytes` is null if the setting is not valid. */
+/**
+ * Checks the types and payloads of schedules of the file, also of those that have other errors. `bodyLimitBytes` is null if
+ * the setting is not valid.
+ */
 export async function checkSchedules(
+  { schedules = {} }: Remaining<ConfigurationOptions>,
   catalog: Catalog,
   bodyLimitBytes: number | null,
   errors: Diagnostics,
 ): Promise<void> {
-  if (bodyLimitBytes === null) return;
   // The file is its operator's, so its expressions need no limit of time here.
   const evaluate = (source: string, variables: object) => Promise.resolve(compiled(source).run(variables));
-  for (const { schedule } of catalog.schedules) {
-    const path = ['schedules', schedule.name, 'publishes'];
-    await checkPublishes(schedule, { catalog, bodyLimitBytes, evaluate }, path, errors);
+  const valid = new Map(catalog.schedules.map(({ schedule }) => [schedule.name, schedule]));
+  for (const [name, options] of Object.entries(schedules)) {
+    const path = ['schedules', name, 'publishes'];
+    checkReferences((options?.publishes ?? {}) as Partial<ScheduleOptions['publishes']>, catalog, path, errors);
+    const schedule = valid.get(name);
+    if (schedule && bodyLimitBytes !== null && !errors.touches(path))
+      await checkPayload(schedule, { catalog, bodyLimitBytes, evaluate, now: scheduler.time() }, path, errors);
   }
 }
 
@@ -50,22 +57,21 @@ export function storedSchedule(name: string, options: ScheduleOptions): Schedule
 }
 
 /**
- * Checks a schedule of a client, which ticks from `now` (epoch ms) on. Returns the problems, each with its path, as one
- * text if there are any.
+ * Checks a schedule of a client, which ticks from `check.now` on. Returns the problems, each with its path, as one text if
+ * there are any.
  */
 export async function scheduleOfClient(
   name: string,
   given: JsonObject,
-  now: number,
   check: PublishesCheck,
 ): Promise<ConfiguredSchedule | { problem: string }> {
   const errors = new Diagnostics();
   const options = validateSchema<ScheduleOptions>(given, scheduleSchema, ['options'], errors);
   const schedule = defineSchedule(name, options, ['options'], errors);
-  if (schedule) {
-    checkTimesAhead(schedule, now, ['options'], errors);
-    await checkPublishes(schedule, check, ['options', 'publishes'], errors);
-  }
+  const path = ['options', 'publishes'];
+  checkReferences((options.publishes ?? {}) as Partial<ScheduleOptions['publishes']>, check.catalog, path, errors);
+  if (schedule) checkTimesAhead(schedule, check.now, ['options'], errors);
+  if (schedule && !errors.touches(path)) await checkPayload(schedule, check, path, errors);
   return schedule && errors.empty
     ? { schedule, options: options as ScheduleOptions }
     : { problem: describeAll(errors) };

@@ -1,10 +1,11 @@
 import { checkExpression } from '../../cel/language/expression-check.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import type { Catalog } from '../catalog.js';
 import { WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
 import { GrowthLimit } from '../growth-limit.js';
 import { findTick, nextTick } from '../schedules/next-tick.js';
-import type { Schedule } from '../schedules/schedule.js';
+import type { Schedule, ScheduleOptions } from '../schedules/schedule.js';
 import { type Evaluate, tickPayload } from '../schedules/tick-payload.js';
 import { meant } from '../unknown-names.js';
 
@@ -26,28 +27,44 @@ export interface PublishesCheck {
   catalog: Catalog;
   bodyLimitBytes: number;
   evaluate: Evaluate;
+  /** Epoch ms. */
+  now: number;
 }
 
-/** Finds a type that does not exist, and a payload that its type refuses at the first tick. */
-export async function checkPublishes(
-  schedule: Schedule,
-  { catalog, bodyLimitBytes, evaluate }: PublishesCheck,
+type Publishes = Partial<ScheduleOptions['publishes']>;
+
+/** Finds a type that does not exist, and an expression that is wrong. `path`: of `publishes`. */
+export function checkReferences(
+  { type: name, payload }: Publishes,
+  catalog: Catalog,
   path: Path,
   errors: Diagnostics,
-): Promise<void> {
-  const { type: name, payload } = schedule.publishes;
-  const type = catalog.type(name);
+): void {
   if (name === WORKFLOW_ERROR)
-    return errors.add([...path, 'type'], `only the service publishes ${WORKFLOW_ERROR}; choose another type`);
-  if (!type)
-    return errors.add(
+    errors.add([...path, 'type'], `only the service publishes ${WORKFLOW_ERROR}; choose another type`);
+  else if (name !== undefined && !catalog.type(name))
+    errors.add(
       [...path, 'type'],
       `is unknown: neither types nor an agent has ${name}${meant(name, catalog.types) ?? ''}`,
     );
-  const at = payload === null ? path : [...path, 'payload'];
   const wrong = typeof payload === 'string' ? checkExpression(payload, VARIABLES) : null;
-  if (wrong) return errors.add(at, wrong.message, wrong.offset === undefined ? undefined : { offset: wrong.offset });
-  const made = await tickPayload(schedule, nextTick(schedule, -1)!, evaluate);
-  const accepted = 'problem' in made ? made : type.accept(made.payload, new GrowthLimit(bodyLimitBytes));
-  if ('problem' in accepted) errors.add(at, accepted.problem);
+  if (wrong)
+    errors.add([...path, 'payload'], wrong.message, wrong.offset === undefined ? undefined : { offset: wrong.offset });
+}
+
+/** Finds a payload that its type refuses at the next tick. `checkReferences` has found nothing. */
+export async function checkPayload(
+  schedule: Schedule,
+  { catalog, bodyLimitBytes, evaluate, now }: PublishesCheck,
+  path: Path,
+  errors: Diagnostics,
+): Promise<void> {
+  const { type, payload } = schedule.publishes;
+  // All ticks of a schedule of the past have passed.
+  const tick = nextTick(schedule, now) ?? nextTick(schedule, -1)!;
+  const made = await tickPayload(schedule, tick, evaluate);
+  const accepted = 'problem' in made ? made : catalog.type(type)!.accept(made.payload, new GrowthLimit(bodyLimitBytes));
+  if (!('problem' in accepted)) return;
+  const which = typeof payload === 'string' ? ` (for the tick of ${toTimestamp(tick)})` : '';
+  errors.add(payload === null ? path : [...path, 'payload'], accepted.problem + which);
 }

@@ -25,9 +25,7 @@ export function defineSchedule(name: string, given: Given, path: Path, errors: D
   checkGiven(given, path, add, errors);
   if (errors.touches(path)) return null;
   const schedule = define(name, given);
-  if (schedule.from !== null && schedule.until !== null && schedule.until < schedule.from)
-    add(['until'], 'must not be before from');
-  else if (nextTick(schedule, -1) === null) add([], 'would never tick; change its times, from, until or except');
+  if (nextTick(schedule, -1) === null) add([], 'would never tick; change its times, from, until or except');
   return errors.touches(path) ? null : schedule;
 }
 
@@ -36,7 +34,9 @@ type Add = (below: Path, message: string) => void;
 function checkGiven(given: Given, path: Path, add: Add, errors: Diagnostics): void {
   const kinds = (['cron', 'every', 'at'] as const).filter((kind) => given[kind] !== undefined);
   const wrong = (['cron', 'every', 'at'] as const).some((kind) => errors.touches([...path, kind]));
-  if (kinds.length !== 1 && !wrong) add([], 'needs exactly one of cron, every and at');
+  // Another wrong key may be one of them that is misspelt.
+  const isMisspelt = kinds.length === 0 && errors.touches(path) && !errors.touches([...path, 'publishes']);
+  if (kinds.length !== 1 && !wrong && !isMisspelt) errors.add(path, 'needs exactly one of cron, every and at');
   const cron = given.cron === undefined ? null : cronProblem(given.cron);
   if (cron !== null) add(['cron'], cron);
   checkDuration(given.every, [...path, 'every'], errors);
@@ -53,6 +53,13 @@ function checkGiven(given: Given, path: Path, add: Add, errors: Diagnostics): vo
   for (const [index, exception] of (given.except ?? []).entries())
     if (exception !== undefined && !isDate(exception) && cronProblem(exception) !== null)
       add(['except', index], 'is neither a date such as 2026-12-24 nor a cron expression such as "* 12 * * *"');
+  checkOrder(given, add);
+}
+
+function checkOrder({ from, until, time_zone: zone = 'UTC' }: Given, add: Add): void {
+  if (from === undefined || until === undefined || !isTimeZone(zone)) return;
+  if (readTime(from) === null || readTime(until) === null) return;
+  if (boundary(until, zone, 'end') < boundary(from, zone, 'start')) add(['until'], 'must not be before from');
 }
 
 const timesOf = ({ at }: Given): (string | undefined)[] => (at === undefined ? [] : Array.isArray(at) ? at : [at]);

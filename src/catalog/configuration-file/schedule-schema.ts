@@ -61,7 +61,10 @@ export const scheduleSchema: JsonObject = {
       ...shortText,
       errorMessage: 'must be a text with a cron expression such as "0 9 * * MON-FRI"',
     },
-    every: durationSchema('Ticks at this distance, counted from `from`, or from 1970-01-01T00:00Z'),
+    every: {
+      ...durationSchema('Ticks at this distance, counted from `from`, or from 1970-01-01T00:00Z'),
+      errorMessage: 'must be a duration of at least 1s, such as 30s, 90m, 12h or 7d',
+    },
     at: {
       description: 'One time, or a list of them; local unless it has an offset',
       oneOf: [shortText, { type: 'array', minItems: 1, maxItems: MOST_ITEMS, items: shortText }],
@@ -70,10 +73,14 @@ export const scheduleSchema: JsonObject = {
     time_zone: {
       description: 'Time zone of local times: a name of the IANA database such as Europe/Berlin',
       ...shortText,
+      errorMessage: 'must be a name of the IANA database such as Europe/Berlin, or an offset such as +02:00',
       default: 'UTC',
     },
     publishes: publishesSchema,
-    jitter: durationSchema('Publishes each tick up to this much later, which spreads the load', '0s'),
+    jitter: durationSchema(
+      'Publishes each tick up to this much later, but not later than the next one, which spreads the load',
+      '0s',
+    ),
     from: timeSchema('No tick before this time'),
     until: timeSchema('No tick after this time, or after this day'),
     except: texts('No tick on these dates, or at times that match these cron expressions'),
@@ -92,6 +99,7 @@ export const scheduleSchema: JsonObject = {
       description: 'What a change of the clocks does to a local time',
       type: 'object',
       additionalProperties: false,
+      objectMessage: 'must be an object such as { missing: skip, duplicate: last }',
       properties: {
         missing: {
           description: 'A local time that does not exist moves by the length of the gap, or has no tick',

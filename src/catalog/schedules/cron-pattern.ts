@@ -27,6 +27,9 @@ export function cronProblem(source: string): string | null {
 function problemOf(source: string): string | null {
   // The library would take it as a single time of the machine's zone.
   if (source.includes(':')) return 'it is a time, which belongs into at';
+  if (/^\s*@reboot\s*$/i.test(source)) return '@reboot is not a time';
+  const { length } = fieldsOf(source);
+  if (!isNickname(source) && length !== 5 && length !== 6) return `it has ${length} field${length === 1 ? '' : 's'}`;
   try {
     pattern(source);
     return null;

@@ -41,7 +41,11 @@ export function offsetsAround(instant: number, timeZone: string): { least: numbe
   return { least: Math.min(...offsets), most: Math.max(...offsets) };
 }
 
+/** The library would also take a whole time with a zone as the name of one. */
+const ZONE = /^([a-z][\w+/-]*|[+-]\d\d(:?\d\d)?)$/i;
+
 export function isTimeZone(name: string): boolean {
+  if (!ZONE.test(name)) return false;
   try {
     offsetAt(0, name);
     return true;
@@ -54,7 +58,8 @@ export function isTimeZone(name: string): boolean {
 export type WrittenTime = { instant: number } | { wall: WallTime; isDate: boolean };
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
-const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/;
+/** Without the second 60, which the library would take as 59. */
+const DATE_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:[0-5]\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d)?$/;
 
 /** Reads `2026-12-24`, `2026-12-24T18:00` (local) or `2026-12-24T18:00Z`; null if `text` is none of them. */
 export function readTime(text: string): WrittenTime | null {

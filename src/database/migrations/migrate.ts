@@ -46,6 +46,7 @@ import { unblocked } from './0037-unblocked.js';
 import { countedTurns } from './0038-counted-turns.js';
 import { turnsBetweenLines } from './0039-turns-between-lines.js';
 import { takenBackExecutions } from './0040-taken-back-executions.js';
+import { endedVersions } from './0041-ended-versions.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -92,6 +93,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   countedTurns,
   turnsBetweenLines,
   takenBackExecutions,
+  endedVersions,
 ];
 
 /**

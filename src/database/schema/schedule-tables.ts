@@ -30,6 +30,8 @@ export interface ScheduleVersionsTable {
   options: string;
   /** Epoch ms. It holds from here until the next version. */
   valid_from: number;
+  /** When the schedule was deleted (epoch ms). Null for the other versions. */
+  ended_at: number | null;
 }
 
 /** `queued`: waits for the end of an earlier tick's work. `failed`: its payload could not be made. */

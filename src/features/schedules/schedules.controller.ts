@@ -32,6 +32,7 @@ import { SchedulesService } from './schedules.service.js';
 
 const NOT_FOUND = 'Schedule not found: dayly-report; did you mean daily-report?';
 const OF_FILE = 'Schedule daily-report is in the configuration file; change it there';
+const CANNOT = 'The tick cannot be published: the configuration does not have the type ReportDue';
 const WRONG =
   'options.cron: is not a cron expression of five fields, or six with seconds: Invalid value for minute: 61';
 
@@ -139,7 +140,7 @@ export class SchedulesController {
   })
   @ApiScheduleName()
   @ApiOkResponse({ type: TickBody, description: 'The tick', example: { ...TICK_EXAMPLE, cause: 'trigger' } })
-  @ApiErrors([404, NOT_FOUND], 503)
+  @ApiErrors([400, CANNOT], [404, NOT_FOUND], 503)
   trigger(@Param('schedule_name') name: string): Promise<TickBody> {
     return this.schedules.trigger(name);
   }
@@ -150,7 +151,8 @@ export class SchedulesController {
     summary: 'Publish ticks of the past',
     description:
       'Publishes the ticks from `from` to `to` that are not published or queued, each by the version of the schedule at ' +
-      'its time. More than 1,000 ticks in this time are refused. A repeated request publishes what an interrupted one left.',
+      'its time. One that cannot be published has failed, and the others are published. More than 1,000 ticks in this time ' +
+      'are refused. A repeated request publishes what an interrupted one left.',
   })
   @ApiScheduleName()
   @ApiBody({
@@ -159,7 +161,7 @@ export class SchedulesController {
   })
   @ApiOkResponse({
     type: BackfillBody,
-    description: 'The ticks that were published, or would be',
+    description: 'The ticks that were published or have failed, or would be',
     example: BACKFILL_EXAMPLE,
   })
   @ApiErrors([400, 'to: must not be in the future'], [404, NOT_FOUND], 503)

@@ -10,12 +10,14 @@ import { localText } from '../../catalog/schedules/wall-times.js';
 import { Clock } from '../../common/clock.js';
 import type { JsonObject } from '../../common/json.js';
 import { partsOf } from '../../common/page-cursor.js';
+import { laterTurn } from '../../common/scheduler.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
 import { nextPage } from '../../http/dto/page.js';
 import { parseTimestamp } from '../../http/validation/query.js';
 import type {
   BackfillBody,
+  BackfilledBody,
   PreviewBody,
   ScheduleBody,
   ScheduleListBody,
@@ -38,7 +40,12 @@ export class SchedulesService {
 
   async list({ limit, offset }: ScheduleListQuery): Promise<ScheduleListBody> {
     const rows = (await this.schedules.all()).slice(offset, offset + limit + 1);
-    const items = await Promise.all(rows.slice(0, limit).map((row) => this.body(row)));
+    const items: ScheduleBody[] = [];
+    for (const row of rows.slice(0, limit)) {
+      items.push(await this.body(row));
+      // The search for a next tick may take long, and other work runs in between.
+      await laterTurn();
+    }
     return { items, pagination: { limit, offset, has_more: rows.length > limit } };
   }
 
@@ -82,7 +89,12 @@ export class SchedulesService {
     const ticks = await this.extra.backfill(name, parseTimestamp(from)!, parseTimestamp(to)!, dry_run);
     const zone = await this.zoneOf(name);
     return {
-      ticks: ticks.map(({ scheduledFor, version }) => ({ ...timeBody(scheduledFor, zone), version })),
+      ticks: ticks.map(({ scheduled_for, version, state, reason }) => ({
+        ...timeBody(scheduled_for, zone),
+        version,
+        state: state as BackfilledBody['state'],
+        reason: reason ?? null,
+      })),
       dry_run,
     };
   }

@@ -25,6 +25,46 @@ export const SCHEDULES_MISTAKES: Mistake[] = [
     'error line 4, column 3: schedules.daily: needs exactly one of cron, every and at',
   ],
   [
+    'a schedule without times',
+    withSchedule(`{ ${publishes} }`),
+    'error line 4, column 3: schedules.daily: needs exactly one of cron, every and at',
+  ],
+  [
+    'a cron expression with too many fields',
+    withSchedule(`{ cron: '0 0 7 * * * 2027', ${publishes} }`),
+    'error line 4, column 12: schedules.daily.cron: is not a cron expression of five fields, or six with seconds: it has 7 fields',
+  ],
+  [
+    'the start of the machine as a cron expression',
+    withSchedule(`{ cron: '@reboot', ${publishes} }`),
+    'error line 4, column 12: schedules.daily.cron: is not a cron expression of five fields, or six with seconds: @reboot is not a time',
+  ],
+  [
+    'an `every` without a unit',
+    withSchedule(`{ every: 3600, ${publishes} }`),
+    'error line 4, column 12: schedules.daily.every: must be a duration of at least 1s, such as 30s, 90m, 12h or 7d',
+  ],
+  [
+    'a `dst` that is no object',
+    withSchedule(`{ every: 1h, dst: skip, ${publishes} }`),
+    'error line 4, column 23: schedules.daily.dst: must be an object such as { missing: skip, duplicate: last }',
+  ],
+  [
+    'an empty time zone',
+    withSchedule(`{ every: 1h, time_zone: '', ${publishes} }`),
+    'error line 4, column 23: schedules.daily.time_zone: must be a name of the IANA database such as Europe/Berlin, or an offset such as +02:00',
+  ],
+  [
+    'a time as a time zone',
+    withSchedule(`{ every: 1h, time_zone: '2026-01-01T00:00+02:00[Europe/Berlin]', ${publishes} }`),
+    'error line 4, column 23: schedules.daily.time_zone: is not a time zone of the IANA database: 2026-01-01T00:00+02:00[Europe/Berlin]; write one such as Europe/Berlin',
+  ],
+  [
+    'a leap second',
+    withSchedule(`{ at: '2999-06-30T23:59:60', ${publishes} }`),
+    'error line 4, column 12: schedules.daily.at: is not a time; write one such as 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00Z',
+  ],
+  [
     'a date that does not exist',
     withSchedule(`{ at: 2026-02-30, ${publishes} }`),
     'error line 4, column 12: schedules.daily.at: is not a time; write one such as 2026-12-24, 2026-12-24T18:00 or 2026-12-24T18:00Z',
@@ -61,8 +101,13 @@ export const SCHEDULES_MISTAKES: Mistake[] = [
   ],
   [
     'a payload that the type refuses',
-    withSchedule('{ every: 1h, publishes: { type: Order, payload: "{ \'hour\': scheduled_for }" } }'),
-    'error line 4, column 49: schedules.daily.publishes.payload: payload.day: is required',
+    withSchedule('{ at: 2999-12-24, publishes: { type: Order, payload: "{ \'hour\': scheduled_for }" } }'),
+    'error line 4, column 54: schedules.daily.publishes.payload: payload.day: is required (for the tick of 2999-12-24T00:00:00.000Z)',
+  ],
+  [
+    'a payload that the type refuses, whatever the tick',
+    withSchedule('{ every: 1h, publishes: { type: Order } }'),
+    'error line 4, column 23: schedules.daily.publishes: payload.day: is required',
   ],
   [
     'a payload with the variable of an agent',

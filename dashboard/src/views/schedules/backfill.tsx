@@ -43,7 +43,7 @@ function BackfillForm({ name, done, close }: BackfillProps & { close: () => void
   const publish = useMutation({
     mutationFn: () => send(false),
     onSuccess: async ({ ticks }) => {
-      announce(`${countText(ticks.length, 'tick')} of ${name} published`);
+      announce(`${publishedText(ticks)} of ${name} published`);
       close();
       await done();
     },
@@ -73,8 +73,11 @@ function BackfillForm({ name, done, close }: BackfillProps & { close: () => void
         <section aria-label="Ticks" className="text-table">
           {ticks.length === 0 ? 'No tick of this time is left to publish.' : null}
           <ul className="font-mono text-label">
-            {ticks.slice(0, SHOWN).map(({ local }) => (
-              <li key={local}>{local}</li>
+            {ticks.slice(0, SHOWN).map(({ local, reason }) => (
+              <li key={local}>
+                {local}
+                {reason !== null && <span className="text-failed"> fails: {reason}</span>}
+              </li>
             ))}
           </ul>
           {ticks.length > SHOWN && <p className="text-muted">and {numberText(ticks.length - SHOWN)} more</p>}
@@ -94,12 +97,15 @@ function BackfillForm({ name, done, close }: BackfillProps & { close: () => void
           className="button-main"
           disabled={look.isPending || publish.isPending || ticks?.length === 0}
         >
-          {ticks === undefined ? 'Show the ticks' : `Publish ${countText(ticks.length, 'tick')}`}
+          {ticks === undefined ? 'Show the ticks' : `Publish ${publishedText(ticks)}`}
         </button>
       </div>
     </form>
   );
 }
+
+const publishedText = (ticks: Schemas['BackfillBody']['ticks']): string =>
+  countText(ticks.filter(({ state }) => state === 'published').length, 'tick');
 
 function TimeInput({ label, onChange }: { label: string; onChange: (value: string) => void }): ReactNode {
   return (

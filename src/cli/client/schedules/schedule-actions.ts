@@ -1,5 +1,6 @@
 import type {
   BackfillBody,
+  BackfilledBody,
   PreviewBody,
   ScheduleBody,
   TickBody,
@@ -47,13 +48,20 @@ export async function backfillSchedule(
   const request = { from, to, dry_run: dryRun };
   const { ticks } = (await server.post<BackfillBody>(`${idIn(PATH, name)}/backfill`, request)).body;
   if (!output.isForPeople) return output.jsonLines(ticks);
-  await output.table(ticks, TIMES);
-  output.hint(`${countOf(ticks.length, 'tick')} ${dryRun ? 'would be published' : 'published'}`);
+  await output.table(ticks, BACKFILLED);
+  const failed = ticks.filter(({ state }) => state === 'failed').length;
+  const published = `${countOf(ticks.length - failed, 'tick')} ${dryRun ? 'would be published' : 'published'}`;
+  output.hint(failed === 0 ? published : `${published}, ${failed} ${dryRun ? 'would fail' : 'failed'}`);
 }
 
 const TIMES: Column<TickTimeBody>[] = [
   { title: 'UTC', of: ({ scheduled_for }) => scheduled_for },
   { title: 'LOCAL', of: ({ local }) => local },
+];
+
+const BACKFILLED: Column<BackfilledBody>[] = [
+  ...TIMES,
+  { title: 'STATE', of: ({ state, reason }) => (reason === null ? state : `${state}: ${reason}`) },
 ];
 
 const COLUMNS: Column<ScheduleBody>[] = [

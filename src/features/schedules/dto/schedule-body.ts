@@ -99,6 +99,12 @@ export class TicksBody {
 export class BackfilledBody extends TickTimeBody {
   @ApiProperty({ type: 'integer', description: 'The version of the schedule at this time' })
   version!: number;
+
+  @ApiProperty({ enum: ['published', 'failed'], description: '`failed`: it cannot be published' })
+  state!: 'published' | 'failed';
+
+  @ApiProperty({ type: String, nullable: true, description: 'Why it has failed' })
+  reason!: string | null;
 }
 
 export class BackfillBody {
@@ -146,7 +152,10 @@ export const TICKS_EXAMPLE: TicksBody = {
   ticks: [TICK_EXAMPLE],
   pagination: { limit: 50, after: null, next: null, has_more: false },
 };
-export const BACKFILL_EXAMPLE: BackfillBody = { ticks: [{ ...TIME_EXAMPLE, version: 1 }], dry_run: true };
+export const BACKFILL_EXAMPLE: BackfillBody = {
+  ticks: [{ ...TIME_EXAMPLE, version: 1, state: 'published', reason: null }],
+  dry_run: true,
+};
 
 export const ApiScheduleName = (): MethodDecorator =>
   ApiParam({
