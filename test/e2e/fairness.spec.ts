@@ -208,6 +208,26 @@ describe('executions of an agent with fair_by', () => {
     }
   });
 
+  it('have their share at most, also those that are sent together, and other keys are accepted', async () => {
+    const MOST = 60;
+    const small = await Board.start(
+      `agents:\n  worker: { consumes: [{ types: [Item] }], publishes: [{ type: Done }], engine: { kind: external }, fair_by: payload.tenant }`,
+      { settings: { maxPendingExecutions: MOST } },
+    );
+    try {
+      const send = (tenant: string) => small.http.post('/api/v1/artifacts').send({ type: 'Item', payload: { tenant } });
+      const run = (tenant: string) =>
+        small.http.post('/run/flock').send({ agent_name: 'worker', inputs: { tenant }, async_run: true });
+      const sent = Array.from({ length: 2 * MOST }, (_, n) => (n % 2 === 0 ? send('a') : run('a')));
+      const statuses = (await Promise.all(sent)).map(({ status }) => status);
+      expect(statuses.filter((status) => status === 200)).toHaveLength(MOST / 2);
+      expect(new Set(statuses)).toEqual(new Set([200, 503]));
+      await send('b').expect(200);
+    } finally {
+      await small.close();
+    }
+  });
+
   it('start by a computed priority within their key, and all of an agent without keys', async () => {
     const publishAll = async (type: string): Promise<void> => {
       for (const [n, urgent] of [1, 7, 3, 1].entries()) await board.publish(type, { tenant: 'a', n, urgent });

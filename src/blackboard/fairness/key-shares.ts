@@ -5,36 +5,70 @@ import { DomainError } from '../../common/domain-error.js';
 import { scheduler } from '../../common/scheduler.js';
 import { Settings } from '../../config/settings.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { Processes } from '../processes/processes.js';
 import { countOfKey } from './fair-key-rows.js';
 
 const RETRY_AFTER_SECONDS = 5;
 /** Counting thousands of executions at every publish would take too long. */
 const RECOUNT_MS = 1_000;
+/** Executions that a process accepts without another count, if there are several processes. */
+const LEAST_ACCEPTED = 10;
+
+/** An execution of an agent with `fair_by`, and its key. */
+export interface KeyedExecution {
+  agent: string;
+  key: string;
+}
 
 interface Count {
+  /** At the time of the count, and accepted by this process since. */
   waiting: number;
+  /** Other processes may have accepted as many: then it is counted again. */
+  countAgainAt: number;
 }
 
 /** Keeps one key of an agent with `fair_by` from using up the executions that may wait. */
 @Injectable()
 export class KeyShares {
   /** Each is forgotten when it is too old. */
-  private readonly counts = new Map<string, Count>();
+  private readonly counts = new Map<string, Promise<Count>>();
+  /** The executions of each key that are being stored, which no count has. */
+  private readonly storing = new Map<string, Set<KeyedExecution>>();
+  private storingInAll = 0;
 
   constructor(
     private readonly catalog: Catalog,
     private readonly settings: Settings,
+    private readonly processes: Processes,
     private readonly unitOfWork: UnitOfWork,
   ) {}
 
+  /** Whether keys of the agent have a share. */
+  has(agent: string): boolean {
+    return this.catalog.agent(agent)?.fairness != null;
+  }
+
   /**
-   * Throws DomainError `unavailable` if the key has its share of the waiting executions. `waiting`: how many wait in
-   * all. As long as they are fewer than a share, the keys are not counted.
+   * Calls `store`, which stores these executions. Throws DomainError `unavailable`, and stores nothing, if a key has its
+   * share of the waiting executions. `waiting`: how many wait in all. As long as they are fewer than a share, the keys are
+   * not counted.
    */
-  async refuseExcess(agent: string, key: string, waiting: number): Promise<void> {
+  async within<T>(executions: readonly KeyedExecution[], waiting: number, store: () => Promise<T>): Promise<T> {
+    if (executions.length === 0) return store();
+    for (const each of executions) this.begin(each);
+    try {
+      for (const each of executions) await this.refuseExcess(each, waiting);
+      return await store();
+    } finally {
+      for (const each of executions) this.end(each);
+    }
+  }
+
+  private async refuseExcess(execution: KeyedExecution, waiting: number): Promise<void> {
+    const { agent, key } = execution;
     const most = this.mostOf(agent);
-    if (waiting < most) return;
-    const count = await this.count(agent, key, most);
+    if (waiting + this.storingInAll <= most) return;
+    const count = await this.count(execution, most);
     if (count.waiting >= most)
       throw new DomainError(
         'unavailable',
@@ -42,27 +76,51 @@ export class KeyShares {
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
     count.waiting += 1;
+    if (count.waiting >= count.countAgainAt && count.waiting < most) this.counts.delete(nameOf(execution));
   }
 
-  /** Whether any key of the agent may have its share. `waiting`: how many executions wait in all. */
-  mayRefuse(agent: string, waiting: number): boolean {
-    return waiting >= this.mostOf(agent);
-  }
-
-  /** Infinity for an agent without `fair_by`. */
   private mostOf(agent: string): number {
-    const fairness = this.catalog.agent(agent)?.fairness;
-    if (!fairness) return Infinity;
-    return Math.max(1, Math.floor(fairness.maxShare * this.settings.maxPendingExecutions));
+    const { maxShare } = this.catalog.agent(agent)!.fairness!;
+    return Math.max(1, Math.floor(maxShare * this.settings.maxPendingExecutions));
   }
 
-  private async count(agent: string, key: string, most: number): Promise<Count> {
-    const name = JSON.stringify([agent, key]);
+  private count(execution: KeyedExecution, most: number): Promise<Count> {
+    const name = nameOf(execution);
     const known = this.counts.get(name);
     if (known) return known;
-    const count = { waiting: await countOfKey(this.unitOfWork.reader, { agent, key, most }) };
+    const count = this.read(execution, most);
     this.counts.set(name, count);
-    scheduler.after(RECOUNT_MS, () => this.counts.delete(name));
+    const forget = (): void => {
+      if (this.counts.get(name) === count) this.counts.delete(name);
+    };
+    count.catch(forget);
+    scheduler.after(RECOUNT_MS, forget);
     return count;
   }
+
+  private async read(execution: KeyedExecution, most: number): Promise<Count> {
+    const before = [...this.storing.get(nameOf(execution))!].filter((each) => each !== execution);
+    const stored = await countOfKey(this.unitOfWork.reader, { ...execution, most });
+    // Those that have ended meanwhile may be counted already.
+    const waiting = stored + before.filter((each) => this.storing.get(nameOf(each))?.has(each)).length;
+    const { count: processes } = this.processes;
+    const share = Math.max(LEAST_ACCEPTED, Math.ceil((most - waiting) / processes));
+    return { waiting, countAgainAt: processes === 1 ? most : waiting + share };
+  }
+
+  private begin(execution: KeyedExecution): void {
+    const name = nameOf(execution);
+    this.storing.set(name, (this.storing.get(name) ?? new Set()).add(execution));
+    this.storingInAll += 1;
+  }
+
+  private end(execution: KeyedExecution): void {
+    const name = nameOf(execution);
+    const storing = this.storing.get(name)!;
+    storing.delete(execution);
+    if (storing.size === 0) this.storing.delete(name);
+    this.storingInAll -= 1;
+  }
 }
+
+const nameOf = ({ agent, key }: KeyedExecution): string => JSON.stringify([agent, key]);

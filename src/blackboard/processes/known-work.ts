@@ -34,6 +34,10 @@ export class KnownWork {
     return this.others.length === 0;
   }
 
+  get processes(): number {
+    return this.all.length;
+  }
+
   /** The agents that at least one process has. */
   get agents(): Set<string> {
     return new Set(this.all.flatMap(({ agents }) => agents));

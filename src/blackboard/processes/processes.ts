@@ -91,6 +91,11 @@ export class Processes {
     return this.lastKnown?.isAlone === true && !this.othersMayRun;
   }
 
+  /** How many processes live, including this one, as far as it knows without a look at the database. */
+  get count(): number {
+    return this.lastKnown?.processes ?? 1;
+  }
+
   /**
    * Registers this process for the time of a lease (`lease`), and removes expired registrations. True if the process
    * was not registered: it has just started, or its registration had expired.

@@ -43,22 +43,25 @@ export class Admission {
     if (configuration !== null) this.backlog.refuseWithoutConfiguration(configurationKey(configuration));
   }
 
-  /** Throws DomainError `unavailable` if one of the executions has a key that has its share of the waiting executions. */
-  async refuseExcessOfKeys(triggered: readonly Triggered[]): Promise<void> {
-    for (const { subscription, queueValues } of triggered) {
+  /**
+   * Calls `store`, which stores these executions. Throws DomainError `unavailable` if one of them has a key that has its share
+   * of the waiting executions.
+   */
+  withinShares<T>(triggered: readonly Triggered[], store: () => Promise<T>): Promise<T> {
+    const keyed = triggered.flatMap(({ subscription: { agent }, queueValues }) => {
       const key = queueValues?.fair_key ?? null;
-      if (key !== null) await this.keyShares.refuseExcess(subscription.agent, key, this.backlog.count);
-    }
+      return key === null || !this.keyShares.has(agent) ? [] : [{ agent, key }];
+    });
+    return this.keyShares.within(keyed, this.backlog.count, store);
   }
 
-  /** Throws the same for an execution that a caller requests by the agent's name. Call it before a transaction. */
-  async refuseExcessOfKey({ subscription, drafts }: Invocation): Promise<void> {
+  /** The same for an execution that a caller requests by the agent's name. Call it before a transaction. */
+  async withinShare<T>({ subscription, drafts }: Invocation, store: () => Promise<T>): Promise<T> {
     const { agent, batch } = subscription;
-    // Mostly, fewer executions wait than one key may have, and no expression is evaluated.
-    if (!this.keyShares.mayRefuse(agent, this.backlog.count)) return;
+    if (!this.keyShares.has(agent)) return store();
     const found = await this.queueExpressions.of(subscription, drafts.map(agentArtifactFromDraft), batch !== null);
     // If an expression fails, the execution is queued and fails with the reason.
     const key = 'values' in found ? found.values.fair_key : null;
-    if (key !== null) await this.keyShares.refuseExcess(agent, key, this.backlog.count);
+    return this.keyShares.within(key === null ? [] : [{ agent, key }], this.backlog.count, store);
   }
 }

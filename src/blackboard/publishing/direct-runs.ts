@@ -44,9 +44,10 @@ export class DirectRuns {
   ): Promise<DirectRun> {
     await this.admission.refuseWhenBusy();
     const invocation = this.invocations.prepareDirect(agent, inputs, correlationId, { isNewCorrelation: true });
-    await this.admission.refuseExcessOfKey(invocation);
-    const begun = await this.memory.during(invocation.grownBytes, () =>
-      this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation), transactionOf(invocation)),
+    const begun = await this.admission.withinShare(invocation, () =>
+      this.memory.during(invocation.grownBytes, () =>
+        this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation), transactionOf(invocation)),
+      ),
     );
     return { agent, correlationId, ...begun };
   }

@@ -48,7 +48,6 @@ export class Publisher {
     // Checking and serializing a large payload takes time, and so does matching; other requests run between the two.
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
     const matched = await this.artifacts.match(draft);
-    await this.admission.refuseExcessOfKeys(matched.triggered);
     const cause = this.tracing.current();
     const names = [...this.artifacts.lockKeys([matched]), ...(companion?.names ?? [])];
     const isSimple = names.length === 0 && !companion && deadlineMs === null && matched.releaseAt === null;
@@ -73,7 +72,7 @@ export class Publisher {
       return { artifactId, correlationId, seq, sequence, generation: correlation.generation, isRepeated: false };
     };
     try {
-      return await this.unitOfWork.run(publish, how);
+      return await this.admission.withinShares(matched.triggered, () => this.unitOfWork.run(publish, how));
     } catch (error) {
       if (!(error instanceof AlreadyPublished)) throw error;
       return findPublished(this.unitOfWork.reader, artifactId);

@@ -45,9 +45,10 @@ export class RunStarts {
     const { madeId: firstId, isNewCorrelation } = ids;
     const how = { isNewCorrelation, firstId, background: false, deadlineMs: deadlineMs(request.deadline) };
     const invocation = this.invocations.prepareRun(agent, inputs, ids.correlationId, how);
-    await this.admission.refuseExcessOfKey(invocation);
-    return this.memory.during(invocation.grownBytes, () =>
-      this.unitOfWork.run((tx) => this.storeOnce(tx, invocation, ids), transactionOf(invocation)),
+    return this.admission.withinShare(invocation, () =>
+      this.memory.during(invocation.grownBytes, () =>
+        this.unitOfWork.run((tx) => this.storeOnce(tx, invocation, ids), transactionOf(invocation)),
+      ),
     );
   }
 
