@@ -172,13 +172,28 @@ describe('a limit with hold', () => {
     gatesOf('p1')[0]!.fail();
     await eventually('it waits for its next attempt', async () => (await only('p1')).attempt === 2);
     clock.advance(5_000);
-    await waitsFor('p1', 'limit paced: 1 of 1 used, 2nd of 2');
+    await waitsFor('p1', /^limit paced: 1 of 1 used, 2nd of 2, next in 5\d\.\d s$/);
+    await waitsFor('p2', 'limit paced: 1 of 1 used, 1st of 2');
     clock.advance(60_000);
     await started('p1', 2);
     expect(gatesOf('p2')).toEqual([]);
     await works('p1', 2);
     clock.advance(60_000);
     await works('p2');
+  });
+
+  it('and a rate that a client removes: the execution that holds the limit starts', async () => {
+    clock.advance(60_000);
+    await publish('Paced', 'p3');
+    await started('p3', 1);
+    gatesOf('p3')[0]!.fail();
+    await eventually('it waits for its next attempt', async () => (await only('p3')).attempt === 2);
+    clock.advance(5_000);
+    await waitsFor('p3', /next in 5\d\.\d s$/);
+    await board.http.put('/api/v1/limits/paced').send({ concurrency: 1 }).expect(200);
+    await started('p3', 2);
+    await works('p3', 2);
+    await board.http.delete('/api/v1/limits/paced').expect(200);
   });
 
   it('and a remote agent: it holds until the later answer', async () => {

@@ -25,6 +25,7 @@ type ExecutionColumn =
   | 'background'
   | 'available_at'
   | 'blocked_on'
+  | 'held_keys'
   | 'fair_key'
   | 'ended_at'
   | 'error_message'
@@ -160,6 +161,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.background',
       'executions.available_at',
       'executions.blocked_on',
+      'executions.held_keys',
       'executions.fair_key',
       'executions.ended_at',
       'executions.error_message',

@@ -142,6 +142,24 @@ export const findHoldingBlocked = prepared<{ blockedOn: string }, WaitingRow>((d
     .orderBy('seq'),
 );
 
+/** The keys for which executions wait that hold limits. They are few, however many wait. */
+export async function findKeysOfHolders(db: Reader): Promise<string[]> {
+  const rows = await findBlockedHolders(db, {});
+  return rows.map(({ blocked_on }) => blocked_on);
+}
+
+const findBlockedHolders = prepared<object, { blocked_on: string }>((db) =>
+  db
+    .selectFrom('executions')
+    .select('blocked_on')
+    .distinct()
+    .where('held_keys', 'is not', null)
+    .where('ended_at', 'is', null)
+    // The index of the plain column has all that wait.
+    .where(sql<string>`coalesce(blocked_on, '')`, '<>', '')
+    .$narrowType<{ blocked_on: string }>(),
+);
+
 /** The name of the limit that the execution waits for, or null. */
 export async function findLimitOf(db: Reader, id: string): Promise<string | null> {
   const row = await db

@@ -102,7 +102,7 @@ export class BlockedExecutions {
       const part = late.get(keyText(key))?.part;
       const readable = usage.readable(key);
       const limit = part === undefined ? most(readable) : Math.min(readable, READ_OF_KEY) + part;
-      const waiting = await this.find(tx, usage, key, limit, released);
+      const waiting = await this.find(tx, key, limit, released);
       read += waiting.rows.length;
       found.push(waiting);
     }
@@ -136,25 +136,24 @@ export class BlockedExecutions {
     return left;
   }
 
-  private async find(
-    tx: Transaction,
-    usage: LimitUsage,
-    key: LimitKey,
-    limit: number,
-    { left }: Released,
-  ): Promise<Waiting> {
+  private async find(tx: Transaction, key: LimitKey, limit: number, { left }: Released): Promise<Waiting> {
     const blockedOn = keyText(key);
-    const holding = await this.findHolding(tx, usage, key);
+    const holding = await this.findHolding(tx, key);
     const first = limit === 0 ? [] : await findFirstBlocked(tx.db, { blockedOn, limit });
     const next = await nextInTurns(tx.db, key, first, left);
     const rows = [...holding, ...next.filter(({ id }) => !holding.some((each) => each.id === id))];
     return { key, rows, areMore: limit > 0 && first.length === limit };
   }
 
-  /** Finds executions that hold the limit already. They wait for its rate, and need no room of its concurrency. */
-  private async findHolding(tx: Transaction, usage: LimitUsage, key: LimitKey): Promise<WaitingRow[]> {
-    const mayWait = this.holders.held([key]).length > 0 && usage.limit(key[0])?.rate;
-    return mayWait ? findHoldingBlocked(tx.db, { blockedOn: keyText(key) }) : [];
+  /**
+   * Finds executions that hold the limit already. They wait for its rate, which it may no longer have, and need no room of its
+   * concurrency.
+   */
+  private async findHolding(tx: Transaction, key: LimitKey): Promise<WaitingRow[]> {
+    if (this.holders.held([key]).length === 0) return [];
+    const blockedOn = keyText(key);
+    const rows = await findHoldingBlocked(tx.db, { blockedOn });
+    return rows.filter(({ held_keys }) => this.holders.heldTexts(held_keys).has(blockedOn));
   }
 
   /**

@@ -9,7 +9,7 @@ import { Signals } from '../../pubsub/signals.js';
 import { deleteFromLine } from '../fairness/fair-key-rows.js';
 import { findKeysInLines } from '../fairness/fair-lines.js';
 import type { LimitKey } from '../matching/limit-keys.js';
-import { findBlockedAmong } from './blocked-execution-rows.js';
+import { findBlockedAmong, findKeysOfHolders } from './blocked-execution-rows.js';
 import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
@@ -18,7 +18,6 @@ import { keyText, parseKey, parseKeys } from './key-texts.js';
 import { LATE_AFTER_MS, LateAgents } from './late-agents.js';
 import { LimitHolders, type UsedLimits } from './limit-holders.js';
 import { deleteUnusedRates } from './limit-rows.js';
-import type { LimitUsage } from './limit-usage.js';
 import { limitLock, SharedLimits } from './shared-limits.js';
 import { turnText } from './singleton-turns.js';
 
@@ -209,18 +208,15 @@ export class LimitReleases {
     const { reader } = this.unitOfWork;
     const keys = await this.limits.asOfFirst(reader, texts.map(parseKey));
     const usage = await this.limits.usage(reader, keys, now, used);
+    const full = keys.filter((key) => usage.obstacle(key) !== null);
+    const ofHolders = new Set(this.holders.held(full).length > 0 ? await findKeysOfHolders(reader) : []);
     return keys.filter((key) => {
       const obstacle = usage.obstacle(key);
       // An execution that holds the limit may have room, and a transaction stores the right time of one that is shut too long.
-      if (obstacle === null || this.mayBeHeld(usage, key) || usage.isShutTooLong(key)) return true;
+      if (obstacle === null || ofHolders.has(keyText(key)) || usage.isShutTooLong(key)) return true;
       if (obstacle.at !== null) this.at(keyText(key), obstacle.at);
       return false;
     });
-  }
-
-  /** Only for a rate does an execution wait that holds the limit. */
-  private mayBeHeld(usage: LimitUsage, key: LimitKey): boolean {
-    return this.holders.held([key]).length > 0 && usage.limit(key[0])?.rate != null;
   }
 
   private async deleteUnused(): Promise<void> {

@@ -9,6 +9,7 @@ import { findPlaceInLine } from '../fairness/turn-waits.repository.js';
 import type { LimitKey } from '../matching/limit-keys.js';
 import { countBlocked, countBlockedBefore, MOST_COUNTED } from './blocked-execution-rows.js';
 import { keyText, parseKey } from './key-texts.js';
+import { LimitHolders } from './limit-holders.js';
 import type { LimitUsage } from './limit-usage.js';
 import { SharedLimits } from './shared-limits.js';
 import { shownKey } from './shown-keys.js';
@@ -19,6 +20,7 @@ interface Blocked {
   agent: string;
   fair_key: string | null;
   blocked_on: string | null;
+  held_keys: string | null;
   priority: number;
   background: number;
   seq: number;
@@ -38,6 +40,7 @@ export class LimitWaits {
   constructor(
     private readonly catalog: Catalog,
     private readonly limits: SharedLimits,
+    private readonly holders: LimitHolders,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
   ) {}
@@ -58,8 +61,7 @@ export class LimitWaits {
     for (const [blockedOn, some] of Map.groupBy(blocked, ({ blocked_on }) => blocked_on)) {
       const key = keys.get(blockedOn)!;
       const all = (await countBlocked(reader, { blockedOn }))[0]!.count;
-      for (const row of some)
-        found.set(row.id, this.text(key, row.agent, usage, await this.placeOf(reader, key, row, all)));
+      for (const row of some) found.set(row.id, this.text(key, row, usage, await this.placeOf(reader, key, row, all)));
     }
     return found;
   }
@@ -82,12 +84,18 @@ export class LimitWaits {
     };
   }
 
-  private text(key: LimitKey, agent: string, usage: LimitUsage, { place, all, ofKey, turns }: Place): string {
-    const at = usage.obstacle(key)?.at ?? null;
+  private text(
+    key: LimitKey,
+    { id, agent, held_keys }: Blocked,
+    usage: LimitUsage,
+    { place, all, ofKey, turns }: Place,
+  ): string {
+    const held = this.holders.heldTexts(held_keys);
+    const at = usage.obstacle(key, held, id)?.at ?? null;
     const breaker = usage.breaker(keyText(key)) ?? (breakerAgent(key[0]) === null ? null : 'closed');
     const parts = [
       ...(breaker === null ? [] : [breaker]),
-      ...usedOf(key, usage),
+      ...usedOf(key, usage, held.has(keyText(key))),
       `${ordinal(place)} of ${counted(all)}${ofKey}${key[1] === null ? '' : ` for ${shownKey(key, this.catalog.agent(agent))}`}`,
       ...turns,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
@@ -96,11 +104,14 @@ export class LimitWaits {
   }
 }
 
-/** Says how much of the concurrency is used or, if only the rate has no room, how much of the burst. */
-function usedOf(key: LimitKey, usage: LimitUsage): string[] {
+/**
+ * Says how much of the concurrency is used or, if only the rate has no room, how much of the burst. `isHeld`: the execution
+ * needs no room of the concurrency.
+ */
+function usedOf(key: LimitKey, usage: LimitUsage, isHeld: boolean): string[] {
   const { concurrency = null, rate = null } = usage.limit(key[0]) ?? {};
   const running = usage.running(keyText(key));
-  const isRate = concurrency === null || (running < concurrency && usage.roomAt(key) !== null);
+  const isRate = concurrency === null || ((isHeld || running < concurrency) && usage.roomAt(key) !== null);
   if (rate !== null && isRate) return [`${usage.unitsUsed(key)} of ${rate.burst} used`];
   return concurrency === null ? [] : [`${running} of ${concurrency} used`];
 }

@@ -14,12 +14,13 @@ const PATH = /^[\w.[\]]+$/;
  */
 export function shownKey(key: LimitKey, agent: AgentDefinition | undefined): string {
   const given = isTurn(key) ? turnKey(key) : key[1];
-  const text = String(given);
-  // Without the quotes of JSON, an empty or blank text would not be seen.
-  const value = text.trim() === '' ? JSON.stringify(given) : text;
+  const value = typeof given === 'string' && needsQuotes(given) ? JSON.stringify(given) : String(given);
   const source = agent && expressionOf(agent, key[0]);
   return source == null ? value : `${shownExpression(source)} ${value}`;
 }
+
+/** Whether the text would not be seen, or looks like a number or another value that is no text. */
+const needsQuotes = (text: string): boolean => !Number.isNaN(Number(text)) || ['true', 'false', 'null'].includes(text);
 
 /** The expression that gives an execution of the agent its key of the limit. Null if it has none. */
 function expressionOf({ name, limits, singleton, breaker }: AgentDefinition, limit: string): string | null {

@@ -72,6 +72,7 @@ const COLUMNS = [
   'priority',
   'background',
   'blocked_on',
+  'held_keys',
   'fair_key',
 ] as const;
 
