@@ -43,6 +43,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['columns that the file has', /^input_mapping: there is no column /],
   ['a step that fits its window', /^step: must be (shorter than|at least)/],
   ['the order of two times, and the clock', /^to: must not be (before from|in the future)$/],
+  ['a time that the id of a tick can have', /^from: must not be before 1970, /],
   ['the ticks of a time', /^to: more than 1,000 ticks are between from and to; choose less time$/],
   ['values of a limit that belong together', /^(burst: counts for a rate)/],
   ['agents that are external', /is not an external agent/],

@@ -54,7 +54,8 @@ export class DirectRuns {
 
   /**
    * Waits until a direct run has ended, and returns what it published, as items of an answer. DomainError:
-   * `agent_failed` (the message names agent and reason), `unavailable` if the process stops before.
+   * `agent_failed` (the message names agent and reason), `conflict` (an execution with the same key of `singleton` runs),
+   * `unavailable` if the process stops before.
    */
   async outputsOf({ agent, correlationId, executionId, generation }: DirectRun): Promise<Item[]> {
     const ended = await this.waiters.wait(correlationId, generation, Number.MAX_SAFE_INTEGER);
@@ -67,7 +68,7 @@ export class DirectRuns {
     const { state, error_message, skipped_for } = await findExecutionState(reader, executionId);
     if (skipped_for !== null)
       throw new DomainError(
-        'agent_failed',
+        'conflict',
         `Agent ${agent} did not run: its execution ${skipped_for} with the same key of singleton had not ended`,
       );
     if (state !== 'completed')

@@ -48,6 +48,10 @@ export class AgentsController {
   @ApiErrors(
     [400, 'inputs: classifier takes one CustomerMessage (got Intent)'],
     [404, 'Agent not found: classifer; did you mean classifier?'],
+    [
+      409,
+      'Agent classifier did not run: its execution 019a9fe1-a6f1-7a11-8d3c-1f2e3d4c5b6a with the same key of singleton had not ended',
+    ],
     [500, 'Agent classifier failed: the model could not be read'],
     503,
   )

@@ -40,7 +40,7 @@ export class NewScheduleRequest extends ScheduleOptionsRequest {
 export class BackfillRequest {
   @BodyTimestamp({
     required: true,
-    description: 'The first possible tick: ISO 8601, UTC if no time zone is given',
+    description: 'The first possible tick, not before 1970: ISO 8601, UTC if no time zone is given',
     example: '2026-11-01T00:00:00Z',
   })
   from!: string;
