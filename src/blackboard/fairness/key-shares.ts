@@ -101,7 +101,7 @@ export class KeyShares {
   private async read(execution: KeyedExecution, most: number): Promise<Count> {
     const before = [...this.storing.get(nameOf(execution))!].filter((each) => each !== execution);
     const stored = await countOfKey(this.unitOfWork.reader, { ...execution, most });
-    // Those that have ended meanwhile may be counted already.
+    // The count may have those that have ended meanwhile.
     const waiting = stored + before.filter((each) => this.storing.get(nameOf(each))?.has(each)).length;
     const { count: processes } = this.processes;
     const share = Math.max(LEAST_ACCEPTED, Math.ceil((most - waiting) / processes));

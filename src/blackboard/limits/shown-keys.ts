@@ -19,7 +19,7 @@ export function shownKey(key: LimitKey, agent: AgentDefinition | undefined): str
   return source == null ? value : `${shownExpression(source)} ${value}`;
 }
 
-/** Whether the text would not be seen, or looks like a number or another value that is no text. */
+/** Whether the text would not be seen, or looks like a number, a boolean or null. */
 const needsQuotes = (text: string): boolean => !Number.isNaN(Number(text)) || ['true', 'false', 'null'].includes(text);
 
 /** The expression that gives an execution of the agent its key of the limit. Null if it has none. */
