@@ -23,6 +23,8 @@ export interface KeyedExecution {
 interface Count {
   /** At the time of the count, and accepted by this process since. */
   waiting: number;
+  /** Whether some may be counted twice, because they were being stored during the count. */
+  isRough: boolean;
   /** Other processes may have accepted as many: then it is counted again. */
   countAgainAt: number;
 }
@@ -34,7 +36,8 @@ export class KeyShares {
   private readonly counts = new Map<string, Promise<Count>>();
   /** The executions of each key that are being stored, which no count has. */
   private readonly storing = new Map<string, Set<KeyedExecution>>();
-  private storingInAll = 0;
+  /** How many were accepted without a count in this second and in the one before. The count of all may lack them. */
+  private uncounted = { now: 0, before: 0 };
 
   constructor(
     private readonly catalog: Catalog,
@@ -55,20 +58,28 @@ export class KeyShares {
    */
   async within<T>(executions: readonly KeyedExecution[], waiting: number, store: () => Promise<T>): Promise<T> {
     if (executions.length === 0) return store();
-    for (const each of executions) this.begin(each);
+    const accepted: KeyedExecution[] = [];
     try {
-      for (const each of executions) await this.refuseExcess(each, waiting);
+      for (const each of executions) {
+        await this.accept(each, waiting);
+        accepted.push(each);
+      }
       return await store();
     } finally {
-      for (const each of executions) this.end(each);
+      for (const each of accepted) this.end(each);
     }
   }
 
-  private async refuseExcess(execution: KeyedExecution, waiting: number): Promise<void> {
+  private async accept(execution: KeyedExecution, waiting: number): Promise<void> {
     const { agent, key } = execution;
     const most = this.mostOf(agent);
-    if (waiting + this.storingInAll <= most) return;
-    const count = await this.count(execution, most);
+    if (waiting + this.uncounted.now + this.uncounted.before < most) return this.acceptUncounted(execution);
+    const known = this.count(execution, most);
+    let count = await known;
+    if (count.waiting >= most && count.isRough) {
+      this.forget(execution, known);
+      count = await this.count(execution, most);
+    }
     if (count.waiting >= most)
       throw new DomainError(
         'unavailable',
@@ -77,6 +88,23 @@ export class KeyShares {
       );
     count.waiting += 1;
     if (count.waiting >= count.countAgainAt && count.waiting < most) this.counts.delete(nameOf(execution));
+    this.begin(execution);
+  }
+
+  private acceptUncounted(execution: KeyedExecution): void {
+    this.begin(execution);
+    if (this.uncounted.now + this.uncounted.before === 0) scheduler.after(RECOUNT_MS, () => this.endSecond());
+    this.uncounted.now += 1;
+    const missed = (count: Count): void => {
+      count.waiting += 1;
+      count.isRough = true;
+    };
+    this.counts.get(nameOf(execution))?.then(missed, () => undefined);
+  }
+
+  private endSecond(): void {
+    this.uncounted = { now: 0, before: this.uncounted.now };
+    if (this.uncounted.before > 0) scheduler.after(RECOUNT_MS, () => this.endSecond());
   }
 
   private mostOf(agent: string): number {
@@ -90,28 +118,33 @@ export class KeyShares {
     if (known) return known;
     const count = this.read(execution, most);
     this.counts.set(name, count);
-    const forget = (): void => {
-      if (this.counts.get(name) === count) this.counts.delete(name);
-    };
-    count.catch(forget);
-    scheduler.after(RECOUNT_MS, forget);
+    count.catch(() => this.forget(execution, count));
+    scheduler.after(RECOUNT_MS, () => this.forget(execution, count));
     return count;
   }
 
+  private forget(execution: KeyedExecution, count: Promise<Count>): void {
+    const name = nameOf(execution);
+    if (this.counts.get(name) === count) this.counts.delete(name);
+  }
+
   private async read(execution: KeyedExecution, most: number): Promise<Count> {
-    const before = [...this.storing.get(nameOf(execution))!].filter((each) => each !== execution);
+    const name = nameOf(execution);
+    const before = [...(this.storing.get(name) ?? [])];
     const stored = await countOfKey(this.unitOfWork.reader, { ...execution, most });
-    // The count may have those that have ended meanwhile.
-    const waiting = stored + before.filter((each) => this.storing.get(nameOf(each))?.has(each)).length;
+    const waiting = stored + before.length;
     const { count: processes } = this.processes;
     const share = Math.max(LEAST_ACCEPTED, Math.ceil((most - waiting) / processes));
-    return { waiting, countAgainAt: processes === 1 ? most : waiting + share };
+    return {
+      waiting,
+      isRough: before.some((each) => !this.storing.get(name)?.has(each)),
+      countAgainAt: processes === 1 ? most : waiting + share,
+    };
   }
 
   private begin(execution: KeyedExecution): void {
     const name = nameOf(execution);
     this.storing.set(name, (this.storing.get(name) ?? new Set()).add(execution));
-    this.storingInAll += 1;
   }
 
   private end(execution: KeyedExecution): void {
@@ -119,7 +152,6 @@ export class KeyShares {
     const storing = this.storing.get(name)!;
     storing.delete(execution);
     if (storing.size === 0) this.storing.delete(name);
-    this.storingInAll -= 1;
   }
 }
 
