@@ -170,7 +170,7 @@ describe('executions of an agent with fair_by', () => {
     [{}, 'fair_by fails: '],
     [{ tenant: null }, 'fair_by is null'],
     [{ tenant: ['a'] }, 'fair_by must give a text, a number or a boolean'],
-    [{ tenant: 'x'.repeat(201) }, 'fair_by is longer than 200 characters'],
+    [{ tenant: '😀'.repeat(201) }, 'fair_by is longer than 200 characters'],
     [{ tenant: 'a', weight: 0 }, 'weight must give a number from 0.001 to 1000'],
     [{ tenant: 'a', weight: 'b' }, 'weight must give a number from 0.001 to 1000'],
   ])('fail for %j with the reason', async (payload, reason) => {
@@ -179,6 +179,11 @@ describe('executions of an agent with fair_by', () => {
     const error = (await board.artifacts(correlation)).find(({ type }) => type === 'WorkflowError')!;
     expect(error.payload).toMatchObject({ error_type: 'fair_key' });
     expect(error.payload.error_message).toContain(reason);
+  });
+
+  it('may have a key of 200 characters that take two units each', async () => {
+    const correlation = await board.publish('Item', { tenant: '😀'.repeat(200) });
+    expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
   });
 
   it('have at most their share of what may wait, while other keys are accepted', async () => {

@@ -1,3 +1,4 @@
+import { isLongKey, LONGEST_KEY } from '../../catalog/execution-keys.js';
 import { breakerAgent } from '../../catalog/limits.js';
 import { keyIn, type KeyOwner } from './replay-keys.js';
 
@@ -46,12 +47,9 @@ export interface QueueProblem {
   message: string;
 }
 
-/** Longer keys would make long index entries. */
-const LONGEST_KEY = 200;
-
 /** Says what is wrong with a key; null if it can be used. */
 export function findKeyProblem(key: unknown): string | null {
   if (key === null) return 'is null';
   if (typeof key === 'object') return 'must give a text, a number or a boolean';
-  return String(key).length > LONGEST_KEY ? `is longer than ${LONGEST_KEY} characters` : null;
+  return isLongKey(String(key)) ? `is longer than ${LONGEST_KEY} characters` : null;
 }
