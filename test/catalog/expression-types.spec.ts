@@ -394,6 +394,20 @@ test.each([
 });
 
 test.each([
+  ['payload', 'an object'],
+  ['payload.items', 'a list'],
+  ['artifact.id', 'a text'],
+])('units that are %s are %s in each agent that takes part in the limit', async (units, kind) => {
+  const limits = `limits: { calls: { rate: 60/m, burst: 10, units: ${units} }, free: { rate: 60/m, units: payload.cost } }`;
+  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
+  const agent = `{ consumes: [{ types: [Order] }], limits: [▸calls], publishes: [{ type: Other }], engine: ${engine} }`;
+  const other = `{ consumes: [{ types: [Unknown] }], limits: [free], publishes: [{ type: Other }], engine: ${engine} }`;
+  expect(await findingsIn(`${TYPES}\n${limits}\nagents:\n  a: ${agent}\n  b: ${other}\n`)).toEqual([
+    `error at ▸ agents.a.limits[0]: limits.calls.units must give a number from 0 to 10, the burst of the rate, but gives ${kind}`,
+  ]);
+});
+
+test.each([
   ['fair_by', '[{ types: [Order] }], fair_by: "▸null"', 'gives null, but a key is a text, a number, true or false'],
   [
     'singleton.key',
@@ -430,8 +444,26 @@ test.each([
     '[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: "▸null" } }]',
     'gives null, and then no artifact triggers',
   ],
-  ['consumes[0].priority', `[{ types: [Order], priority: "▸'high'" }]`, 'never gives a whole number'],
-  ['consumes[0].priority', '[{ types: [Order], priority: "▸1.5" }]', 'never gives a whole number'],
+  [
+    'consumes[0].priority',
+    `[{ types: [Order], priority: "▸'high'" }]`,
+    'must give a whole number from -1000000 to 1000000, but always gives "high"',
+  ],
+  [
+    'consumes[0].priority',
+    '[{ types: [Order], priority: "▸1.5" }]',
+    'must give a whole number from -1000000 to 1000000, but always gives 1.5',
+  ],
+  [
+    'consumes[0].priority',
+    '[{ types: [Order], priority: ▸payload.items }]',
+    'must give a whole number from -1000000 to 1000000, but gives a list',
+  ],
+  [
+    'weight',
+    '[{ types: [Order] }], fair_by: artifact.id, weight: ▸artifact.id',
+    'must give a number from 0.001 to 1000, but gives a text',
+  ],
 ])('%s with which nothing could start or be cancelled is refused: %s', async (path, consumes, message) => {
   const engine = `{ kind: expression, expression: "{'a': 1}" }`;
   const agent = `{ consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }`;

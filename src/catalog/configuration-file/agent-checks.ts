@@ -1,13 +1,14 @@
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { ExpressionFinding } from '../../cel/language/syntax-tree.js';
-import { mayGiveNumber, typed } from '../../cel/types/type-check.js';
+import { typed } from '../../cel/types/type-check.js';
 import { isJsonObject } from '../../common/json.js';
 import { parseDuration } from '../../common/units.js';
 import type { AgentOptions, OutputOptions, Remaining, SubscriptionOptions } from '../agent-options.js';
-import { EXTERNAL, LEAST_WEIGHT, MOST_WEIGHT, SCHEDULE, WORKFLOW_ERROR } from '../definitions.js';
+import { EXTERNAL, SCHEDULE, WORKFLOW_ERROR } from '../definitions.js';
 import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { findTtlProblem, findVisibilityProblem, toVisibility } from '../parse-visibility.js';
 import { checkDuration } from './duration-keys.js';
+import { CACHE_KEY, type Expected, KEY, PRIORITY, valueProblem, WEIGHT, WINDOW_KEY } from './expected-values.js';
 
 /** Finds problems that the schema of an agent cannot express. `maxTtlMs` is null if the settings are invalid. */
 export function checkAgent(
@@ -24,10 +25,10 @@ export function checkAgent(
   checkDuration(options.timeout, [...path, 'timeout'], errors);
   checkRetry(options.retry ?? {}, [...path, 'retry'], errors);
   checkFairness(options, path, report);
-  checkSource(options.cancel_on?.key, [...path, 'cancel_on', 'key'], report);
+  checkValue(options.cancel_on?.key, KEY, [...path, 'cancel_on', 'key'], report);
   checkCache(options, path, report);
-  checkSource(options.singleton?.key, [...path, 'singleton', 'key'], report);
-  checkSource(options.breaker?.key, [...path, 'breaker', 'key'], report);
+  checkValue(options.singleton?.key, KEY, [...path, 'singleton', 'key'], report);
+  checkValue(options.breaker?.key, KEY, [...path, 'breaker', 'key'], report);
   checkDuration(options.breaker?.open, [...path, 'breaker', 'open'], errors);
 }
 
@@ -78,24 +79,19 @@ function checkRetry(retry: NonNullable<Remaining<AgentOptions>['retry']>, path: 
 }
 
 function checkCache({ cache }: Remaining<AgentOptions>, path: Path, report: Report): void {
-  checkSource(cache?.key, [...path, 'cache', 'key'], report);
+  checkValue(cache?.key, CACHE_KEY, [...path, 'cache', 'key'], report);
   checkDuration(cache?.for, [...path, 'cache', 'for'], report.errors);
 }
 
 function checkFairness(options: Remaining<AgentOptions>, path: Path, report: Report): void {
   const { fair_by, weight, max_share } = options;
-  checkSource(fair_by, [...path, 'fair_by'], report);
-  checkNumber(weight, [...path, 'weight'], report, WEIGHT);
+  checkValue(fair_by, KEY, [...path, 'fair_by'], report);
+  checkValue(weight, WEIGHT, [...path, 'weight'], report);
   if (fair_by !== undefined || report.errors.touches([...path, 'fair_by'])) return;
   for (const [name, value] of Object.entries({ weight, max_share }))
     if (value !== undefined)
       report.errors.add([...path, name], `counts for the keys of fair_by only; add fair_by, or remove ${name}`);
 }
-
-const WEIGHT = {
-  isValid: (value: number): boolean => value >= LEAST_WEIGHT && value <= MOST_WEIGHT,
-  is: `from ${LEAST_WEIGHT} to ${MOST_WEIGHT}`,
-};
 
 type Checked = Remaining<SubscriptionOptions>;
 
@@ -103,12 +99,13 @@ type Checked = Remaining<SubscriptionOptions>;
 function checkSubscription(subscription: Checked, path: Path, report: Report): void {
   const { errors } = report;
   checkSource(subscription.where, [...path, 'where'], report);
-  if (typeof subscription.priority === 'string') checkSource(subscription.priority, [...path, 'priority'], report);
-  checkSource(subscription.join?.by, [...path, 'join', 'by'], report);
+  if (typeof subscription.priority === 'string')
+    checkValue(subscription.priority, PRIORITY, [...path, 'priority'], report);
+  checkValue(subscription.join?.by, WINDOW_KEY, [...path, 'join', 'by'], report);
   checkDuration(subscription.join?.within, [...path, 'join', 'within'], errors);
-  checkSource(subscription.batch?.key, [...path, 'batch', 'key'], report);
+  checkValue(subscription.batch?.key, WINDOW_KEY, [...path, 'batch', 'key'], report);
   checkDuration(subscription.batch?.timeout, [...path, 'batch', 'timeout'], errors);
-  checkSource(subscription.debounce?.key, [...path, 'debounce', 'key'], report);
+  checkValue(subscription.debounce?.key, WINDOW_KEY, [...path, 'debounce', 'key'], report);
   checkJoin(subscription, path, errors);
   checkBatch(subscription, path, errors);
   checkDebounce(subscription, path, errors);
@@ -121,16 +118,12 @@ export function checkSource(source: string | undefined, path: Path, { errors, wa
   else for (const warning of expressionWarnings(source)) addFinding(warning, path, warnings);
 }
 
-/** `is` says which numbers are valid. Finds an expression that gives none of them for any input. */
-export function checkNumber(
-  source: string | undefined,
-  path: Path,
-  report: Report,
-  { isValid, is }: { isValid: (value: number) => boolean; is: string },
-): void {
+/** Also finds an expression that gives nothing `expected`, whatever its variables are. */
+export function checkValue(source: string | undefined, expected: Expected, path: Path, report: Report): void {
   checkSource(source, path, report);
   if (source === undefined || report.errors.touches(path)) return;
-  if (!mayGiveNumber(typed(source, new Map()), isValid)) report.errors.add(path, `must give a number ${is}`);
+  const message = valueProblem(source, typed(source, new Map()), expected);
+  if (message !== null) report.errors.add(path, message, { offset: 0 });
 }
 
 const addFinding = ({ message, offset }: ExpressionFinding, path: Path, diagnostics: Diagnostics): void =>

@@ -1,17 +1,17 @@
 import {
-  mayGiveNumber,
   predicateProblem,
   type Scope,
   typed,
   type TypedExpression,
   type TypeFinding,
 } from '../../cel/types/type-check.js';
-import { inWords, isOnly, type Kind, listOf, mapOf, oneOf, union, type ValueType } from '../../cel/types/value-type.js';
+import { listOf, mapOf, oneOf, union, type ValueType } from '../../cel/types/value-type.js';
 import { listed, nearestName } from '../../common/names-in-messages.js';
 import type { Catalog } from '../catalog.js';
 import type { AgentDefinition, Subscription } from '../definitions.js';
 import { payloadType } from '../schemas/payload-type.js';
 import { answerProblems } from './answer-problems.js';
+import { type Expected, KEY, PRIORITY, valueProblem, WINDOW_KEY } from './expected-values.js';
 
 interface SubscriptionFindings {
   /** The path inside the subscription. */
@@ -57,21 +57,17 @@ function predicateFindings(where: string, subscription: Subscription, catalog: C
 /** The priority is computed for an execution, with all its inputs. */
 function priorityFindings(source: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
   const checked = typed(source, scopeOf(inputsOf(subscription, catalog), subscription.types, catalog));
-  return withProblem(checked, mayGiveNumber(checked, Number.isInteger) ? null : 'never gives a whole number');
+  return withProblem(checked, valueProblem(source, checked, PRIORITY));
 }
 
 const withProblem = ({ findings }: TypedExpression, message: string | null): TypeFinding[] =>
   message === null ? [...findings] : [...findings, { message, offset: 0, warning: false }];
 
-/** The key of a join or a window is computed for each artifact alone. It may be a list or an object. */
+/** The key of a join or a window is computed for each artifact alone. */
 function keyFindings(by: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
   const checked = typed(by, scopeOf(eitherPayload(subscription, catalog), subscription.types, catalog));
-  return withProblem(checked, gives(checked, 'null') ? 'gives null, and then no artifact triggers' : null);
+  return withProblem(checked, valueProblem(by, checked, WINDOW_KEY));
 }
-
-/** Whether it gives one of these kinds whatever it sees. */
-const gives = ({ type }: TypedExpression, ...kinds: Kind[]): boolean =>
-  type.kinds !== null && type.kinds.size > 0 && isOnly(type, ...kinds);
 
 /** Chooses by what it sees, so that a part of it may be meant for some inputs only. */
 const DISTINGUISHES = /\?|\bhas\s*\(/;
@@ -88,28 +84,20 @@ export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catal
   const together = { view: union([inputs.view, cancelling.view]), types: [...ofInputs, ...cancelOn.types] };
   const findings = (DISTINGUISHES.test(cancelOn.key) ? [together] : [inputs, cancelling]).flatMap(({ view, types }) => {
     const checked = typed(cancelOn.key, scopeOf(view, types, catalog));
-    return withProblem(checked, scalarProblem(checked));
+    return withProblem(checked, valueProblem(cancelOn.key, checked, KEY));
   });
   return [...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values()];
 }
 
-/**
- * Returns the findings of the declared types in an expression over the inputs of the agent's executions. `isKey`: the
- * execution fails if it gives no text, number, true or false.
- */
+/** Returns the findings of the declared types in an expression over the inputs of the agent's executions. */
 export function inputFindings(
-  { source, isKey }: { source: string; isKey: boolean },
+  { source, expected }: { source: string; expected: Expected },
   agent: AgentDefinition,
   catalog: Catalog,
 ): TypeFinding[] {
   const checked = typed(source, scopeOfInputs(agent, catalog));
-  return withProblem(checked, isKey ? scalarProblem(checked) : null);
+  return withProblem(checked, valueProblem(source, checked, expected));
 }
-
-const scalarProblem = (checked: TypedExpression): string | null =>
-  gives(checked, 'null', 'list', 'map')
-    ? `gives ${inWords(checked.type.kinds!)}, but a key is a text, a number, true or false`
-    : null;
 
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {

@@ -2,7 +2,8 @@ import type { AgentOptions, ConfigurationOptions, LimitOptions, Remaining } from
 import type { Path, Report } from '../diagnostics.js';
 import { ANY, defineLimit, type Limit, limitFor, type LimitUse, parseRate } from '../limits.js';
 import { meant } from '../unknown-names.js';
-import { checkNumber, checkSource } from './agent-checks.js';
+import { checkValue } from './agent-checks.js';
+import { type Expected, KEY, unitsWithin } from './expected-values.js';
 
 /** The limits of the file, and the key of each, by their names. */
 export interface LimitsInFile {
@@ -23,14 +24,16 @@ export function limitsInFile(configuration: Remaining<ConfigurationOptions>, rep
   };
 }
 
+/** Says what `units` of the limit must give. */
+export const expectedUnits = (name: string, limit: Remaining<LimitOptions>): Expected =>
+  unitsWithin(defineLimit(name, limit).rate?.burst ?? null);
+
 function checkLimit(limitName: string, limit: Remaining<LimitOptions>, report: Report): void {
   const { concurrency, rate, burst, units, hold, key } = limit;
   const path: Path = ['limits', limitName];
   const { errors } = report;
-  checkSource(key, [...path, 'key'], report);
-  const most = defineLimit(limitName, limit).rate?.burst ?? Infinity;
-  const is = most === Infinity ? 'that is not negative' : `from 0 to ${most}, the burst of the rate`;
-  checkNumber(units, [...path, 'units'], report, { isValid: (value) => value >= 0 && value <= most, is });
+  checkValue(key, KEY, [...path, 'key'], report);
+  checkValue(units, expectedUnits(limitName, limit), [...path, 'units'], report);
   if (hold === true && concurrency === undefined && !errors.touches([...path, 'concurrency']))
     errors.add([...path, 'hold'], 'counts for concurrency only; add concurrency, or remove hold');
   if (rate !== undefined && parseRate(rate) === null) errors.add([...path, 'rate'], 'must be over a time above zero');
@@ -61,7 +64,7 @@ export function checkLimitUses(
     else if (earlier !== undefined)
       report.errors.add(at, `${name} is the limit ${limit}, and so is ${earlier}; keep one`);
     seen.set(limit ?? name, name);
-    if (typeof use === 'object') checkSource(use.key, [...path, index, 'key'], report);
+    if (typeof use === 'object') checkValue(use.key, KEY, [...path, index, 'key'], report);
   }
 }
 

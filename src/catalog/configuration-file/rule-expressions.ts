@@ -1,14 +1,15 @@
 import type { AgentOptions, LimitOptions, Remaining } from '../agent-options.js';
 import type { Path } from '../diagnostics.js';
 import { limitFor } from '../limits.js';
+import { CACHE_KEY, type Expected, KEY, WEIGHT } from './expected-values.js';
+import { expectedUnits } from './limit-checks.js';
 
 /** An expression of an agent's rule over the inputs of an execution. */
 export interface RuleExpression {
   /** The path in the agent. */
   below: Path;
   source: string;
-  /** Whether it gives a key of one value. */
-  isKey: boolean;
+  expected: Expected;
   /** The path of the expression of a limit in the file. Absent if the agent has the expression. */
   limit?: string;
 }
@@ -19,11 +20,11 @@ export function ruleExpressions(
   limits: Remaining<Record<string, LimitOptions>>,
 ): RuleExpression[] {
   const own = [
-    { below: ['cache', 'key'], source: cache?.key, isKey: false },
-    { below: ['singleton', 'key'], source: singleton?.key, isKey: true },
-    { below: ['breaker', 'key'], source: breaker?.key, isKey: true },
-    { below: ['fair_by'], source: fair_by, isKey: true },
-    { below: ['weight'], source: weight, isKey: false },
+    { below: ['cache', 'key'], source: cache?.key, expected: CACHE_KEY },
+    { below: ['singleton', 'key'], source: singleton?.key, expected: KEY },
+    { below: ['breaker', 'key'], source: breaker?.key, expected: KEY },
+    { below: ['fair_by'], source: fair_by, expected: KEY },
+    { below: ['weight'], source: weight, expected: WEIGHT },
   ];
   const ofLimits = (uses ?? []).flatMap((use, index) => {
     const { name, key } = typeof use === 'string' ? { name: use, key: undefined } : (use ?? {});
@@ -32,9 +33,9 @@ export function ruleExpressions(
     const inFile = limit === undefined ? {} : (limits[limit] ?? {});
     return [
       key === undefined
-        ? { below, source: inFile.key, isKey: true, limit: `limits.${limit}.key` }
-        : { below: [...below, 'key'], source: key, isKey: true },
-      { below, source: inFile.units, isKey: false, limit: `limits.${limit}.units` },
+        ? { below, source: inFile.key, expected: KEY, limit: `limits.${limit}.key` }
+        : { below: [...below, 'key'], source: key, expected: KEY },
+      { below, source: inFile.units, expected: expectedUnits(name ?? '', inFile), limit: `limits.${limit}.units` },
     ];
   });
   return [...own, ...ofLimits].flatMap(({ source, ...place }) => (source === undefined ? [] : [{ ...place, source }]));

@@ -39,6 +39,11 @@ class Program {
     });
   }
 
+  /** Whether the expression reads no variable, so that it always gives the same. */
+  get isConstant(): boolean {
+    return this.uses.size === 0;
+  }
+
   /** The variables that the expression reads. */
   used(variables: Partial<Record<Variable, unknown>>): Partial<Record<Variable, unknown>> {
     return Object.fromEntries(Array.from(this.uses.keys(), (name) => [name, variables[name]]));

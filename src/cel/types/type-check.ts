@@ -269,9 +269,9 @@ function constantType({ case: kind, value }: Constant): ValueType {
   }
 }
 
-/** Whether an expression may give a number for which `isValid` is true. */
+/** Whether an expression of this type may give a number for which `isValid` is true. */
 export function mayGiveNumber(
-  { type: { kinds, values } }: TypedExpression,
+  { type: { kinds, values } }: Pick<TypedExpression, 'type'>,
   isValid: (value: number) => boolean,
 ): boolean {
   if (kinds !== null && kinds.size > 0 && !NUMBERS.some((kind) => kinds.has(kind))) return false;

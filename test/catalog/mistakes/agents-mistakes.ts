@@ -167,6 +167,16 @@ export const AGENTS_MISTAKES: Mistake[] = [
     'error line 3, column 34: agents.a.consumes[0].batch: must be an object with size, timeout or both',
   ],
   [
+    'a priority that is a larger number than allowed',
+    withAgent('', { consumes: "[{ types: [Order], priority: '5000000' }]" }),
+    'error line 3, column 45: agents.a.consumes[0].priority: must give a whole number from -1000000 to 1000000, but always gives 5000000',
+  ],
+  [
+    'a key of a batch window that cannot be computed',
+    withAgent('', { consumes: "[{ types: [Order], batch: { size: 2, key: '1/0' } }]" }),
+    'error line 3, column 58: agents.a.consumes[0].batch.key: always fails: int divide by zero',
+  ],
+  [
     'debounce without the longest time',
     withAgent('', { consumes: '[{ types: [Order], debounce: { wait: 5s } }]' }),
     'error line 3, column 34: agents.a.consumes[0].debounce.at_most: is required',

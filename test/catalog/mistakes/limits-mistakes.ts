@@ -20,7 +20,7 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a weight of nothing',
     agent("fair_by: payload.id, weight: '0.0'"),
-    'error line 2, column 65: agents.caller.weight: must give a number from 0.001 to 1000',
+    'error line 2, column 74: agents.caller.weight: must give a number from 0.001 to 1000, but always gives 0',
   ],
   [
     'a share without keys',
@@ -57,6 +57,11 @@ export const LIMITS_MISTAKES: Mistake[] = [
     'a key of a cache that is not CEL',
     agent("cache: { for: 1h, key: 'payload.' }"),
     'error line 2, column 75: agents.caller.cache.key: is not valid CEL at `.`',
+  ],
+  [
+    'a key of a cache that is null',
+    agent("cache: { for: 1h, key: 'null' }"),
+    'error line 2, column 68: agents.caller.cache.key: gives null, and then every execution fails',
   ],
   [
     'a cache of what people answer',
@@ -111,17 +116,57 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a cost below zero',
     file("{ rate: 10/s, units: '-1' }", '[calls]'),
-    'error line 2, column 24: limits.calls.units: must give a number from 0 to 10, the burst of the rate',
+    'error line 2, column 32: limits.calls.units: must give a number from 0 to 10, the burst of the rate, but always gives -1',
   ],
   [
     'a cost that the rate never allows',
     file("{ rate: 10/s, units: 'payload.large ? 12 : 11' }", '[calls]'),
-    'error line 2, column 24: limits.calls.units: must give a number from 0 to 10, the burst of the rate',
+    'error line 2, column 32: limits.calls.units: must give a number from 0 to 10, the burst of the rate',
   ],
   [
     'a cost that is a text',
     file("{ rate: 10/s, burst: 20, units: 'string(payload.size)' }", '[calls]'),
-    'error line 2, column 35: limits.calls.units: must give a number from 0 to 20, the burst of the rate',
+    'error line 2, column 43: limits.calls.units: must give a number from 0 to 20, the burst of the rate, but gives a text',
+  ],
+  [
+    'a cost that is the same for all and more than the burst',
+    file('{ rate: 10/s, burst: 5, units: "size(\'abcdefgh\')" }', '[calls]'),
+    'error line 2, column 42: limits.calls.units: must give a number from 0 to 5, the burst of the rate, but always gives 8',
+  ],
+  [
+    'a cost that cannot be computed',
+    file("{ rate: 10/s, units: '1/0' }", '[calls]'),
+    'error line 2, column 32: limits.calls.units: always fails: int divide by zero',
+  ],
+  [
+    'a key of a limit that is an element after the last',
+    file("{ concurrency: 2, key: '[1][5]' }", '[calls]'),
+    'error line 2, column 34: limits.calls.key: always fails: index out of bounds in `[1]`',
+  ],
+  [
+    'a key of a limit that is no number of JSON',
+    file('{ concurrency: 2 }', "[{ name: calls, key: '0.0/0.0' }]"),
+    'error line 4, column 74: agents.caller.limits[0].key: always fails: the result contains NaN, which JSON cannot represent',
+  ],
+  [
+    'a key of a limit that is null',
+    file("{ concurrency: 2, key: 'null' }", '[calls]'),
+    'error line 2, column 34: limits.calls.key: gives null, but a key is a text, a number, true or false',
+  ],
+  [
+    'a key of a limit that dyn() hides',
+    file("{ concurrency: 2, key: 'dyn([1])' }", '[calls]'),
+    'error line 2, column 34: limits.calls.key: gives a list, but a key is a text, a number, true or false',
+  ],
+  [
+    'a key that is the same for all and too long',
+    agent(`singleton: { key: "'${'x'.repeat(201)}'", on_conflict: skip }`),
+    'error line 2, column 63: agents.caller.singleton.key: always gives a key of more than 200 characters; shorten it',
+  ],
+  [
+    'a key of a breaker that cannot be computed',
+    agent("breaker: { failures: 50%, of: 20, open: 30s, key: '1/0' }"),
+    'error line 2, column 95: agents.caller.breaker.key: always fails: int divide by zero',
   ],
   [
     'a limit of nothing',
