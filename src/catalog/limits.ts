@@ -1,4 +1,4 @@
-import { parseDuration } from '../common/units.js';
+import { DURATION_PATTERN, parseDuration } from '../common/units.js';
 import type { AgentOptions, LimitOptions, Remaining } from './agent-options.js';
 
 /** A limit that agents share. At least one of `concurrency` and `rate` is set. */
@@ -32,9 +32,18 @@ export const MOST_BURST = 1_000_000_000;
 
 const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-export const RATE_PATTERN = '^[1-9]\\d{0,8}/(s|m|h|d|[1-9]\\d*(ms|s|m|h|d))$';
+export const RATE_PATTERN = `^[1-9]\\d{0,8}/(s|m|h|d|${DURATION_PATTERN.slice(1, -1)})$`;
 
-/** Reads a rate such as `60/m` or `5/10s`. Null if `text` is not one. */
+export const RATE_RULE =
+  'must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration';
+
+/** Says what is wrong with a rate. Null if it is valid. */
+export function findRateProblem(rate: unknown): string | null {
+  if (typeof rate !== 'string' || !new RegExp(RATE_PATTERN).test(rate)) return RATE_RULE;
+  return parseRate(rate) === null ? 'must be over a time above zero' : null;
+}
+
+/** Reads a rate such as `60/m`, `5/10s` or `5/1m30s`. Null if `text` is not one. */
 export function parseRate(text: string): Pick<Rate, 'count' | 'perMs'> | null {
   if (!new RegExp(RATE_PATTERN).test(text)) return null;
   const [count, per] = text.split('/') as [string, string];

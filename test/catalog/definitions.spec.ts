@@ -122,6 +122,16 @@ describe('the catalog of a configuration', () => {
     });
   });
 
+  test.each([
+    ['60/m', 60, 60_000],
+    ['999999999/1m30s', 999_999_999, 90_000],
+    ['60/PT1M', 60, 60_000],
+    ['2/0.5s', 2, 500],
+  ])('reads the rate %s', async (rate, count, perMs) => {
+    const { catalog } = await load(`limits: { calls: { rate: ${rate} } }`);
+    expect(catalog.limits.get('calls')!.rate).toEqual({ count, perMs, burst: 1 });
+  });
+
   test('raises the maximum delay to a first delay that is longer than its default', async () => {
     const { catalog } = await load(
       'agents: { a: { consumes: [{ types: [T] }], retry: { delay: 5m }, engine: { kind: expression, expression: payload } } }',

@@ -77,7 +77,9 @@ test('starling limit lists what is used, changes only what is given, and resets 
 
   expect(await clients.run('limit', 'set', 'desks')).toEqual(refused('give --concurrency, --rate or --burst'));
   expect(await clients.run('limit', 'set', 'desks', '--rate', 'often')).toEqual(
-    refused('rate: must be a rate such as 60/m or 5/10s'),
+    refused(
+      'rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+    ),
   );
   expect(await clients.run('limit', 'set', 'desks', '--concurrency', 'few')).toEqual(
     refused('--concurrency: must be a number (got "few")'),

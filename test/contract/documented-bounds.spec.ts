@@ -45,6 +45,7 @@ const BEYOND_SCHEMAS: [reason: string, detail: RegExp][] = [
   ['the order of two times, and the clock', /^to: must not be (before from|in the future)$/],
   ['a time that the id of a tick can have', /^from: must not be before 1970, /],
   ['the ticks of a time', /^to: more than 1,000 ticks are between from and to; choose less time$/],
+  ['the time of a rate', /^rate: must be over a time above zero$/],
   ['values of a limit that belong together', /^(burst: counts for a rate)/],
   ['agents that are external', /is not an external agent/],
   ['a metric that exists', /^name: unknown metric /],

@@ -373,6 +373,11 @@ describe('limits', () => {
     (await gate('h2')).open();
     for (const id of ['h1', 'h2']) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
 
+    for (const [rate, shown] of [
+      ['60/1m30s', '60/90s'],
+      ['60/PT1M', '60/m'],
+    ])
+      expect((await put({ rate }).expect(200)).body).toMatchObject({ rate: shown });
     expect((await put({}).expect(200)).body).toMatchObject({ concurrency: null, rate: null, file });
     await board.http.delete('/api/v1/limits/pool').expect(200);
     const list = (await board.http.get('/api/v1/limits').expect(200)).body as { items: { name: string }[] };
@@ -382,8 +387,14 @@ describe('limits', () => {
     ]);
     for (const [body, detail] of [
       [{ concurrency: 0 }, 'concurrency: must not be less than 1'],
-      [{ rate: '1/0s' }, 'rate: must be a rate such as 60/m or 5/10s'],
-      [{ rate: 'often' }, 'rate: must be a rate such as 60/m or 5/10s'],
+      [{ rate: '1/0s' }, 'rate: must be over a time above zero'],
+      ...['often', '60/min', '1000000000000/s', '0.5/m', 5].map(
+        (rate) =>
+          [
+            { rate },
+            `rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration`,
+          ] as const,
+      ),
       [{ concurrency: 1, burst: 2 }, 'burst: counts for a rate only; add rate, or remove burst'],
     ] as const)
       expect((await put(body).expect(400)).body).toEqual({ detail });

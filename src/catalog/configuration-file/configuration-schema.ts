@@ -327,6 +327,7 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
       limits: {
         description: 'Limits by name, which agents share',
         type: 'object',
+        objectMessage: 'must be an object of limits by their names, such as { openai: { concurrency: 20 } }',
         propertyNames: nameSchema,
         additionalProperties: limitSchema,
       },

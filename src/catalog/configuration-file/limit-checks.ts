@@ -1,6 +1,6 @@
 import type { AgentOptions, ConfigurationOptions, LimitOptions, Remaining } from '../agent-options.js';
 import type { Path, Report } from '../diagnostics.js';
-import { ANY, defineLimit, type Limit, limitFor, type LimitUse, parseRate } from '../limits.js';
+import { ANY, defineLimit, findRateProblem, type Limit, limitFor, type LimitUse } from '../limits.js';
 import { meant } from '../unknown-names.js';
 import { checkValue } from './agent-checks.js';
 import { type Expected, KEY, unitsWithin } from './expected-values.js';
@@ -36,7 +36,8 @@ function checkLimit(limitName: string, limit: Remaining<LimitOptions>, report: R
   checkValue(units, expectedUnits(limitName, limit), [...path, 'units'], report);
   if (hold === true && concurrency === undefined && !errors.touches([...path, 'concurrency']))
     errors.add([...path, 'hold'], 'counts for concurrency only; add concurrency, or remove hold');
-  if (rate !== undefined && parseRate(rate) === null) errors.add([...path, 'rate'], 'must be over a time above zero');
+  const rateProblem = rate === undefined ? null : findRateProblem(rate);
+  if (rateProblem !== null) errors.add([...path, 'rate'], rateProblem);
   if (rate !== undefined || errors.touches([...path, 'rate'])) return;
   for (const [name, value] of Object.entries({ burst, units }))
     if (value !== undefined) errors.add([...path, name], `counts for a rate only; add rate, or remove ${name}`);
@@ -57,7 +58,8 @@ export function checkLimitUses(
     if (name === undefined) continue;
     const at = typeof use === 'string' ? [...path, index] : [...path, index, 'name'];
     const limit = limitFor(name, known.keys());
-    if (limit === undefined && !report.errors.touches(['limits', name]))
+    // An error in all limits, or in this one, is the cause.
+    if (limit === undefined && !report.errors.has(['limits']) && !report.errors.touches(['limits', name]))
       report.errors.add(at, `limits has no ${name}${meant(name, names) ?? ''}`);
     const earlier = seen.get(limit ?? name);
     if (earlier === name) report.errors.add(at, `${name} is named twice; keep one`);

@@ -1,6 +1,9 @@
 import type { JsonObject } from '../../common/json.js';
-import { MOST_BURST, MOST_CONCURRENCY, RATE_PATTERN } from '../limits.js';
+import { MOST_BURST, MOST_CONCURRENCY, RATE_PATTERN, RATE_RULE } from '../limits.js';
 import { nameSchema } from './name-schema.js';
+
+/** An agent may take part in this many limits. */
+const MOST_LIMITS = 10;
 
 const expression = (description: string): JsonObject => ({
   description,
@@ -26,7 +29,7 @@ export const limitSchema: JsonObject = {
       description: 'Attempts that may start in a time, for each key: 60/m or 5/10s, evenly spread',
       type: 'string',
       pattern: RATE_PATTERN,
-      errorMessage: 'must be a rate such as 60/m or 5/10s',
+      errorMessage: RATE_RULE,
     },
     burst: {
       description:
@@ -50,21 +53,21 @@ export const limitUsesSchema: JsonObject = {
   description: 'Limits of this file that its executions share with those of other agents',
   type: 'array',
   minItems: 1,
-  maxItems: 10,
-  errorMessage: 'must be a list of one or more limits, such as [openai, { name: per_customer, key: payload.customer }]',
+  maxItems: MOST_LIMITS,
+  errorMessage: `must be a list of 1 to ${MOST_LIMITS} limits, such as [openai, { name: per_customer, key: payload.customer }]`,
   items: {
-    anyOf: [
-      nameSchema,
-      {
-        type: 'object',
-        additionalProperties: false,
-        required: ['name'],
-        properties: {
-          name: nameSchema,
-          key: expression('CEL expression over payload, artifact and inputs; default: the key of the limit'),
-        },
+    if: { type: 'object' },
+    then: {
+      additionalProperties: false,
+      required: ['name'],
+      properties: {
+        name: nameSchema,
+        key: expression('CEL expression over payload, artifact and inputs; default: the key of the limit'),
       },
-    ],
-    errorMessage: 'must be the name of a limit, or an object such as { name: per_customer, key: payload.customer }',
+    },
+    else: {
+      ...nameSchema,
+      errorMessage: 'must be the name of a limit, or an object such as { name: per_customer, key: payload.customer }',
+    },
   },
 };

@@ -186,7 +186,95 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a rate in another form',
     file('{ rate: 60 per minute }', '[calls]'),
-    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s',
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+  ],
+  [
+    'the rate 1000000000000/s',
+    file('{ rate: 1000000000000/s }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+  ],
+  [
+    'the rate 0/m',
+    file('{ rate: 0/m }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+  ],
+  [
+    'the rate 0.5/m',
+    file('{ rate: 0.5/m }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+  ],
+  [
+    'the rate 2000000000/m',
+    file('{ rate: 2000000000/m }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+  ],
+  [
+    'the rate 60/min',
+    file('{ rate: 60/min }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+  ],
+  [
+    'the rate 60',
+    file('{ rate: 60 }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be a rate such as 60/m or 5/10s: a whole number from 1 to 999,999,999, a slash, and s, m, h, d or a duration',
+  ],
+  [
+    'a rate over no time',
+    file('{ rate: 5/0s }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be over a time above zero',
+  ],
+  [
+    'a concurrency of an agent in a limit',
+    file('{ concurrency: 2 }', '[{ name: calls, concurrency: 2 }]'),
+    'error line 4, column 68: agents.caller.limits[0].concurrency: is not a known key',
+  ],
+  [
+    'units of an agent in a limit',
+    file('{ concurrency: 2 }', '[{ name: calls, units: "2.0" }]'),
+    'error line 4, column 68: agents.caller.limits[0].units: is not a known key',
+  ],
+  [
+    'a misspelt key of an agent in a limit',
+    file('{ concurrency: 2 }', '[{ name: calls, keys: payload.id }]'),
+    'error line 4, column 68: agents.caller.limits[0].keys: is not a known key; did you mean key?',
+  ],
+  [
+    'an empty key of an agent in a limit',
+    file('{ concurrency: 2 }', '[{ name: calls, key: "" }]'),
+    'error line 4, column 68: agents.caller.limits[0].key: must be a text with a CEL expression; put the expression in quotes',
+  ],
+  [
+    'a list as the key of an agent in a limit',
+    file('{ concurrency: 2 }', '[{ name: calls, key: [a] }]'),
+    'error line 4, column 68: agents.caller.limits[0].key: must be a text with a CEL expression; put the expression in quotes',
+  ],
+  [
+    'a limit of an agent without its name',
+    file('{ concurrency: 2 }', '[{ key: payload.id }]'),
+    'error line 4, column 53: agents.caller.limits[0].name: is required',
+  ],
+  [
+    'a limit of an agent that is a number',
+    file('{ concurrency: 2 }', '[7]'),
+    'error line 4, column 53: agents.caller.limits[0]: must be the name of a limit, or an object such as { name: per_customer, key: payload.customer }',
+  ],
+  [
+    'eleven limits of one agent',
+    file(
+      '{ concurrency: 2 }',
+      '[calls/0, calls/1, calls/2, calls/3, calls/4, calls/5, calls/6, calls/7, calls/8, calls/9, calls/a]',
+    ),
+    'error line 4, column 44: agents.caller.limits: must be a list of 1 to 10 limits, such as [openai, { name: per_customer, key: payload.customer }]',
+  ],
+  [
+    'limits that are a list',
+    'limits: [calls]\n' + agent('limits: [calls]'),
+    'error line 1, column 1: limits: must be an object of limits by their names, such as { openai: { concurrency: 20 } }',
+  ],
+  [
+    'limits that are empty',
+    'limits:\n' + agent('limits: [calls]'),
+    'error line 1, column 1: limits: must be an object of limits by their names, such as { openai: { concurrency: 20 } }',
   ],
   [
     'a burst without a rate',

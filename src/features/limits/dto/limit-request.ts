@@ -1,4 +1,4 @@
-import { MOST_BURST, MOST_CONCURRENCY, parseRate, RATE_PATTERN } from '../../../catalog/limits.js';
+import { findRateProblem, MOST_BURST, MOST_CONCURRENCY, RATE_PATTERN } from '../../../catalog/limits.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
 import { IsInt, Max, Min, ValidateBy } from '../../../http/validation/class-validator.js';
 import { IfGiven } from '../../../http/validation/field-rules.js';
@@ -30,8 +30,8 @@ export class LimitRequest {
   @ValidateBy({
     name: 'isRate',
     validator: {
-      validate: (value) => typeof value === 'string' && parseRate(value) !== null,
-      defaultMessage: () => 'must be a rate such as 60/m or 5/10s',
+      validate: (value) => findRateProblem(value) === null,
+      defaultMessage: (given) => findRateProblem(given?.value) ?? '',
     },
   })
   rate?: string;
