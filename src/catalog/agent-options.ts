@@ -27,8 +27,8 @@ export interface AgentOptions {
   fair_by?: string;
   /** CEL over the inputs, for `fair_by`: how many turns a key has for each turn of others. Default 1. */
   weight?: string;
-  /** For `fair_by`: the share of `max_pending_executions` that one key may have waiting. Default 0.5. */
-  max_share?: number;
+  /** For `fair_by`: the share of `max_pending_executions` that one key may have waiting, such as `50%` or 0.5. Default 0.5. */
+  max_share?: number | string;
   /** Cancels its executions whose `key`, CEL over their inputs, equals that of an artifact of one of these types. */
   cancel_on?: { types: string[]; key: string };
   /** For how long an execution takes the answer of an earlier one. `key` is CEL over the inputs. Default: their types and payloads. */

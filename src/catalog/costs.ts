@@ -32,8 +32,10 @@ export const budgetSchema = (description: string): JsonObject => ({
 export const modelsSchema: JsonObject = {
   description: 'Prices and limits of models, by the names that agents use; prices are in a currency of your choice',
   type: 'object',
+  objectMessage: 'must be an object of models by their names, each with input_per_million and output_per_million',
   additionalProperties: {
     type: 'object',
+    objectMessage: 'must be an object such as { input_per_million: 0.25, output_per_million: 2 }',
     additionalProperties: false,
     required: ['input_per_million', 'output_per_million'],
     properties: {

@@ -123,6 +123,17 @@ describe('the catalog of a configuration', () => {
   });
 
   test.each([
+    ['25%', 0.25],
+    ['100%', 1],
+    ['0.0001', 0.0001],
+  ])('reads %s as a share', async (given, maxShare) => {
+    const { catalog } = await load(
+      `agents: { a: { consumes: [{ types: [T] }], fair_by: payload.id, max_share: ${given}, engine: { kind: external } } }`,
+    );
+    expect(catalog.agent('a')!.fairness).toMatchObject({ maxShare });
+  });
+
+  test.each([
     ['60/m', 60, 60_000],
     ['999999999/1m30s', 999_999_999, 90_000],
     ['60/PT1M', 60, 60_000],

@@ -33,7 +33,7 @@ agents:
     const at = (path: string): string[] =>
       problems.filter((problem) => problem.path === path).map(({ line, message }) => `${line}: ${message}`);
     expect(at('servr')).toEqual(['2: is not a known key; did you mean server?']);
-    expect(at('types.Ticket.version')).toEqual(['5: must be >= 1']);
+    expect(at('types.Ticket.version')).toEqual(['5: must be a whole number that is at least 1']);
     expect(at('types.Ticket.schema.properties.text.type')[0]).toMatch(/^6: must be one of "array", "boolean"/);
     expect(at('agents.triage.descripton')).toEqual(['9: is not a known key; did you mean description?']);
     expect(at('agents.triage.consumes[0].types[1]')).toEqual(['11: is the same as item 0; keep one']);
@@ -219,7 +219,7 @@ schedules:
     [
       'no attempts at all',
       subscribed('{ types: [T] }', '    retry: { attempts: 0 }\n'),
-      'agents.a.retry.attempts: must be >= 1',
+      'agents.a.retry.attempts: must be a whole number from 1 to 100',
     ],
     ['artifacts that are kept for no time', 'types: { T: { retain: 0d } }', 'types.T.retain: must be longer than zero'],
     [
@@ -290,7 +290,7 @@ schedules:
         '{ types: [T] }',
         `    publishes: [{ type: U, visibility: { kind: Tenant, tenant_id: ${'a'.repeat(256)} } }]\n`,
       ),
-      /^agents\.a\.publishes\[0\]\.visibility\.tenant_id: must NOT have more than 255 characters/,
+      /^agents\.a\.publishes\[0\]\.visibility\.tenant_id: must be at most 255 characters long/,
     ],
     [
       'a label with NUL',

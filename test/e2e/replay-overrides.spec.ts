@@ -265,9 +265,12 @@ describe('a replay with overrides', () => {
         { person: { instructions: 'Do it.' } },
         'overrides.person.instructions: is an option of llm agents, but person has the engine external',
       ],
-      [{ responder: { temperature: 3 } }, 'overrides.responder.temperature: must be <= 2'],
-      [{ responder: { temperature: '1' } }, 'overrides.responder.temperature: must be number'],
-      [{ responder: { max_output_tokens: 0 } }, 'overrides.responder.max_output_tokens: must be >= 1'],
+      [{ responder: { temperature: 3 } }, 'overrides.responder.temperature: must be a number from 0 to 2'],
+      [{ responder: { temperature: '1' } }, 'overrides.responder.temperature: must be a number from 0 to 2'],
+      [
+        { responder: { max_output_tokens: 0 } },
+        'overrides.responder.max_output_tokens: must be a whole number that is at least 1',
+      ],
       [{ responder: { instructions: ['Answer.'] } }, 'overrides.responder.instructions: must be a text or a number'],
       [{ responder: { instructions: null } }, 'overrides.responder.instructions: must be a text or a number'],
       [
@@ -300,7 +303,7 @@ describe('a replay with overrides', () => {
       [{ stamper: { expression: nested } }, expect.stringMatching(/^overrides\.stamper\.expression: gives /)],
       [
         { redaer: { expression: '{}' }, reader: {}, responder: { temperature: 3 } },
-        `overrides.redaer: no agent has this name; did you mean reader?; overrides.reader: must be an object with one or more of ${OPTIONS}; overrides.responder.temperature: must be <= 2`,
+        `overrides.redaer: no agent has this name; did you mean reader?; overrides.reader: must be an object with one or more of ${OPTIONS}; overrides.responder.temperature: must be a number from 0 to 2`,
       ],
       [
         { responder: { instructions: 'x'.repeat(32_768) } },

@@ -60,8 +60,12 @@ export function defineAgent(
 }
 
 function defineFairness({ fair_by, weight, max_share }: Remaining<AgentOptions>): Fairness | null {
-  return fair_by === undefined ? null : { by: fair_by, weight: weight ?? null, maxShare: max_share ?? DEFAULT_SHARE };
+  return fair_by === undefined ? null : { by: fair_by, weight: weight ?? null, maxShare: shareOf(max_share) };
 }
+
+/** A share such as `50%` or 0.5 as a number. */
+const shareOf = (share: number | string = DEFAULT_SHARE): number =>
+  typeof share === 'number' ? share : Number.parseInt(share, 10) / 100;
 
 function defineCancelRule(options: Remaining<AgentOptions['cancel_on']>): CancelRule | null {
   return options?.key === undefined ? null : { types: present(options.types), key: options.key };

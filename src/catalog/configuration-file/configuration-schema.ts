@@ -46,6 +46,7 @@ const subscriptionSchema: JsonObject = {
       description: 'How artifacts of several types join; default: by their correlation',
       type: 'object',
       additionalProperties: false,
+      objectMessage: 'must be an object such as { by: payload.order, within: 5m }',
       properties: {
         by: expressionSchema('CEL expression for the join key of an artifact'),
         within: durationSchema(
@@ -89,6 +90,7 @@ const subscriptionSchema: JsonObject = {
       minimum: -MOST_PRIORITY,
       maximum: MOST_PRIORITY,
       minLength: 1,
+      errorMessage: `must be a whole number from -${MOST_PRIORITY} to ${MOST_PRIORITY}, or a text with a CEL expression in quotes`,
       default: 0,
     },
     allow_self: { description: "Whether the agent's own outputs may trigger it", type: 'boolean', default: false },
@@ -112,6 +114,7 @@ const retrySchema: JsonObject = {
   description: 'Failed attempts are repeated after a delay that doubles each time',
   type: 'object',
   additionalProperties: false,
+  objectMessage: 'must be an object such as { attempts: 3, delay: 1s, max_delay: 1m }',
   properties: {
     attempts: {
       description: 'Number of attempts, including the first',
@@ -169,11 +172,13 @@ const singletonSchema: JsonObject = {
   },
 };
 
+const SHARE_PATTERN = '^([1-9]\\d?|100)%$';
+
 const failedAttempts: JsonObject = {
   failures: {
     description: 'The share of the last attempts that must have failed',
     type: 'string',
-    pattern: '^([1-9]\\d?|100)%$',
+    pattern: SHARE_PATTERN,
     errorMessage: 'must be a share such as 50%, from 1% to 100%',
   },
   of: {
@@ -249,9 +254,11 @@ function agentSchema(own: JsonObject, more: JsonObject = {}): JsonObject {
       ),
       max_share: {
         description: 'Share of max_pending_executions that one key of fair_by may have waiting',
-        type: 'number',
+        type: ['number', 'string'],
         exclusiveMinimum: 0,
         maximum: 1,
+        pattern: SHARE_PATTERN,
+        errorMessage: 'must be a share such as 50%, from 1% to 100%, or a number above 0 and at most 1',
         default: 0.5,
       },
       cancel_on: cancelOnSchema,
@@ -271,6 +278,7 @@ const typeSchema: JsonObject = {
   description: 'An artifact type: what its payloads look like',
   type: 'object',
   additionalProperties: false,
+  objectMessage: 'must be an object such as { version: 1, schema: { type: object } }',
   properties: {
     version: {
       description: 'Increase it when the form of the payload changes',
@@ -283,6 +291,7 @@ const typeSchema: JsonObject = {
     schema: {
       description: 'JSON Schema of the payload (draft 2020-12, or draft-07 if $schema says so)',
       type: 'object',
+      objectMessage: 'must be an object with JSON Schema, such as { type: object }',
     },
     defaults: {
       description: 'Whether absent properties of a payload get the `default` of their schema',
@@ -306,11 +315,13 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
     properties: {
       server: {
         description: 'Settings of the service; flags and environment variables take precedence',
+        objectMessage: 'must be an object such as { port: 8344 }',
         ...serverSchema,
       },
       types: {
         description: 'Artifact types by name; a type that only agents mention needs no entry and accepts any object',
         type: 'object',
+        objectMessage: 'must be an object of types by their names, such as { Ticket: { version: 1 } }',
         propertyNames: nameSchema,
         additionalProperties: typeSchema,
       },
@@ -321,6 +332,7 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
       agents: {
         description: 'Agents by name',
         type: 'object',
+        objectMessage: 'must be an object of agents by their names, each with consumes and engine',
         propertyNames: nameSchema,
         additionalProperties: agentSchema({ engine: engineSchema(engines) }, rampSchema(engines)),
       },

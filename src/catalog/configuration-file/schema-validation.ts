@@ -3,6 +3,7 @@ import { Ajv, type ValidateFunction } from 'ajv';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import type { Remaining } from '../agent-options.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
+import { authorWords } from '../schemas/author-words.js';
 import { describeSchemaErrors, type SchemaError } from '../schemas/schema-errors.js';
 import { singleCauses } from '../schemas/single-causes.js';
 
@@ -13,7 +14,7 @@ import { singleCauses } from '../schemas/single-causes.js';
 export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, errors: Diagnostics): Remaining<T> {
   const validate = compiled(schema);
   validate(value);
-  const found = withoutOutdented(describeSchemaErrors(singleCauses(validate.errors ?? []), value), value);
+  const found = withoutOutdented(describeSchemaErrors(singleCauses(validate.errors ?? []), value, authorWords), value);
   for (const { path, message } of found) {
     // An earlier problem at this path is the cause: a variable without a value is not a number either.
     if (!errors.has([...at, ...path])) errors.add([...at, ...path], message);

@@ -3,6 +3,7 @@ import { type Ajv, MissingRefError, type ValidateFunction } from 'ajv';
 import type { JsonObject } from '../../common/json.js';
 import { PatternBudget } from '../../patterns/pattern-work.js';
 import type { Path } from '../diagnostics.js';
+import { authorWords } from './author-words.js';
 import { type Draft, DRAFT_NAMES, newAjv, Patterns } from './payload-ajv.js';
 import { RecursiveReferences } from './recursive-references.js';
 import { describeSchemaErrors, type SchemaError } from './schema-errors.js';
@@ -65,7 +66,7 @@ function violationsOfDraft(draft: Draft, schema: JsonObject): SchemaError[] {
   const ajv = draftValidators.get(draft) ?? newAjv(draft, new Patterns(new PatternBudget()), { allErrors: true });
   draftValidators.set(draft, ajv);
   void ajv.validateSchema(schema);
-  return withoutRepetition(describeSchemaErrors(singleCauses(ajv.errors ?? []), schema));
+  return withoutRepetition(describeSchemaErrors(singleCauses(ajv.errors ?? []), schema, authorWords));
 }
 
 /**

@@ -9,14 +9,17 @@ export interface SchemaError {
   message: string;
 }
 
+/** Words an error. Undefined: in the words of the library. */
+export type Words = (error: ErrorObject) => string | undefined;
+
 /** Turns Ajv's errors into messages for the author of `root`. Missing and unknown keys are part of the path. */
-export function describeSchemaErrors(errors: readonly ErrorObject[], root: unknown): SchemaError[] {
+export function describeSchemaErrors(errors: readonly ErrorObject[], root: unknown, words?: Words): SchemaError[] {
   return (
     errors
       // `if` only repeats that its `then` failed, and `propertyNames` itself reports a bad property name.
       .filter((error) => error.keyword !== 'if' && error.propertyName === undefined)
       .map((error) => {
-        const { below, message } = describe(error);
+        const { below, message } = describe(error, words);
         return { path: [...pathFromPointer(error.instancePath, root), ...below], message };
       })
   );
@@ -27,7 +30,7 @@ const LONGEST_COMPARED = 100;
 
 type Description = { below: Path; message: string };
 
-function describe(error: ErrorObject): Description {
+function describe(error: ErrorObject, words: Words = () => undefined): Description {
   const params = error.params as Record<string, string & number & unknown[]>;
   switch (error.keyword) {
     case 'required':
@@ -50,7 +53,10 @@ function describe(error: ErrorObject): Description {
     case 'const':
       return { below: [], message: `must be ${listValues([params.allowedValue])}` };
     default:
-      return { below: [], message: ownMessage(error.parentSchema) ?? error.message ?? 'is not valid' };
+      return {
+        below: [],
+        message: ownMessage(error.parentSchema) ?? words(error) ?? error.message ?? 'is not valid',
+      };
   }
 }
 

@@ -134,17 +134,32 @@ export const AGENTS_MISTAKES: Mistake[] = [
   [
     'no attempts',
     withAgent('    retry: { attempts: 0 }\n'),
-    'error line 6, column 14: agents.a.retry.attempts: must be >= 1',
+    'error line 6, column 14: agents.a.retry.attempts: must be a whole number from 1 to 100',
   ],
   [
     'too many executions at a time',
     withAgent('    concurrency: 100000\n'),
-    'error line 6, column 5: agents.a.concurrency: must be <= 10000',
+    'error line 6, column 5: agents.a.concurrency: must be a whole number from 1 to 10000',
   ],
   [
     'a number in place of a text',
     withAgent('    tenant_id: 7\n'),
-    'error line 6, column 5: agents.a.tenant_id: must be string',
+    'error line 6, column 5: agents.a.tenant_id: must be a text',
+  ],
+  [
+    'a text without characters',
+    withAgent("    tenant_id: ''\n"),
+    'error line 6, column 5: agents.a.tenant_id: must not be empty',
+  ],
+  [
+    'a list in place of an object',
+    withAgent('    retry: [3]\n'),
+    'error line 6, column 5: agents.a.retry: must be an object such as { attempts: 3, delay: 1s, max_delay: 1m }',
+  ],
+  [
+    'agents that are a list',
+    'agents: [a]\n',
+    'error line 1, column 1: agents: must be an object of agents by their names, each with consumes and engine',
   ],
   [
     'a time limit of a join in words',
@@ -170,6 +185,16 @@ export const AGENTS_MISTAKES: Mistake[] = [
     'a priority that is a larger number than allowed',
     withAgent('', { consumes: "[{ types: [Order], priority: '5000000' }]" }),
     'error line 3, column 45: agents.a.consumes[0].priority: must give a whole number from -1000000 to 1000000, but always gives 5000000',
+  ],
+  [
+    'a priority that is not a whole number',
+    withAgent('', { consumes: '[{ types: [Order], priority: 1.5 }]' }),
+    'error line 3, column 34: agents.a.consumes[0].priority: must be a whole number from -1000000 to 1000000, or a text with a CEL expression in quotes',
+  ],
+  [
+    'a priority without characters',
+    withAgent('', { consumes: "[{ types: [Order], priority: '' }]" }),
+    'error line 3, column 34: agents.a.consumes[0].priority: must be a whole number from -1000000 to 1000000, or a text with a CEL expression in quotes',
   ],
   [
     'a key of a batch window that cannot be computed',

@@ -55,7 +55,7 @@ export const ENGINES_MISTAKES: Mistake[] = [
   [
     'a temperature out of range',
     withAgent('', { engine: '{ kind: llm, model: openai/x, instructions: x, temperature: 3 }' }),
-    'error line 5, column 60: agents.a.engine.temperature: must be <= 2',
+    'error line 5, column 60: agents.a.engine.temperature: must be a number from 0 to 2',
   ],
   [
     'tools without command and url',
@@ -90,6 +90,6 @@ export const ENGINES_MISTAKES: Mistake[] = [
   [
     'a negative price',
     'models:\n  openai/x: { input_per_million: -1, output_per_million: 2 }\n',
-    'error line 2, column 15: models.openai/x.input_per_million: must be >= 0',
+    'error line 2, column 15: models.openai/x.input_per_million: must be a number that is at least 0',
   ],
 ];

@@ -30,7 +30,12 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a share of everything and more',
     agent('fair_by: payload.id, max_share: 2'),
-    'error line 2, column 65: agents.caller.max_share: must be <= 1',
+    'error line 2, column 65: agents.caller.max_share: must be a share such as 50%, from 1% to 100%, or a number above 0 and at most 1',
+  ],
+  [
+    'a share in another form',
+    agent('fair_by: payload.id, max_share: half'),
+    'error line 2, column 65: agents.caller.max_share: must be a share such as 50%, from 1% to 100%, or a number above 0 and at most 1',
   ],
   [
     'keys that take turns and are not CEL',
@@ -106,7 +111,7 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a breaker of no attempts',
     agent('breaker: { failures: 50%, of: 0, open: 30s }'),
-    'error line 2, column 70: agents.caller.breaker.of: must be >= 1',
+    'error line 2, column 70: agents.caller.breaker.of: must be a whole number from 1 to 1000',
   ],
   [
     'a key of a breaker that is not CEL',
@@ -181,7 +186,7 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a limit that lets nothing run',
     file('{ concurrency: 0 }', '[calls]'),
-    'error line 2, column 12: limits.calls.concurrency: must be >= 1',
+    'error line 2, column 12: limits.calls.concurrency: must be a whole number from 1 to 100000',
   ],
   [
     'a rate in another form',

@@ -58,5 +58,9 @@ export const SETTINGS_MISTAKES: Mistake[] = [
       withAgent('', { publishes: '[{ type: Reply, visibility: { kind: After, ttl: 13h } }]' }),
     'error line 5, column 59: agents.a.publishes[0].visibility.ttl: must be at most 12h (max_ttl)',
   ],
-  ['settings that are a list', 'server: [port]\n', 'error line 1, column 1: server: must be object'],
+  [
+    'settings that are a list',
+    'server: [port]\n',
+    'error line 1, column 1: server: must be an object such as { port: 8344 }',
+  ],
 ];

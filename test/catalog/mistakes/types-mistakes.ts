@@ -15,7 +15,7 @@ export const TYPES_MISTAKES: Mistake[] = [
   [
     'a version as text',
     "types:\n  Order: { version: '2' }\n",
-    'error line 2, column 12: types.Order.version: must be integer',
+    'error line 2, column 12: types.Order.version: must be a whole number that is at least 1',
   ],
   [
     'a schema for texts',
@@ -65,7 +65,7 @@ export const TYPES_MISTAKES: Mistake[] = [
   [
     'required as a text',
     withSchema('{ required: text, properties: { text: { type: string } } }'),
-    'error line 3, column 15: types.Order.schema.required: must be array',
+    'error line 3, column 15: types.Order.schema.required: must be a list',
   ],
   [
     'an example that the schema refuses',

@@ -27,7 +27,7 @@ export const YAML_MISTAKES: Mistake[] = [
   [
     'a key without a space after its colon',
     'types:\n  Order:\n    version:1\n',
-    'error line 2, column 3: types.Order: must be object',
+    'error line 2, column 3: types.Order: must be an object such as { version: 1, schema: { type: object } }',
   ],
   [
     'a bracket that is not closed',
