@@ -393,6 +393,17 @@ test.each([
   ]);
 });
 
+test('an error in a limit hides none in those of others', async () => {
+  const limits =
+    'limits: { calls: { rate: 60/m, units: payload }, keyed: { concurrency: 1, key: payload }, other: { rate: often } }';
+  const agent = '{ consumes: [{ types: [Order] }], limits: [other, calls, keyed], engine: { kind: external } }';
+  expect(await findingsIn(`${TYPES}\n${limits}\nagents:\n  a: ${agent}\n`)).toEqual([
+    expect.stringMatching(/^error line \d+, column \d+: limits\.other\.rate: must be a rate such as/),
+    expect.stringMatching(/: agents\.a\.limits\[1\]: limits\.calls\.units must give a number from 0 to 60/),
+    expect.stringMatching(/: agents\.a\.limits\[2\]: limits\.keyed\.key gives an object/),
+  ]);
+});
+
 test.each([
   ['payload', 'an object'],
   ['payload.items', 'a list'],

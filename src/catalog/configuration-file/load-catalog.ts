@@ -7,7 +7,14 @@ import type { Settings } from '../../config/settings.js';
 import type { ConfigurationOptions, LimitOptions, Remaining } from '../agent-options.js';
 import { Catalog } from '../catalog.js';
 import { defineBudget, defineModels } from '../costs.js';
-import { CatalogError, type ConfigurationSource, type Diagnostic, type Diagnostics, Report } from '../diagnostics.js';
+import {
+  CatalogError,
+  type ConfigurationSource,
+  type Diagnostic,
+  type Diagnostics,
+  formatPath,
+  Report,
+} from '../diagnostics.js';
 import type { ConfiguredDefinition } from '../stored-definition.js';
 import { configuredDefinition, type Spelled } from './agent-definitions.js';
 import { configurationDigest } from './configuration-digest.js';
@@ -180,11 +187,11 @@ function checkRuleTypes(
       })),
     ];
     for (const { below, limit, find } of rules) {
-      if (errors.touches([...path, below[0]!]) || (limit !== undefined && errors.touches(['limits']))) continue;
+      if (errors.touches([...path, ...below.slice(0, 2)]) || (limit && errors.touches(limit.slice(0, 2)))) continue;
       for (const { message, warning, offset } of find())
         (warning ? warnings : errors).add(
           [...path, ...below],
-          limit === undefined ? message : `${limit} ${message}`,
+          limit === undefined ? message : `${formatPath(limit)} ${message}`,
           // The text with this offset is elsewhere.
           limit === undefined ? { offset } : undefined,
         );

@@ -11,7 +11,7 @@ export interface RuleExpression {
   source: string;
   expected: Expected;
   /** The path of the expression of a limit in the file. Absent if the agent has the expression. */
-  limit?: string;
+  limit?: Path;
 }
 
 /** The keys and numbers that are computed for each execution of an agent, except those of its subscriptions. */
@@ -31,11 +31,12 @@ export function ruleExpressions(
     const limit = name === undefined ? undefined : limitFor(name, Object.keys(limits));
     const below = ['limits', index];
     const inFile = limit === undefined ? {} : (limits[limit] ?? {});
+    const inFileAt = (of: string): Path => ['limits', limit ?? '', of];
     return [
       key === undefined
-        ? { below, source: inFile.key, expected: KEY, limit: `limits.${limit}.key` }
+        ? { below, source: inFile.key, expected: KEY, limit: inFileAt('key') }
         : { below: [...below, 'key'], source: key, expected: KEY },
-      { below, source: inFile.units, expected: expectedUnits(name ?? '', inFile), limit: `limits.${limit}.units` },
+      { below, source: inFile.units, expected: expectedUnits(name ?? '', inFile), limit: inFileAt('units') },
     ];
   });
   return [...own, ...ofLimits].flatMap(({ source, ...place }) => (source === undefined ? [] : [{ ...place, source }]));
