@@ -31,10 +31,10 @@ beforeAll(async () => {
 afterEach(() => services.killAll());
 afterAll(() => services.folder.remove());
 
-const publish = (service: Service, type: string, path = '/api/v1/artifacts'): Promise<Response> =>
+const publish = (service: Service, type: string, path = '/api/v1/artifacts', headers = {}): Promise<Response> =>
   fetch(service.url + path, {
     method: 'POST',
-    headers: { 'Content-Type': 'application/json', 'X-Correlation-ID': `c-${type}` },
+    headers: { 'Content-Type': 'application/json', 'X-Correlation-ID': `c-${type}`, ...headers },
     body: JSON.stringify({ type, payload: { note: 'x' } }),
   });
 
@@ -72,7 +72,8 @@ describe('a graceful stop', () => {
     const database = services.newDatabase();
     // All requests below arrive within it, although a busy machine delays them.
     const service = await services.start(['--shutdown-grace', '15s'], database);
-    const waiting = publish(service, 'Wait', '/api/v1/artifacts/sync');
+    const key = { 'X-Idempotency-Key': 'once' };
+    const waiting = publish(service, 'Wait', '/api/v1/artifacts/sync', key);
     const status = (): Promise<object> => service.get('/api/v1/correlations/c-Wait/status');
     await eventually('the work has begun', async () => JSON.stringify(await status()).includes('active'));
     service.process.kill('SIGTERM');
@@ -88,6 +89,15 @@ describe('a graceful stop', () => {
       has_pending_work: true,
     });
     expect(await next.get('/api/v1/correlations/c-Order/status')).toMatchObject({ state: 'not_found' });
+
+    // The answer that the stop had cut short is not kept.
+    const again = publish(next, 'Wait', '/api/v1/artifacts/sync', key);
+    await fetch(`${next.url}/api/v1/correlations/c-Wait/cancel`, { method: 'POST' });
+    const answer = await again;
+    expect(answer.headers.get('x-idempotency-replayed')).toBeNull();
+    expect(await answer.json()).toMatchObject({ correlation_id: 'c-Wait', completed: true });
+    const { items } = await next.get<{ items: object[] }>('/api/v1/artifacts?type=Wait');
+    expect(items).toHaveLength(1);
   });
 
   test.each([

@@ -44,10 +44,10 @@ export class StoredTexts {
 
   /**
    * Builds the answer to a request that has already taken effect. It waits for memory, because a client that is refused
-   * would repeat the request.
+   * would repeat the request. `isFinal`: see StoredText.
    */
-  ofEffect(pieces: readonly Piece[]): StoredText {
-    return new StoredText(pieces, () => this.parts(pieces, true));
+  ofEffect(pieces: readonly Piece[], { isFinal = true } = {}): StoredText {
+    return new StoredText(pieces, () => this.parts(pieces, true), isFinal);
   }
 
   /** Builds an answer whose content is not known in advance. `make` is called each time that the answer is sent. */
@@ -166,6 +166,8 @@ export class StoredText extends TextInParts {
   constructor(
     readonly pieces: readonly Piece[],
     readonly parts: () => AsyncGenerator<TextPart, void>,
+    /** False if the same request gets another answer later. */
+    readonly isFinal = true,
   ) {
     super();
     this.atHand = textAtHand(pieces);

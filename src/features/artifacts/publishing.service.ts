@@ -60,12 +60,13 @@ export class PublishingService {
         return { correlationId, completed, artifacts: await this.producedSince(published, awaited, filters) };
       }),
     );
-    const end = lastFields({ completed, duration_ms: Math.round(this.clock.now() - started) });
-    return this.texts.ofEffect([
-      `{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`,
-      artifacts,
-      `]${end}`,
-    ]);
+    const durationMs = Math.round(this.clock.now() - started);
+    const end = lastFields({ completed, duration_ms: durationMs });
+    return this.texts.ofEffect(
+      [`{"correlation_id":${JSON.stringify(correlationId)},"artifacts":[`, artifacts, `]${end}`],
+      // A process that stops ends the wait. The same request waits again in another process.
+      { isFinal: completed || durationMs >= timeout * 1_000 },
+    );
   }
 
   private async store(request: PublishRequest, ids: RequestIds): Promise<Published> {

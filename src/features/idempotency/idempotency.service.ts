@@ -24,7 +24,7 @@ export class IdempotencyService {
 
   /**
    * Returns the key's answer: the cached one, that of a running request with the same key, or the result of `work`,
-   * which gets the ids to use. Rejects with the error of `work`; the next request then does the work. Throws
+   * which gets the ids to use. It is cached unless it says that it is not final. Rejects with the error of `work`; the next request then does the work. Throws
    * DomainError `unavailable` if this request waited for another one that failed, and its own body was dropped
    * meanwhile.
    */
@@ -62,17 +62,14 @@ export class IdempotencyService {
     const { ids, requestHash } = reservation;
     const heartbeat = this.reservations.hold(request);
     try {
-      const content = contentOf(await own.run(ids));
+      const result = await own.run(ids);
+      const mismatch = this.reservations.isMismatch(requestHash, request);
+      const answer = { content: contentOf(result), ids, requestHash, replayed: false, mismatch };
+      if (result instanceof StoredText && !result.isFinal) await this.giveBack(request, ids);
       // A process that was stopped for longer than its lease has lost the key to another process, whose answer counts.
-      if (!(await this.reservations.complete(request, content, reservation)))
+      else if (!(await this.reservations.complete(request, answer.content, reservation)))
         return await this.answerOfAnother(request);
-      return {
-        content,
-        ids,
-        requestHash,
-        replayed: false,
-        mismatch: this.reservations.isMismatch(requestHash, request),
-      };
+      return answer;
     } catch (error) {
       await this.giveBack(request, ids);
       throw error;
