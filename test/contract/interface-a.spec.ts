@@ -136,6 +136,12 @@ describe('Interface A', () => {
         detail(/^inputs\.Order: /),
       ],
       [
+        'refuses a keyed payload that is no object',
+        () => run({ agent_name: 'both', inputs: { Order: { n: 1 }, Letter: 5 } }),
+        400,
+        detail('inputs.Letter: must be an object, the payload of Letter'),
+      ],
+      [
         'refuses a join with a type missing',
         () => run({ agent_name: 'both', inputs: { Order: { n: 1 } } }),
         400,

@@ -50,9 +50,10 @@ it('say "error" once it stops, while running work has its grace period and the p
   const closing = app.close();
   const down = { executor: { status: 'down', message: 'shutting down' } };
   for (const path of ['/health', '/health/ready']) {
-    const { status, body } = (await app.http.get(path)) as { status: number; body: object };
-    expect([status, body]).toEqual([
+    const { status, body, headers } = await app.http.get(path);
+    expect([status, headers['retry-after'], body]).toEqual([
       503,
+      '1',
       { status: 'error', info: { database: UP.database }, error: down, details: { ...UP, ...down } },
     ]);
   }

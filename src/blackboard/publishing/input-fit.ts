@@ -53,8 +53,12 @@ export function namedInputs(
   agent: AgentDefinition,
   inputs: JsonObject,
 ): { subscription: Subscription; named: NamedInput[] } {
-  const subscription = agent.subscriptions.find((candidate) => fitsRun(candidate, inputs));
+  const named = agent.subscriptions.filter((candidate) => hasNames(candidate, inputs));
+  const subscription = named.find((candidate) => fitsRun(candidate, inputs));
   if (!subscription) {
+    const noObject = Object.keys(inputs).find((name) => !isJsonObject(inputs[name]));
+    if (named.length > 0 && noObject !== undefined)
+      throw new DomainError('invalid', `inputs.${noObject}: must be an object, the payload of ${noObject}`);
     const wanted = agent.subscriptions.map(describeRun).join('; or ');
     throw new DomainError(
       'invalid',
@@ -70,11 +74,13 @@ export function namedInputs(
   };
 }
 
-function fitsRun({ types, mode }: Subscription, inputs: JsonObject): boolean {
+const fitsRun = ({ types }: Subscription, inputs: JsonObject): boolean =>
+  types.length === 1 || Object.values(inputs).every(isJsonObject);
+
+function hasNames({ types, mode }: Subscription, inputs: JsonObject): boolean {
   if (types.length === 1) return true;
   const names = Object.keys(inputs);
-  if (names.some((name) => !types.includes(name) || !isJsonObject(inputs[name]))) return false;
-  return names.length === (mode === 'all' ? types.length : 1);
+  return names.every((name) => types.includes(name)) && names.length === (mode === 'all' ? types.length : 1);
 }
 
 function describeRun({ types, mode }: Subscription): string {

@@ -24,7 +24,8 @@ export const Deadline = (): PropertyDecorator =>
       name: 'isDeadline',
       validator: {
         validate: (value) => typeof value === 'string' && isDeadline(parseDuration(value)),
-        defaultMessage: () => 'must be a duration above zero and of at most 100 years, such as 5m or PT5M',
+        defaultMessage: () =>
+          'must be a duration above zero and of at most 100 years, such as 5m or PT5M (without years or months)',
       },
     }),
   );

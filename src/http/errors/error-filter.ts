@@ -56,6 +56,7 @@ export class ErrorFilter implements ExceptionFilter {
 function answerHttpException(error: HttpException, response: Response): void {
   const body = error.getResponse();
   response.status(error.getStatus());
+  if (error.getStatus() === STATUS.unavailable) response.setHeader('Retry-After', String(DEFAULT_RETRY_AFTER_SECONDS));
   // The body of Terminus is sent unchanged, also with 503, because probes read it.
   if (isHealthBody(body)) response.json(body);
   else response.json({ detail: error instanceof NotFoundException ? noRoute(response.req) : error.message });

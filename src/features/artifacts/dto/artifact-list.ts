@@ -11,7 +11,8 @@ export class ArtifactListQuery extends ListedArtifactsQuery {
   offset!: number;
 
   @QueryText({
-    description: 'An artifact id; the page begins after this artifact, in the given order, and `offset` is ignored',
+    description:
+      'An artifact id; the page begins after this artifact, in the given order, and `offset` is ignored. To follow new artifacts, read the changelog: an artifact that another client is storing may appear before one that is shown already',
     example: '019a7f5e-0c1d-7c3a-9f63-5b1d2c4e6f80',
     format: 'uuid',
   })
