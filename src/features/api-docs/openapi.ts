@@ -97,11 +97,14 @@ function operationId(controller: string, method: string): string {
   return feature[0]!.toLowerCase() + feature.slice(1) + method[0]!.toUpperCase() + method.slice(1);
 }
 
+const NO_DATABASE = 'The database cannot be used now: it cannot be reached; try again';
+
 /** Adds the errors and headers that every route has, so that controllers do not repeat them. */
 function complete(operation: Operation, method: (typeof METHODS)[number]): void {
   placeForm(operation);
   // A body that a POST does not need is still read and checked.
   const common: ErrorStatus[] = method === 'get' ? [403, 500] : [400, 403, 408, 413, 415, 500, 503];
+  if (method === 'get') operation.responses[503] ??= describeError(503, NO_DATABASE);
   if (takesPathParameter(operation)) operation.responses[400] ??= describeError(400, PATH_DOES_NOT_DECODE);
   for (const status of common) operation.responses[status] ??= describeError(status);
   for (const answer of Object.values(operation.responses) as Answer[]) {

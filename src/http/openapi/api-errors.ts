@@ -34,7 +34,7 @@ export type ErrorStatus = keyof typeof ERRORS;
 
 /**
  * Documents the errors of a route; a status with a specific detail is given as `[404, 'Run not found: r1']`. The errors
- * of every route (403, 500) and of every route that reads a body (400, 408, 413, 415) are added to the whole document
+ * of every route (403, 500, 503) and of every route that reads a body (400, 408, 413, 415) are added to the whole document
  * elsewhere.
  */
 export function ApiErrors(...errors: (ErrorStatus | [ErrorStatus, string])[]): MethodDecorator & ClassDecorator {
