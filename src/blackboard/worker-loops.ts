@@ -5,6 +5,7 @@ import { Settings } from '../config/settings.js';
 import { Executor } from './execution/executor.js';
 import { LeaseWatch } from './execution/lease-watch.js';
 import { Leases } from './execution/leases.js';
+import { FormerHolds } from './limits/former-holds.js';
 import { LimitReleases } from './limits/limit-releases.js';
 import { LimitReports } from './limits/limit-reports.js';
 import { TimerLoop } from './timers/timer-loop.js';
@@ -16,6 +17,7 @@ export class WorkerLoops {
     private readonly settings: Settings,
     private readonly leases: Leases,
     private readonly executor: Executor,
+    private readonly formerHolds: FormerHolds,
     private readonly limitReleases: LimitReleases,
     private readonly limitReports: LimitReports,
     private readonly timers: TimerLoop,
@@ -32,6 +34,7 @@ export class WorkerLoops {
 
   async start(): Promise<void> {
     await this.limitReports.report();
+    await this.formerHolds.forget();
     await this.executor.start();
     this.limitReleases.start();
     this.timers.start();

@@ -47,6 +47,11 @@ export class LimitHolders {
     return keys.filter(([name]) => this.hasHold(name));
   }
 
+  /** Whether the limit may have `hold`, as far as this process knows. */
+  mayHold([name]: LimitKey): boolean {
+    return !this.catalog.limits.has(name) || this.hasHold(name);
+  }
+
   private async read(db: Reader, names: Iterable<string>): Promise<{ running: RunningRow[]; keys: LimitKey[][] }> {
     const [running, holding] = await Promise.all([findRunning(db, {}), this.findHolding(db, names)]);
     return { running, keys: this.keysUsed(running, holding) };

@@ -2,7 +2,7 @@ import { type RawBuilder, sql, type SqlBool } from 'kysely';
 
 import type { Rate } from '../../catalog/limits.js';
 import { prepared, preparedInsert, preparedWithList } from '../../database/prepared.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import type { Reader, Transaction } from '../../database/unit-of-work.js';
 import { lockingReady } from '../../queue/leased-rows.js';
 import { burstLength, unitLength } from './gcra.js';
 import { type KeptPlace, REST_MS } from './kept-places.js';
@@ -46,6 +46,30 @@ export const findHolding = prepared<object, HoldingRow>((db) =>
     .where('ended_at', 'is', null)
     .$narrowType<{ held_keys: string }>(),
 );
+
+/** Finds the different values of `held_keys` of executions that have not ended. */
+export const findHeldKeys = (db: Reader): Promise<Pick<HoldingRow, 'held_keys'>[]> =>
+  db
+    .selectFrom('executions')
+    .select('held_keys')
+    .distinct()
+    .where('held_keys', 'is not', null)
+    .where('ended_at', 'is', null)
+    .$narrowType<{ held_keys: string }>()
+    .execute();
+
+export async function replaceHeldKeys(
+  { db }: Transaction,
+  { heldKeys, kept }: { heldKeys: string; kept: string | null },
+): Promise<void> {
+  await db
+    .updateTable('executions')
+    .set({ held_keys: kept })
+    .where('held_keys', '=', heldKeys)
+    .where('held_keys', 'is not', null)
+    .where('ended_at', 'is', null)
+    .execute();
+}
 
 /** Stores what ready executions hold from now on. Returns those that were ready and not locked. */
 export const setHeldKeys = preparedWithList<{ heldKeys: string }, string, { id: string }>((db, place, ids) =>

@@ -7,6 +7,7 @@ import { Breakers } from './breakers.js';
 import { ChangedLimits } from './changed-limits.js';
 import { ClaimLimits } from './claim-limits.js';
 import { ExecutedVariants } from './executed-variants.js';
+import { FormerHolds } from './former-holds.js';
 import { LimitHolders } from './limit-holders.js';
 import { LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
@@ -22,6 +23,7 @@ import { SharedLimits } from './shared-limits.js';
     ChangedLimits,
     ClaimLimits,
     ExecutedVariants,
+    FormerHolds,
     LimitHolders,
     LimitQueues,
     LimitReleases,
@@ -34,6 +36,7 @@ import { SharedLimits } from './shared-limits.js';
     ChangedLimits,
     ClaimLimits,
     ExecutedVariants,
+    FormerHolds,
     LimitQueues,
     LimitReleases,
     LimitReports,
