@@ -95,6 +95,24 @@ describe('cancel_on', () => {
       .detail;
   };
 
+  it('answers a direct run that it cancels with 409, which names the artifact', async () => {
+    const before = (await executions({ agent: 'person', state: 'pending' })).length;
+    const direct = board.http
+      .post('/api/v1/agents/person/run')
+      .send({ inputs: [{ type: 'Task', payload: { order: 'direct' } }] })
+      .then(({ status, body }) => ({ status, body: body as { detail: string } }));
+    await eventually(
+      'it waits to be claimed',
+      async () => (await executions({ agent: 'person', state: 'pending' })).length > before,
+    );
+    const artifact = await withdraw({ order: 'direct' });
+    const { status, body } = await direct;
+    expect([status, body.detail]).toEqual([
+      409,
+      expect.stringMatching(`^Agent person was cancelled by the artifact ${artifact}, in correlation `),
+    ]);
+  });
+
   it('aborts the engine of a running execution with the same key, says which artifact did, and no other execution ends', async () => {
     const one = await board.publish('Order', { batch: 'run', n: 1, order: 'A-1' });
     const two = await board.publish('Order', { batch: 'run', n: 2, order: 'A-2' });

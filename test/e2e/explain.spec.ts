@@ -368,7 +368,7 @@ describe('why an agent ran on an artifact, or did not', () => {
       agent: 'looper',
       subscription: 0,
       verdict: 'limit',
-      detail: expect.stringMatching(/^looper ran 3 times in this correlation /) as string,
+      detail: expect.stringMatching(/^looper has had 3 executions in this correlation, /) as string,
       error_artifact_id: error!.id,
     };
     expect(await at('looper', pings.at(-1)!.id)).toEqual([limited]);

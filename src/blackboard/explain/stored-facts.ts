@@ -127,7 +127,9 @@ function ofGroup(group: GroupOfArrival, configured: Subscription | undefined, kn
     const end = times.until === null ? '' : ` or at ${times.until}`;
     const when = needed === null ? `cannot run: ${whyNotHere(group, known)}` : `runs with ${needed}${end}`;
     const of = key === null ? '' : ` of the key ${key}`;
-    const detail = `It is in a batch window${of} that has ${group.size} so far and ${when}.`;
+    // It may be one of debounce, which the configuration no longer has.
+    const kind = configured ? 'batch window' : 'window';
+    const detail = `It is in a ${kind}${of} that has ${group.size} so far and ${when}.`;
     const sizes = { size: group.size, size_needed: needed };
     return { agent, subscription, verdict: 'window_filling', detail, ...sizes, ...keyed, ...times };
   }

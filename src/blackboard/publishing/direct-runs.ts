@@ -54,8 +54,8 @@ export class DirectRuns {
 
   /**
    * Waits until a direct run has ended, and returns what it published, as items of an answer. DomainError:
-   * `agent_failed` (the message names agent and reason), `conflict` (an execution with the same key of `singleton` runs),
-   * `unavailable` if the process stops before.
+   * `agent_failed` (the message names agent and reason), `conflict` (it was cancelled, or an execution with the
+   * same key of `singleton` runs), `unavailable` if the process stops before.
    */
   async outputsOf({ agent, correlationId, executionId, generation }: DirectRun): Promise<Item[]> {
     const ended = await this.waiters.wait(correlationId, generation, Number.MAX_SAFE_INTEGER);
@@ -65,11 +65,16 @@ export class DirectRuns {
         `The service is shutting down; ${agent} continues after the next start, in correlation ${correlationId}`,
       );
     const { reader } = this.unitOfWork;
-    const { state, error_message, skipped_for } = await findExecutionState(reader, executionId);
+    const { state, error_message, skipped_for, cancelled_by } = await findExecutionState(reader, executionId);
     if (skipped_for !== null)
       throw new DomainError(
         'conflict',
         `Agent ${agent} did not run: its execution ${skipped_for} with the same key of singleton had not ended`,
+      );
+    if (state === 'cancelled')
+      throw new DomainError(
+        'conflict',
+        `Agent ${agent} was cancelled${cancelled_by === null ? '' : ` by the artifact ${cancelled_by}`}, in correlation ${correlationId}`,
       );
     if (state !== 'completed')
       throw new DomainError('agent_failed', `Agent ${agent} failed: ${error_message ?? state}`);

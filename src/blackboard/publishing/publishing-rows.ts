@@ -1,4 +1,6 @@
-import type { ExecutionState } from '../../database/schema.js';
+import type { Selectable } from 'kysely';
+
+import type { ExecutionsTable } from '../../database/schema.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import type { Published } from './publication.js';
 
@@ -16,9 +18,9 @@ export async function findPublished(reader: Reader, artifactId: string): Promise
 export const findExecutionState = (
   reader: Reader,
   id: string,
-): Promise<{ state: ExecutionState; error_message: string | null; skipped_for: string | null }> =>
+): Promise<Pick<Selectable<ExecutionsTable>, 'state' | 'error_message' | 'skipped_for' | 'cancelled_by'>> =>
   reader
     .selectFrom('executions')
-    .select(['state', 'error_message', 'skipped_for'])
+    .select(['state', 'error_message', 'skipped_for', 'cancelled_by'])
     .where('id', '=', id)
     .executeTakeFirstOrThrow();

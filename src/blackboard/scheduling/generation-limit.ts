@@ -49,7 +49,7 @@ export class GenerationLimit {
     await this.errors.write(tx, changes, {
       agent,
       errorType: 'limit',
-      message: `${agent} ran ${this.settings.maxExecutionsPerCorrelation} times in this correlation and will not run again; raise max_executions_per_correlation to allow more`,
+      message: `${agent} has had ${this.settings.maxExecutionsPerCorrelation} executions in this correlation, and gets no more; raise max_executions_per_correlation to allow more`,
       correlationId: correlation.id,
       executionId: null,
       attempts: 0,
