@@ -5,9 +5,8 @@ import { Settings } from '../config/settings.js';
 import { Executor } from './execution/executor.js';
 import { LeaseWatch } from './execution/lease-watch.js';
 import { Leases } from './execution/leases.js';
-import { FormerHolds } from './limits/former-holds.js';
 import { LimitReleases } from './limits/limit-releases.js';
-import { LimitReports } from './limits/limit-reports.js';
+import { LimitStart } from './limits/limit-start.js';
 import { TimerLoop } from './timers/timer-loop.js';
 
 /** The loops of a process with the worker role: executions, timers, and leases that expire. */
@@ -17,9 +16,8 @@ export class WorkerLoops {
     private readonly settings: Settings,
     private readonly leases: Leases,
     private readonly executor: Executor,
-    private readonly formerHolds: FormerHolds,
     private readonly limitReleases: LimitReleases,
-    private readonly limitReports: LimitReports,
+    private readonly limitStart: LimitStart,
     private readonly timers: TimerLoop,
     private readonly leaseWatch: LeaseWatch,
     @Inject(LOGGER) private readonly logger: Logger,
@@ -33,8 +31,7 @@ export class WorkerLoops {
   }
 
   async start(): Promise<void> {
-    await this.limitReports.report();
-    await this.formerHolds.forget();
+    await this.limitStart.prepare();
     await this.executor.start();
     this.limitReleases.start();
     this.timers.start();

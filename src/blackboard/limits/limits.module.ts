@@ -11,7 +11,7 @@ import { FormerHolds } from './former-holds.js';
 import { LimitHolders } from './limit-holders.js';
 import { LimitQueues } from './limit-queues.js';
 import { LimitReleases } from './limit-releases.js';
-import { LimitReports } from './limit-reports.js';
+import { LimitStart } from './limit-start.js';
 import { LimitWaits } from './limit-waits.js';
 import { SharedLimits } from './shared-limits.js';
 
@@ -27,7 +27,7 @@ import { SharedLimits } from './shared-limits.js';
     LimitHolders,
     LimitQueues,
     LimitReleases,
-    LimitReports,
+    LimitStart,
     LimitWaits,
     SharedLimits,
   ],
@@ -36,10 +36,9 @@ import { SharedLimits } from './shared-limits.js';
     ChangedLimits,
     ClaimLimits,
     ExecutedVariants,
-    FormerHolds,
     LimitQueues,
     LimitReleases,
-    LimitReports,
+    LimitStart,
     LimitWaits,
     SharedLimits,
   ],
