@@ -241,20 +241,40 @@ describe('a limit with hold', () => {
 });
 
 describe('a limit with hold after a restart', () => {
-  const folder = new ConfigurationFolder();
+  let folder: ConfigurationFolder;
   let board: Board;
+  let close: Board['close'];
+
+  beforeEach(() => {
+    folder = new ConfigurationFolder();
+    close = () => Promise.resolve();
+  });
 
   const restart = async (limit: string): Promise<Outside> => {
-    await board?.close();
+    await close();
     const config = `limits:\n  desk: ${limit}\nagents:\n  person: { consumes: [{ types: [Task], priority: payload.priority }], limits: [desk], engine: { kind: external } }\n`;
     board = await Board.start(config, { folder: folder.path });
+    close = () => board.close();
     return new Outside(board.http);
   };
 
-  afterAll(async () => {
-    await board?.close();
-    await board?.app.database.drop();
+  afterEach(async () => {
+    await close();
+    await board.app.database.drop();
     folder.remove();
+  });
+
+  it('is held only by what starts from then on', async () => {
+    let outside = await restart('{ concurrency: 1, hold: true }');
+    const first = await board.publish('Task', { priority: 0 });
+    await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
+    await restart('{ concurrency: 1 }');
+    outside = await restart('{ concurrency: 1, hold: true }');
+    const second = await board.publish('Task', { priority: 1 });
+    const held = await outside.claimOne({ agents: ['person'] });
+    expect(held).toMatchObject({ correlation_id: second });
+    await outside.send(held, 'complete', { outputs: [] });
+    expect(await outside.claimOne({ agents: ['person'], wait: 60 })).toMatchObject({ correlation_id: first });
   });
 
   it('is held as before, and only what runs uses it if the configuration no longer has hold', async () => {
@@ -321,36 +341,5 @@ agents:
       async () => (held = await outside.claim({ agents: ['guest'], max: 10 })).length > 0,
     );
     await outside.send(held[0]!, 'complete', { outputs: [] });
-  });
-});
-
-describe('a limit that loses hold and gets it back', () => {
-  const folder = new ConfigurationFolder();
-  let board: Board;
-
-  const restart = async (limit: string): Promise<Outside> => {
-    await board?.close();
-    const config = `limits:\n  desk: ${limit}\nagents:\n  person: { consumes: [{ types: [Task], priority: payload.priority }], limits: [desk], engine: { kind: external } }\n`;
-    board = await Board.start(config, { folder: folder.path });
-    return new Outside(board.http);
-  };
-
-  afterAll(async () => {
-    await board?.close();
-    await board?.app.database.drop();
-    folder.remove();
-  });
-
-  it('is held only by what starts from then on', async () => {
-    let outside = await restart('{ concurrency: 1, hold: true }');
-    const first = await board.publish('Task', { priority: 0 });
-    await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
-    await restart('{ concurrency: 1 }');
-    outside = await restart('{ concurrency: 1, hold: true }');
-    const second = await board.publish('Task', { priority: 1 });
-    const held = await outside.claimOne({ agents: ['person'] });
-    expect(held).toMatchObject({ correlation_id: second });
-    await outside.send(held, 'complete', { outputs: [] });
-    expect(await outside.claimOne({ agents: ['person'], wait: 60 })).toMatchObject({ correlation_id: first });
   });
 });

@@ -35,8 +35,8 @@ export class Presence {
 
   /** Call this regularly, before the lease of the registration ends. */
   async stay(): Promise<void> {
-    await this.register();
-    await this.schedules.removeLeft();
+    // While this process was not registered, another one may have removed the schedules of its file.
+    if (await this.register()) await this.schedules.store();
     await this.count();
   }
 
@@ -56,13 +56,14 @@ export class Presence {
     await this.lackReport.report();
   }
 
-  private async register(): Promise<void> {
+  /** True if this process was not registered. */
+  private async register(): Promise<boolean> {
     // `register` comes before the flag is tested: a heartbeat must happen even if parked timers are still to be woken.
     const hasCome = await this.processes.register();
     this.hasTimersToWake ||= hasCome;
-    if (!this.hasTimersToWake) return;
-    await this.parkedTimers.wake();
+    if (this.hasTimersToWake) await this.parkedTimers.wake();
     this.hasTimersToWake = false;
+    return hasCome;
   }
 
   private async lookAround(): Promise<void> {

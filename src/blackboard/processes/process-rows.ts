@@ -59,24 +59,19 @@ export const findOthers = (db: Reader, own: string, now: number): Promise<OtherP
     .execute();
 
 /** Whether a process that has not expired at `now` (epoch ms) has another configuration than the one with this digest. */
-export async function hasOtherConfiguration(db: Reader, digest: string, now: number): Promise<boolean> {
-  const found = await db
-    .selectFrom('processes')
-    .select('id')
-    .where('seen_until', '>', now)
-    .where('configuration', '<>', digest)
-    .limit(1)
-    .executeTakeFirst();
-  return found !== undefined;
-}
+export const hasOtherConfiguration = (db: Reader, digest: string, now: number): Promise<boolean> =>
+  isAnyLive(db, '<>', digest, now);
 
-/** Whether a live process has the configuration with this digest. */
-export async function isLiveConfiguration(db: Reader, digest: string, now: number): Promise<boolean> {
+/** Whether a process that has not expired at `now` (epoch ms) has the configuration with this digest. */
+export const isLiveConfiguration = (db: Reader, digest: string, now: number): Promise<boolean> =>
+  isAnyLive(db, '=', digest, now);
+
+async function isAnyLive(db: Reader, comparison: '=' | '<>', digest: string, now: number): Promise<boolean> {
   const found = await db
     .selectFrom('processes')
     .select('id')
     .where('seen_until', '>', now)
-    .where('configuration', '=', digest)
+    .where('configuration', comparison, digest)
     .limit(1)
     .executeTakeFirst();
   return found !== undefined;
