@@ -1,5 +1,6 @@
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { queryOnce } from '../support/postgres-cluster.js';
 import type { Board } from './board.js';
 import { Replicas, WORKER } from './replica-boards.js';
 
@@ -54,5 +55,22 @@ describe('several processes with the same schedules', () => {
     });
     await start('  other: { every: 2h, publishes: { type: Due } }');
     expect(await third.app.database.rows('select name from schedules')).toHaveLength(1);
+  });
+
+  it('keep the schedules of a process whose registration had expired while another one started', async () => {
+    const file = '  kept: { every: 2h, publishes: { type: Due } }';
+    const board = await replicas.start(config(file), { role: WORKER, settings: { leaseMs: 2_000 } });
+    const names = async (): Promise<string[]> =>
+      (await board.app.database.rows<{ name: string }>('select name from schedules')).map(({ name }) => name);
+    expect(await names()).toContain('kept');
+    const versions = async (): Promise<number> =>
+      (await board.app.database.rows(`select 1 from schedule_versions where schedule = 'kept'`)).length;
+    await eventually('the other one has removed it, and the first one has stored it again', async () => {
+      await queryOnce(board.app.database.url, 'update processes set seen_until = 0');
+      const other = await replicas.start(config(''), { role: WORKER, settings: { leaseMs: 2_000 } });
+      await other.close();
+      return (await versions()) > 1;
+    });
+    await eventually('it is stored', async () => (await names()).includes('kept'));
   });
 });
