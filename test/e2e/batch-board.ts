@@ -5,6 +5,7 @@ export interface Item {
   index: number;
   run_id: string;
   status: string;
+  started_at?: string;
   result?: Record<string, unknown>;
   error?: string;
 }

@@ -71,6 +71,11 @@ describe('a batch', () => {
 
   const results = (batch: Batch): unknown[] => batch.results.map(({ result }) => result);
 
+  it('starts before its first run', async () => {
+    const { started_at, results } = await ended(board, await send(board, 'echo', orders(200)));
+    expect(results.filter((run) => run.started_at! < started_at!)).toEqual([]);
+  });
+
   it('adds the static inputs to each item, unless it has its own', async () => {
     const id = await send(board, 'echo', [{ n: 1 }, { n: 2, k: 'own' }], { static_inputs: { k: 'static', n: 0 } });
     expect(results(await ended(board, id))).toEqual([

@@ -46,20 +46,20 @@ export class BatchStep {
     // Batches of other agents wait for a process that has the agent.
     const batch = await this.batches.findRunning(tx, seq, this.agents);
     if (!batch) return false;
+    const startedAt = batch.started_at ?? this.clock.now();
     const free = this.shareOf(batch) - batch.running_runs;
     const { next, started, failed } = await this.startSome(tx, batch, free);
-    const now = this.clock.now();
     const running = batch.running_runs + started;
     const failedItems = batch.failed_items + failed;
     await this.batches.saveProgress(tx, seq, {
       next_position: next,
       running_runs: running,
       failed_items: failedItems,
-      started_at: batch.started_at ?? now,
+      started_at: startedAt,
     });
     this.waiting.changed(tx, waitingBytes({ ...batch, next_position: next }) - waitingBytes(batch));
     const isThrough = next === batch.total_items;
-    if (isThrough && running === 0) await this.end(tx, batch, failedItems, now);
+    if (isThrough && running === 0) await this.end(tx, batch, failedItems);
     await this.events.changed(tx, seq);
     return !isThrough && started < free;
   }
@@ -153,8 +153,8 @@ export class BatchStep {
     tx: Transaction,
     { seq, total_items: total, was_cancelled }: BatchRow,
     failed: number,
-    now: number,
   ): Promise<void> {
+    const now = this.clock.now();
     if (failed === total) await this.batches.end(tx, seq, 'failed', now, 'every item failed');
     // A batch that was cancelled before a retry stays cancelled, because rows that were never started still have no
     // run.
