@@ -11,6 +11,7 @@ limits:
   calls: { rate: 1/s, burst: 2 }
   tokens: { rate: 10/s, units: payload.size }
   fixed: { rate: 10/s, units: 'payload.large ? 5 : 4' }
+  evaluated: { rate: 10/s, units: "size('abcd')" }
   model/*: { concurrency: 2 }
   model/big/*: { concurrency: 1 }
   model/big/new: { concurrency: 1 }
@@ -284,7 +285,7 @@ describe('limits', () => {
 
     const detail = 'burst: each attempt costs more than 3 units, so that none could start; send a larger burst';
     for (const body of [{ rate: '10/s', burst: 3 }, { rate: '3/s' }])
-      expect((await put('fixed', body).expect(400)).body).toEqual({ detail });
+      for (const limit of ['fixed', 'evaluated']) expect((await put(limit, body).expect(400)).body).toEqual({ detail });
     expect((await board.http.get('/api/v1/limits/fixed').expect(200)).body).toMatchObject({ set_at: null });
     for (const body of [{ rate: '10/s', burst: 4 }, { rate: '4/s' }, {}]) await put('fixed', body).expect(200);
     await board.http.delete('/api/v1/limits/fixed').expect(200);
@@ -382,7 +383,7 @@ describe('limits', () => {
     await board.http.delete('/api/v1/limits/pool').expect(200);
     const list = (await board.http.get('/api/v1/limits').expect(200)).body as { items: { name: string }[] };
     expect(list.items.map(({ name }) => name)).toEqual([
-      ...['pool', 'per_customer', 'calls', 'tokens', 'fixed'],
+      ...['pool', 'per_customer', 'calls', 'tokens', 'fixed', 'evaluated'],
       ...['model/*', 'model/big/*', 'model/big/new', 'desk'],
     ]);
     for (const [body, detail] of [

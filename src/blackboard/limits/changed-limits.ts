@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { unitsWithin, valueProblem } from '../../catalog/configuration-file/expected-values.js';
 import { defineLimit, type Limit, type LimitValues, valuesOf, withValues } from '../../catalog/limits.js';
 import { meant } from '../../catalog/unknown-names.js';
-import { mayGiveNumber, typed } from '../../cel/types/type-check.js';
+import { typed } from '../../cel/types/type-check.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
@@ -167,7 +168,7 @@ export class ChangedLimits {
 
 /** Whether the burst is enough for some attempt, as the check of the file asks too. */
 const letsSomethingStart = ({ rate, units }: Limit): boolean =>
-  rate === null || units === null || mayGiveNumber(typed(units, new Map()), (cost) => cost >= 0 && cost <= rate.burst);
+  rate === null || units === null || valueProblem(units, typed(units, new Map()), unitsWithin(rate.burst)) === null;
 
 function refuseTooSmall(limit: Limit): void {
   if (letsSomethingStart(limit)) return;
