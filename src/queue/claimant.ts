@@ -21,14 +21,17 @@ export interface StartedRun {
   handedBack?: () => Promise<void>;
 }
 
+export type FreeSlotIn = (tx: Transaction) => void;
+
 /** Tells running work about its claim. */
 export interface ClaimHolder {
   /** Returns false once the claim was handed back: another process then commits the outcome. */
   isOurs: () => boolean;
-  /** Call this in the outcome's transaction, when transactions after it can see the outcome. */
-  onOutcomeVisible: () => void;
-  /** Call this if that transaction has failed, before the outcome is committed again. */
-  onOutcomeLost: () => void;
+  /**
+   * Call this in each transaction that stores the outcome: the slot becomes free when later transactions see the outcome, and
+   * is taken again if the transaction is rolled back after that.
+   */
+  freeSlotIn: FreeSlotIn;
 }
 
 /** The rows that a loop claims, and how it runs them. */

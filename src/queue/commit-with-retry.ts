@@ -18,7 +18,6 @@ export async function commitWithRetry<T>(
       return await commit();
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      holder.onOutcomeLost();
       await clock.sleep(COMMIT_AGAIN_AFTER_MS);
     }
   }

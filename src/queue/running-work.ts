@@ -35,16 +35,19 @@ export class RunningWork<Claimed extends { id: string }> {
       isFree = true;
       this.release(queue);
     };
+    // Its row counts for the limit again, also for claims that run before the outcome is stored again.
+    const takeBack = (): void => {
+      if (isFree) this.slots.take(queue);
+      isFree = false;
+    };
     // A slot is taken until the started work returns, which may be after its outcome.
     let hasReturned = false;
     const { committed, returned, waiting, handedBack } = this.claimant.start(claimed, abort, {
       isOurs: () => this.running.has(claimed),
       // The next claim joins the group commit of the outcome. Waiting for that commit would cost a second one.
-      onOutcomeVisible: () => hasReturned && free(),
-      // The outcome was rolled back, for example on a full disk, so its row still counts for the limit.
-      onOutcomeLost: () => {
-        if (isFree) this.slots.take(queue);
-        isFree = false;
+      freeSlotIn: (tx) => {
+        tx.whenVisible(() => hasReturned && free());
+        tx.whenUndone(takeBack);
       },
     });
     if (waiting) {

@@ -49,7 +49,7 @@ export class AttemptCommits {
     if (attempt.ok && attempt.answer instanceof DeferredCompletion) {
       return {
         outcome: await commitWithRetry(holder, this.clock, () =>
-          this.outcomes.deferCompletion(execution, endsBy, holder.onOutcomeVisible),
+          this.outcomes.deferCompletion(execution, endsBy, holder.freeSlotIn),
         ),
       };
     }
@@ -89,7 +89,7 @@ export class AttemptCommits {
     const matched: MatchedArtifact[] = [];
     const outcome = await commitWithRetry(holder, this.clock, async () => {
       await this.answers.match(execution, drafts, matched);
-      return this.outcomes.complete(execution, matched, holder.onOutcomeVisible);
+      return this.outcomes.complete(execution, matched, holder.freeSlotIn);
     });
     return outcome === 'failed'
       ? { outcome, failure: { type: 'budget', message: 'it exceeded a budget' } }
@@ -101,13 +101,13 @@ export class AttemptCommits {
     shortfall: Shortfall,
     holder: ClaimHolder,
   ): Promise<CommittedAttempt> {
-    const { onOutcomeVisible } = holder;
+    const { freeSlotIn } = holder;
     if (shortfall.is === 'waits') {
-      const wait = () => this.budgetOutcomes.waitForRoom(execution, onOutcomeVisible);
+      const wait = () => this.budgetOutcomes.waitForRoom(execution, freeSlotIn);
       return { outcome: await commitWithRetry(holder, this.clock, wait) };
     }
     const { message } = shortfall;
-    const end = () => this.budgetOutcomes.endWithCorrelation(execution, message, onOutcomeVisible);
+    const end = () => this.budgetOutcomes.endWithCorrelation(execution, message, freeSlotIn);
     return { outcome: await commitWithRetry(holder, this.clock, end), failure: { type: 'budget', message } };
   }
 
@@ -117,7 +117,7 @@ export class AttemptCommits {
     holder: ClaimHolder,
   ): Promise<CommittedAttempt> {
     const stored = this.settings.errorStacks ? failure : { ...failure, details: undefined };
-    const fail = () => this.outcomes.failAttempt(execution, stored, holder.onOutcomeVisible);
+    const fail = () => this.outcomes.failAttempt(execution, stored, holder.freeSlotIn);
     return { outcome: await commitWithRetry(holder, this.clock, fail), failure };
   }
 }

@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import type { FreeSlotIn } from '../../queue/claimant.js';
 import { BudgetReservations } from '../budgets/budget-reservations.js';
 import { BudgetOverrun, Usages } from '../budgets/usages.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
@@ -36,27 +37,27 @@ export class BudgetOutcomes {
    */
   async within<T>(
     execution: EndingExecution,
-    onVisible: () => void,
+    freeSlotIn: FreeSlotIn,
     kind: string | undefined,
     commit: (tx: Transaction) => Promise<T>,
   ): Promise<T | 'failed' | 'discarded'> {
     try {
       const how = kind === undefined ? {} : { group: { kind, key: execution.correlationId } };
       return await this.unitOfWork.run((tx) => {
-        tx.whenVisible(onVisible);
+        freeSlotIn(tx);
         return commit(tx);
       }, how);
     } catch (error) {
       if (!(error instanceof BudgetOverrun)) throw error;
       // A second transaction, because ending the correlation needs locks that must be taken before the correlation's.
-      return this.endWithCorrelation(execution, error.message, onVisible);
+      return this.endWithCorrelation(execution, error.message, freeSlotIn);
     }
   }
 
   /** Puts the attempt back into the queue until its budgets have room for its first call. */
-  waitForRoom(execution: EndingExecution, onVisible: () => void): Promise<'waiting' | 'discarded'> {
+  waitForRoom(execution: EndingExecution, freeSlotIn: FreeSlotIn): Promise<'waiting' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
-      tx.whenVisible(onVisible);
+      freeSlotIn(tx);
       const changes = this.tracker.begin(tx);
       const mustWait = await this.reservations.isWaiting(tx, changes, execution);
       const availableAt = mustWait ? changes.now + LOOK_FOR_ROOM_AFTER_MS : null;
@@ -76,10 +77,10 @@ export class BudgetOutcomes {
   endWithCorrelation(
     execution: EndingExecution,
     message: string,
-    onVisible: () => void,
+    freeSlotIn: FreeSlotIn,
   ): Promise<'failed' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
-      tx.whenVisible(onVisible);
+      freeSlotIn(tx);
       const failure: ExecutionFailure = { type: 'budget', message };
       const changes = this.tracker.begin(tx, execution.span);
       const held = await this.cancellation.hold(tx, changes, execution.correlationId);

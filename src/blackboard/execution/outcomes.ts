@@ -3,6 +3,7 @@ import { Injectable } from '@nestjs/common';
 import { BASE } from '../../catalog/variants.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import type { FreeSlotIn } from '../../queue/claimant.js';
 import { hasSpent, Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { hasBreaker } from '../limits/breakers.js';
@@ -19,8 +20,8 @@ class LeaseLost extends Error {}
 /**
  * Commits the outcome of an attempt in one transaction: the execution's state, consumptions, outputs and what they
  * trigger, counts and settlement. The transaction checks the lease. If it is lost, only the usage is committed and the
- * result is `discarded`. If the outcome exceeds a budget, the result is `failed`. `onVisible` is called when later
- * transactions see the outcome.
+ * result is `discarded`. If the outcome exceeds a budget, the result is `failed`. `freeSlotIn` is that of
+ * ClaimHolder.
  */
 @Injectable()
 export class Outcomes {
@@ -38,17 +39,17 @@ export class Outcomes {
   async complete(
     execution: EndingExecution,
     outputs: MatchedArtifact[],
-    onVisible: () => void,
+    freeSlotIn: FreeSlotIn,
   ): Promise<'completed' | 'failed' | 'discarded'> {
     try {
       const names = this.artifacts.lockKeys(outputs);
       const kind = names.length === 0 && isSmall(execution, outputs) ? 'completed' : undefined;
-      return await this.budgetOutcomes.within(execution, onVisible, kind, (tx) =>
+      return await this.budgetOutcomes.within(execution, freeSlotIn, kind, (tx) =>
         this.completeUnderLease(tx, execution, outputs),
       );
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
-      return this.discard(execution, onVisible);
+      return this.discard(execution, freeSlotIn);
     }
   }
 
@@ -92,9 +93,9 @@ export class Outcomes {
   }
 
   /** Records only the usage. */
-  private discard(execution: EndingExecution, onVisible: () => void): Promise<'discarded'> {
+  private discard(execution: EndingExecution, freeSlotIn: FreeSlotIn): Promise<'discarded'> {
     return this.unitOfWork.run((tx) => {
-      tx.whenVisible(onVisible);
+      freeSlotIn(tx);
       return this.usages.discard(tx, this.tracker.begin(tx, execution.span), execution);
     });
   }
@@ -103,9 +104,9 @@ export class Outcomes {
   failAttempt(
     execution: EndingExecution,
     failure: ExecutionFailure,
-    onVisible: () => void,
+    freeSlotIn: FreeSlotIn,
   ): Promise<'retried' | 'failed' | 'discarded'> {
-    return this.budgetOutcomes.within(execution, onVisible, undefined, (tx) =>
+    return this.budgetOutcomes.within(execution, freeSlotIn, undefined, (tx) =>
       this.failedAttempts.failAttempt(tx, execution, failure),
     );
   }
@@ -122,10 +123,10 @@ export class Outcomes {
   deferCompletion(
     { id, leaseToken }: EndingExecution,
     until: number,
-    onVisible: () => void,
+    freeSlotIn: FreeSlotIn,
   ): Promise<'deferred' | 'discarded'> {
     return this.unitOfWork.run(async (tx) => {
-      tx.whenVisible(onVisible);
+      freeSlotIn(tx);
       const [deferred] = await deferToLease(tx.db, { id, leaseToken, until });
       if (!deferred) return 'discarded';
       tx.afterCommit(() => this.signals.leaseDeferred.publish(until));

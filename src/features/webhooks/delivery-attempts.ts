@@ -53,7 +53,7 @@ export class DeliveryAttempts {
   private commit(delivery: ClaimedDelivery, sent: Sent, holder: ClaimHolder): Promise<DeliveryOutcome> {
     // An attempt that the shutdown aborted says nothing about its target.
     if (holder.isOurs()) this.reportToBreaker(delivery, sent);
-    return commitWithRetry(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.onOutcomeVisible));
+    return commitWithRetry(holder, this.clock, () => this.outcomes.commit(delivery, sent, holder.freeSlotIn));
   }
 
   private reportToBreaker({ id, queue }: ClaimedDelivery, sent: Sent): void {

@@ -6,6 +6,7 @@ import { type DeliveryOutcome, Telemetry } from '../../common/telemetry.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
+import type { FreeSlotIn } from '../../queue/claimant.js';
 import { DeliveriesRepository } from './deliveries.repository.js';
 import { DeliveryAttemptsRepository, type DeliveryChange } from './delivery-attempts.repository.js';
 import type { ClaimedDelivery } from './delivery-claims.js';
@@ -36,13 +37,13 @@ export class DeliveryOutcomes {
     private readonly telemetry: Telemetry,
   ) {}
 
-  /** Calls `onVisible` when later transactions see the outcome. */
-  commit(delivery: SentDelivery, sent: Sent, onVisible: () => void): Promise<DeliveryOutcome> {
+  /** `freeSlotIn`: as in ClaimHolder. */
+  commit(delivery: SentDelivery, sent: Sent, freeSlotIn: FreeSlotIn): Promise<DeliveryOutcome> {
     const { heldUntil } = sent;
-    if (heldUntil !== null) return this.hold(delivery, sent, heldUntil, onVisible);
+    if (heldUntil !== null) return this.hold(delivery, sent, heldUntil, freeSlotIn);
     const again = sent.error === null || sent.isFinal ? null : this.nextTry(delivery.attempt, sent);
     return this.unitOfWork.run(async (tx) => {
-      tx.whenVisible(onVisible);
+      freeSlotIn(tx);
       const outcome =
         again !== null ? await this.retry(tx, delivery, sent, again) : await this.endTried(tx, delivery, sent);
       if (outcome !== 'discarded') await this.noteTarget(tx, delivery, sent);
@@ -62,9 +63,9 @@ export class DeliveryOutcomes {
   }
 
   /** Postpones the same attempt, because nothing was sent. */
-  private hold(delivery: EndingDelivery, sent: Sent, until: number, onVisible: () => void): Promise<DeliveryOutcome> {
+  private hold(delivery: EndingDelivery, sent: Sent, until: number, freeSlotIn: FreeSlotIn): Promise<DeliveryOutcome> {
     return this.unitOfWork.run(async (tx) => {
-      tx.whenVisible(onVisible);
+      freeSlotIn(tx);
       const { attempt } = delivery;
       const change = { state: 'pending', attempt, available_at: until, ended_at: null } as const;
       if (!(await this.releaseLease(tx, delivery, change, sent))) return 'discarded';
