@@ -71,6 +71,16 @@ describe('the package', () => {
     }
   });
 
+  it('has the licenses of the packages that its bundle contains', async () => {
+    await builtProgram();
+    const licenses = readFileSync('dist/bundle/LICENSES.md', 'utf8');
+    const inside = globSync('dist/bundle/*.js').flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/^\/\/ node_modules\/((?:@[^/]+\/)?[^/]+)/gm)].map((match) => match[1]!),
+    );
+    expect(inside).toEqual(expect.arrayContaining(['kysely', '@bufbuild/cel', 'yaml']));
+    expect(inside.filter((name) => !licenses.includes(`\n## ${name} - `))).toEqual([]);
+  });
+
   it('asks for packages that only some configurations need, in the versions that the tests use', () => {
     const { peerDependencies, peerDependenciesMeta, devDependencies } = read<Manifest>('package.json');
     for (const [name, range] of Object.entries(peerDependencies))
