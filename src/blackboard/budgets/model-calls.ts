@@ -32,6 +32,9 @@ export type Shortfall = Extract<Reservation, { is: 'waits' | 'short' }>;
 /** Reserves and settles the budget of an attempt's model calls. */
 @Injectable()
 export class ModelCalls {
+  /** Attempts with an ended call whose usage could not be stored. Their next reservation takes the place of that call's. */
+  private readonly unstored = new WeakSet<CallingExecution>();
+
   constructor(
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -68,7 +71,10 @@ export class ModelCalls {
     }
   }
 
-  /** Implements `EngineContext.settle`. If the usage cannot be stored now, it is stored with the outcome. */
+  /**
+   * Implements `EngineContext.settle`. If the usage cannot be stored now, it is stored with the next reservation or with the
+   * outcome.
+   */
   async settle(execution: CallingExecution, end: 'answered' | 'refused'): Promise<void> {
     execution.meter.settled(end);
     try {
@@ -80,9 +86,10 @@ export class ModelCalls {
       });
       if (overrun !== null) execution.shortfall = { is: 'short', message: overrun };
     } catch (error) {
+      this.unstored.add(execution);
       this.logger.warn(
         { err: error, execution_id: execution.id },
-        'the usage of a model call could not be stored; trying again with the outcome',
+        'the usage of a model call could not be stored; trying again with the next call or the outcome',
       );
     }
   }
@@ -96,9 +103,15 @@ export class ModelCalls {
     try {
       return await this.unitOfWork.run(async (tx) => {
         const changes = this.tracker.begin(tx, execution.span);
+        const isUnstored = this.unstored.has(execution);
+        const overrun = isUnstored ? await this.usages.settle(tx, changes, execution) : null;
         const hasLost = await this.usages.settleLost(tx, changes, execution.correlationId);
-        const reservation = await this.reservations.make(tx, changes, execution, need, isFirst);
-        if (hasLost) await changes.save();
+        const reservation: Reservation =
+          overrun === null
+            ? await this.reservations.make(tx, changes, execution, need, isFirst)
+            : { is: 'short', message: overrun };
+        if (hasLost || isUnstored) await changes.save();
+        tx.afterCommit(() => this.unstored.delete(execution));
         return reservation;
       });
     } catch (error) {
