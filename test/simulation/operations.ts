@@ -31,6 +31,8 @@ export type Operation = { after: number } & (
   | { kind: 'crash'; turns: number; inCommit: boolean }
   /** The machine is suspended while nothing runs. */
   | { kind: 'suspend'; hours: number }
+  /** The machine stands still for longer than a lease, while work may run. */
+  | { kind: 'stall'; ms: number }
   | { kind: 'setClock'; ms: number }
   | { kind: 'fullDisk'; pages: number; ms: number }
 );
@@ -105,6 +107,7 @@ const operation = fc.oneof(
   { weight: 1, arbitrary: step('batch', { rows: between(1, 20) }) },
   { weight: 4, arbitrary: step('crash', { turns: between(0, 200), inCommit: fc.boolean() }) },
   { weight: 1, arbitrary: step('suspend', { hours: between(1, 6) }) },
+  { weight: 1, arbitrary: step('stall', { ms: between(31_000, 45_000) }) },
   { weight: 1, arbitrary: step('setClock', { ms: between(-5_000, 5_000) }) },
   { weight: 1, arbitrary: step('fullDisk', { pages: between(0, 20), ms: between(0, 2_000) }) },
 );

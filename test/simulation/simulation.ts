@@ -184,6 +184,9 @@ export class Simulation {
       case 'suspend':
         if (await this.untilQuiet(LONGEST_QUIET_MS)) this.machine.elapsed += operation.hours * HOUR_MS;
         return;
+      case 'stall':
+        this.machine.elapsed += operation.ms;
+        return;
       case 'setClock':
         this.machine.set += operation.ms;
         if (operation.ms < 0) this.invariants.flow.clockSetBack();
@@ -282,8 +285,11 @@ export class Simulation {
         ...(await workLeft(this.folder)),
       );
     this.found.push(...broken);
-    const rows = await database.rows('select id, state, attempt from executions order by seq');
-    this.trace.add(JSON.stringify(rows));
+    for (const query of [
+      'select id, state, attempt from executions order by seq',
+      'select id from artifacts order by seq',
+    ])
+      this.trace.add(JSON.stringify(await database.rows(query)));
   }
 
   /** Lets everything become too old, and power be lost while it is deleted. */
