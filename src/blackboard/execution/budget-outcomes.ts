@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 
-import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { FreeSlotIn } from '../../queue/claimant.js';
 import { BudgetReservations } from '../budgets/budget-reservations.js';
-import { BudgetOverrun, Usages } from '../budgets/usages.js';
+import { Usages } from '../budgets/usages.js';
 import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { Backlog } from '../scheduling/backlog.js';
 import { Cancellation } from './cancellation.js';
@@ -30,29 +30,6 @@ export class BudgetOutcomes {
     private readonly backlog: Backlog,
     private readonly signals: Signals,
   ) {}
-
-  /**
-   * Runs `commit` in a transaction. If it exceeds a budget, rolls it back and ends the correlation instead. `kind`: of
-   * the transactions of other correlations that it may run with.
-   */
-  async within<T>(
-    execution: EndingExecution,
-    freeSlotIn: FreeSlotIn,
-    kind: string | undefined,
-    commit: (tx: Transaction) => Promise<T>,
-  ): Promise<T | 'failed' | 'discarded'> {
-    try {
-      const how = kind === undefined ? {} : { group: { kind, key: execution.correlationId } };
-      return await this.unitOfWork.run((tx) => {
-        freeSlotIn(tx);
-        return commit(tx);
-      }, how);
-    } catch (error) {
-      if (!(error instanceof BudgetOverrun)) throw error;
-      // A second transaction, because ending the correlation needs locks that must be taken before the correlation's.
-      return this.endWithCorrelation(execution, error.message, freeSlotIn);
-    }
-  }
 
   /** Puts the attempt back into the queue until its budgets have room for its first call. */
   waitForRoom(execution: EndingExecution, freeSlotIn: FreeSlotIn): Promise<'waiting' | 'discarded'> {

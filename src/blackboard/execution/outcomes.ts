@@ -4,7 +4,7 @@ import { BASE } from '../../catalog/variants.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import type { FreeSlotIn } from '../../queue/claimant.js';
-import { hasSpent, Usages } from '../budgets/usages.js';
+import { BudgetOverrun, hasSpent, Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { hasBreaker } from '../limits/breakers.js';
 import { areFewAndShort, type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
@@ -44,9 +44,7 @@ export class Outcomes {
     try {
       const names = this.artifacts.lockKeys(outputs);
       const kind = names.length === 0 && isSmall(execution, outputs) ? 'completed' : undefined;
-      return await this.budgetOutcomes.within(execution, freeSlotIn, kind, (tx) =>
-        this.completeUnderLease(tx, execution, outputs),
-      );
+      return await this.within(execution, freeSlotIn, kind, (tx) => this.completeUnderLease(tx, execution, outputs));
     } catch (error) {
       if (!(error instanceof LeaseLost)) throw error;
       return this.discard(execution, freeSlotIn);
@@ -92,6 +90,29 @@ export class Outcomes {
     correlation.pending -= 1;
   }
 
+  /**
+   * Runs `commit` in a transaction. If it exceeds a budget, rolls it back and ends the correlation instead. `kind`: of
+   * the transactions of other correlations that it may run with.
+   */
+  private async within<T>(
+    execution: EndingExecution,
+    freeSlotIn: FreeSlotIn,
+    kind: string | undefined,
+    commit: (tx: Transaction) => Promise<T>,
+  ): Promise<T | 'failed' | 'discarded'> {
+    try {
+      const how = kind === undefined ? {} : { group: { kind, key: execution.correlationId } };
+      return await this.unitOfWork.run((tx) => {
+        freeSlotIn(tx);
+        return commit(tx);
+      }, how);
+    } catch (error) {
+      if (!(error instanceof BudgetOverrun)) throw error;
+      // A second transaction, because ending the correlation needs locks that must be taken before the correlation's.
+      return this.budgetOutcomes.endWithCorrelation(execution, error.message, freeSlotIn);
+    }
+  }
+
   /** Records only the usage. */
   private discard(execution: EndingExecution, freeSlotIn: FreeSlotIn): Promise<'discarded'> {
     return this.unitOfWork.run((tx) => {
@@ -106,7 +127,7 @@ export class Outcomes {
     failure: ExecutionFailure,
     freeSlotIn: FreeSlotIn,
   ): Promise<'retried' | 'failed' | 'discarded'> {
-    return this.budgetOutcomes.within(execution, freeSlotIn, undefined, (tx) =>
+    return this.within(execution, freeSlotIn, undefined, (tx) =>
       this.failedAttempts.failAttempt(tx, execution, failure),
     );
   }
