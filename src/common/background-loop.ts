@@ -62,6 +62,12 @@ export class BackgroundLoop {
     return this.running;
   }
 
+  /** Resolves after a pass. If one runs already, which may have missed the latest changes, another one follows it. */
+  runAgain(): Promise<void> {
+    this.wake();
+    return this.run();
+  }
+
   /** Begins no further pass. Resolves when the running one has ended, which it does after its current step. */
   async stop(): Promise<void> {
     this.isStopped = true;

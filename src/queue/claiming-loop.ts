@@ -179,8 +179,8 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
   }
 
   private async lookAtAll(): Promise<void> {
-    await again(this.looking);
-    await again(this.retries);
+    await this.looking.runAgain();
+    await this.retries.runAgain();
   }
 
   private async lookForQueues(): Promise<void> {
@@ -248,7 +248,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     this.claims.forget();
     await this.clock.sleep(CLAIM_AGAIN_AFTER_MS);
     await this.handBackUnknown();
-    await again(this.looking);
+    await this.looking.runAgain();
   }
 
   private async handBackLater(): Promise<void> {
@@ -284,10 +284,4 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
     if (this.claimant.isLimitShared(queue)) this.pendingQueues.add(queue);
     this.claimSome();
   }
-}
-
-/** Resolves after a pass. If one runs already, which may have missed the latest changes, another one follows it. */
-function again(loop: BackgroundLoop): Promise<void> {
-  loop.wake();
-  return loop.run();
 }

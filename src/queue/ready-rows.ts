@@ -16,7 +16,7 @@ export interface FoundRows<Row> {
    * After the commit, `taken`, the first of these rows, are no longer ready. `nothingLeft`: no other row is ready
    * either.
    */
-  take(taken: readonly Row[], nothingLeft: boolean): void;
+  moveFrontier(taken: readonly Row[], nothingLeft: boolean): void;
   /** Stores in the claim's transaction that these rows were claimed. */
   settle?(taken: readonly Row[]): Promise<void>;
 }
@@ -101,7 +101,7 @@ export class ReadyRows<Row extends QueuedRow> {
       queue,
       ready,
       isAll: !isFull && !mustLookAgain,
-      take: (taken, nothingLeft) =>
+      moveFrontier: (taken, nothingLeft) =>
         tx.afterCommit(() => {
           if (isWhole) this.looked(frontier, ready, isFull);
           if (mustLookAgain) frontier.wholeAt = 0;

@@ -86,9 +86,9 @@ export class RowClaims<Row extends QueuedRow, Input> {
     for (const { queue, settle } of found) await settle?.(rows.filter((row) => row.queue === queue));
     const moreWaiting: string[] = [];
     const emptied: string[] = [];
-    for (const { queue, ready, isAll, take } of found) {
+    for (const { queue, ready, isAll, moveFrontier } of found) {
       const firstLeft = ready.findIndex(({ id }) => !notReady.has(id));
-      take(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
+      moveFrontier(firstLeft < 0 ? ready : ready.slice(0, firstLeft), isAll && firstLeft < 0);
       // If the limit of all processes is reached, the process that frees a slot searches again. If the queue is paused,
       // resuming it does.
       if (isAll && firstLeft < 0) emptied.push(queue);

@@ -149,12 +149,7 @@ export const deleteOfExecutions = preparedWithList<object, string, unknown>((db,
  * Makes executions claimable, and returns their agents. An execution that still runs is not changed: before it is handed back, it checks whether it still has to wait.
  */
 export const makeClaimable = preparedWithList<object, string, { agent: string }>((db, _place, ids) => {
-  // Written like `isInState` in queue/state-predicate.ts, for the same reason.
-  const waiting = db
-    .selectFrom('executions')
-    .select('id')
-    .where('id', 'in', ids)
-    .where(sql<boolean>`coalesce(state, '') = 'pending'`);
+  const waiting = db.selectFrom('executions').select('id').where('id', 'in', ids).where(isInState('pending'));
   return db
     .updateTable('executions')
     .set({ available_at: null })

@@ -48,7 +48,7 @@ export class LeaseWatch {
     try {
       await this.leases.rows.takeOverLost({ unowned: true });
     } catch (error) {
-      this.logger.warn({ err: error }, 'expired leases could not be looked for; trying again');
+      this.logger.warn({ err: error }, 'expired leases could not be looked for; the next heartbeat does it');
     }
   }
 }

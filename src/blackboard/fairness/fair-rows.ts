@@ -44,7 +44,7 @@ export class FairRows<Row extends Fair> {
       queue: agent,
       ready,
       isAll: ready.length < limit && isAll && adopted === 0,
-      take: () => undefined,
+      moveFrontier: () => undefined,
       settle: (taken) => this.settle(tx, agent, taken, found),
     };
   }
