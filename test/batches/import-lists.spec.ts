@@ -90,6 +90,12 @@ it.each([
     400,
     /^The body is nested deeper than 64 levels$/,
   ],
+  [
+    'a whole number that a double rounds',
+    listOf('{"a":-12345678901234567890}'),
+    400,
+    /whole number -12345678901234567890, /,
+  ],
   ['a number that no double holds', listOf('{"a":1e999}'), 400, /too large for a double$/],
   [
     'a last item that is not an object',

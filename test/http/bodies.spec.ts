@@ -92,9 +92,25 @@ it.each([
   ['only spaces', '   ', /^The body is not valid JSON: /],
   ['broken UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]), /^The body is not valid UTF-8$/],
   ['a byte-order mark', Buffer.from(`\ufeff${GOOD}`), /byte-order mark/],
+  [
+    'a whole number that a double rounds',
+    '{"type":"A","payload":{"a":["9007199254740993",9007199254740993]}}',
+    /whole number 9007199254740993, .*; send it as a string$/,
+  ],
   ['a number beyond doubles', '{"type":"A","payload":{"a":[1e999]}}', /too large for a double/],
 ])('%s is refused', async (_name, body, detail) => {
   expect(await send(body)).toEqual({ status: 400, detail: expect.stringMatching(detail) });
+});
+
+it.each([
+  '9007199254740992',
+  '100000000000000000000',
+  '1e20',
+  '0.12345678901234567890',
+  '"9007199254740993"',
+  '"\\"9007199254740993"',
+])('the number or text %s is accepted', async (value) => {
+  expect((await send(`{"type":"A","payload":{"a":${value}}}`)).status).toBe(200);
 });
 
 it('nesting is accepted to 64 levels and refused beyond', async () => {

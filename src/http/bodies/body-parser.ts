@@ -93,7 +93,7 @@ function isJson(contentType: string | undefined): boolean {
 
 /** `hold` receives the bytes of memory that the text and its value take, and may throw. */
 function parse(body: Buffer, hold: (bytes: number) => void): unknown {
-  return safe(parseText(textOf(body, hold), NAME), NAME);
+  return parseJson(textOf(body, hold), NAME);
 }
 
 /**
@@ -102,9 +102,10 @@ function parse(body: Buffer, hold: (bytes: number) => void): unknown {
  */
 async function parseInSteps(body: Buffer, hold: (bytes: number) => void): Promise<unknown> {
   await yieldToEventLoop();
-  const value = parseText(textOf(body, hold), NAME);
+  const text = textOf(body, hold);
+  const value = parseText(text, NAME);
   await yieldToEventLoop();
-  safe(value, NAME);
+  safe(text, value, NAME);
   await yieldToEventLoop();
   return value;
 }
@@ -119,11 +120,11 @@ function textOf(body: Buffer, hold: (bytes: number) => void): string {
 
 /** Parses JSON that a client sent as `name`. Throws a 400 if it is not valid JSON, or not safe to handle. */
 export function parseJson(text: string, name: string): unknown {
-  return safe(parseText(text, name), name);
+  return safe(text, parseText(text, name), name);
 }
 
-function safe(value: unknown, name: string): unknown {
-  const problem = findUnsafeJson(value);
+function safe(text: string, value: unknown, name: string): unknown {
+  const problem = findUnsafeJson(text, value);
   if (problem) throw new BadRequestException(problem.replace(NAME, name));
   return value;
 }

@@ -120,15 +120,16 @@ class ItemChecks {
 
 function parseItem(json: Buffer, name: string): unknown {
   if (!isUtf8(json)) throw notUtf8();
-  const item = tryToParse(json, name);
-  const problem = findUnsafeJson(item, LEVEL_OF_ITEMS);
+  const text = json.toString('utf8');
+  const item = tryToParse(text, name);
+  const problem = findUnsafeJson(text, item, LEVEL_OF_ITEMS);
   if (problem) throw new BadRequestException(problem);
   return item;
 }
 
-function tryToParse(json: Buffer, name: string): unknown {
+function tryToParse(json: string, name: string): unknown {
   try {
-    return JSON.parse(json.toString('utf8'));
+    return JSON.parse(json);
   } catch (error) {
     throw new BadRequestException(`The body is not valid JSON: ${name}: ${(error as Error).message}`);
   }
