@@ -6,6 +6,7 @@ import { DomainError } from '../common/domain-error.js';
 import { VERSION } from '../common/version.js';
 import { Settings } from '../config/settings.js';
 import { AddressRules, type UrlGiver, urlProblem } from './address-rules.js';
+import { boundedAnswer } from './bounded-answer.js';
 import { HostTraffic } from './host-traffic.js';
 import { CONNECT_TIMEOUT_MS, Lookups, Resolver } from './lookups.js';
 import { asOutboundError, OutboundError } from './outbound-error.js';
@@ -85,12 +86,13 @@ export class Outbound implements OnApplicationShutdown {
   /**
    * A `fetch` for libraries that call an operator's URLs. It follows redirects, checks each like the original URL, and
    * sends no keys to another origin. The caller's signal is the only time limit. Rejects like `fetch`; if an address is
-   * not allowed, an OutboundError is among the causes.
+   * not allowed, an OutboundError is among the causes. The answer has a bound: see `boundedAnswer`.
    */
   readonly fetch: typeof globalThis.fetch = async (url, options) => {
     const { fetch, agents } = await this.client();
     const dispatcher = this.beginningAt(new URL(url as string | URL).origin, agents.operator);
-    return (await fetch(url as string | URL, { ...(options as RequestInit), dispatcher })) as unknown as Response;
+    const answer = await fetch(url as string | URL, { ...(options as RequestInit), dispatcher });
+    return boundedAnswer(answer as unknown as Response);
   };
 
   /**

@@ -1,6 +1,7 @@
 import type { APICallError, StreamProviderError } from 'ai';
 
 import { scheduler } from '../../common/scheduler.js';
+import { answerTooLargeIn } from '../../http-client/bounded-answer.js';
 import { outboundErrorIn } from '../../http-client/outbound-error.js';
 import { retryAfter } from '../../http-client/retry-after.js';
 import { EngineFailure } from '../engine-answers.js';
@@ -12,6 +13,8 @@ const LONGEST_REASON = 500;
 /** Describes a failed model call as an EngineFailure, without the key. */
 export function describeModelError(error: unknown, source: ModelSource): EngineFailure {
   if (error instanceof EngineFailure) return error;
+  const tooLarge = answerTooLargeIn(error);
+  if (tooLarge) return new EngineFailure('output', `${source.provider} sent too much: ${tooLarge.message}`);
   const { statusCode, responseHeaders } = (error ?? {}) as Partial<APICallError & StreamProviderError>;
   const reason = withoutKey(reasonOf(error) || 'it gave no reason', source).slice(0, LONGEST_REASON);
   if (isKeyMissing(error))
