@@ -3,11 +3,13 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 
 import { Board } from '../../e2e/board.js';
 import { eventually } from '../../support/eventually.js';
-import { errorOf, MODELS, setKeys, TYPES } from './llm-board.js';
+import { ModelServer } from '../../support/model-server.js';
+import { errorOf, MODELS, responder, setKeys, TYPES } from './llm-board.js';
 
 const MIB = 1_024 ** 2;
 const PIECE = Buffer.alloc(64 * 1_024, 'y');
@@ -22,7 +24,7 @@ class RawServer {
   private constructor(private readonly server: Server) {}
 
   static async start(): Promise<RawServer> {
-    const server = createServer((request, response) => raw.answer(request.resume(), response));
+    const server = createServer((request, response) => raw.answer(request, response));
     const raw = new RawServer(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     return raw;
@@ -137,5 +139,141 @@ describe('an answer of a model that never ends', () => {
         );
     };
     expect((await board.publishSync('Question0', {})).artifacts).toMatchObject([{ payload: { text: 'All done.' } }]);
+  });
+});
+
+/** Answers a call of its tool `read` with a line that does not end, and a call of `echo` with its text. */
+const PROGRAM = `
+import { createInterface } from 'node:readline';
+const answer = (id, result) => console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+const inputSchema = { type: 'object' };
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method, params } = JSON.parse(line);
+  if (method === 'initialize') answer(id, { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 'raw', version: '1' } });
+  if (method === 'tools/list') answer(id, { tools: [{ name: 'read', inputSchema }] });
+  if (method === 'tools/call') process.stdout.write('{"x":"' + 'y'.repeat(9 * 1024 ** 2));
+}
+`;
+
+describe('an answer of a tool server that never ends', () => {
+  let models: ModelServer;
+  let server: RawServer;
+  let board: Board;
+  beforeAll(async () => {
+    setKeys();
+    models = await ModelServer.start();
+    server = await RawServer.start();
+  });
+  afterEach(() => board.close());
+  afterAll(async () => {
+    await models.close();
+    await server.close();
+  });
+
+  interface Message {
+    id?: number;
+    method: string;
+    params: { protocolVersion: string; name: string };
+  }
+
+  /** The methods of the messages that came. */
+  let asked: string[] = [];
+
+  /** Answers `endless` of the messages for which `isEndless` holds. */
+  function serve(isEndless: (message: Message) => boolean, endless: (response: ServerResponse) => void): void {
+    asked = [];
+    server.answer = (request, response) => {
+      if (request.headers['last-event-id']) return endless(response);
+      if (request.method !== 'POST') return void response.writeHead(405).end();
+      void json(request).then((message) => {
+        const { id, method, params } = message as Message;
+        asked.push(method);
+        if (id === undefined) return response.writeHead(202).end();
+        if (isEndless(message as Message)) return endless(response);
+        const results: Record<string, object> = {
+          initialize: {
+            protocolVersion: params?.protocolVersion,
+            capabilities: { tools: {} },
+            serverInfo: { name: 'raw', version: '1' },
+          },
+          'tools/list': { tools: ['read', 'echo'].map((name) => ({ name, inputSchema: { type: 'object' } })) },
+          'tools/call': { content: [{ type: 'text', text: 'echoed' }] },
+        };
+        return response
+          .writeHead(200, { 'content-type': 'application/json' })
+          .end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
+      });
+    };
+  }
+
+  const start = async (): Promise<void> => {
+    board = await Board.start(responder(models, `tools: [{ mcp: { url: "${server.url}/mcp" }, allow: [read, echo] }]`));
+  };
+
+  test.each([
+    ['JSON', { 'content-type': 'application/json' }, '{"x":"', 'its answer is larger than 8 MiB'],
+    ['a stream', EVENTS, 'data: {"x":"', 'an event of its answer is larger than 8 MiB'],
+  ])('is an error for the model if it is %s', async (_, headers, begin, message) => {
+    serve(
+      ({ method, params }) => method === 'tools/call' && params.name === 'read',
+      (response) => server.endless(response, 200, headers as Record<string, string>, begin, PIECE),
+    );
+    await start();
+    models.answers({ tool: 'read', input: {} }, { tool: 'echo', input: {} }, { text: '{"text":"All done."}' });
+    expect((await board.publishSync('Question', { text: 'Well?' }, { timeout: 60 })).artifacts).toMatchObject([
+      { payload: { text: 'All done.' } },
+    ]);
+    const { input } = models.requests[2]!.body as { input: { type?: string; output?: string }[] };
+    expect(input.filter(({ type }) => type === 'function_call_output').map(({ output }) => output)).toEqual([
+      expect.stringContaining(`the result of read was not read: ${message}`),
+      'echoed',
+    ]);
+    expect(server.isClosed).toBe(true);
+    expect(server.written).toBeLessThan(32 * MIB);
+  });
+
+  test('ends the connection if the SDK asks for it again', async () => {
+    serve(
+      ({ method, params }) => method === 'tools/call' && params.name === 'read',
+      (response) => server.endless(response, 200, EVENTS, 'retry: 0\nid: 1\ndata:\n\ndata: {"x":"', PIECE),
+    );
+    await start();
+    const done = { text: '{"text":"All done."}' };
+    const ask = () => board.publishSync('Question', { text: 'Well?' }, { timeout: 60 });
+    models.answers({ tool: 'read', input: {} }, done);
+    expect((await ask()).artifacts).toMatchObject([{ payload: { text: 'All done.' } }]);
+    models.answers(done);
+    await eventually('the server is connected to again', async () => {
+      await ask();
+      return asked.filter((method) => method === 'initialize').length > 1;
+    });
+  });
+
+  test('fails the attempt if it is the list of tools', async () => {
+    serve(
+      ({ method }) => method === 'tools/list',
+      (response) => server.endless(response, 200, EVENTS, 'data: {"x":"', PIECE),
+    );
+    await start();
+    const correlation = await board.publish('Question', { text: 'Well?' });
+    await board.ended(correlation);
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_type: 'tool',
+      error_message: `the tool server ${server.url} cannot be reached: an event of its answer is larger than 8 MiB`,
+    });
+  });
+
+  test('fails the attempt if a program writes it', async () => {
+    board = await Board.start(
+      responder(models, `tools: [{ mcp: { command: '${process.execPath}', args: [raw.mjs] }, allow: [read] }]`),
+      { files: { 'raw.mjs': PROGRAM } },
+    );
+    models.answers({ tool: 'read', input: {} });
+    const correlation = await board.publish('Question', { text: 'Well?' });
+    await board.ended(correlation);
+    expect(await errorOf(board, correlation)).toMatchObject({
+      error_type: 'tool',
+      error_message: 'the tool read gave no answer: a line of it is larger than 8 MiB',
+    });
   });
 });

@@ -1,8 +1,11 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 import type { JsonObject } from '../../../common/json.js';
 import { VERSION } from '../../../common/version.js';
+import { AnswerTooLarge, LONGEST_PART_MIB } from '../../../http-client/bounded-answer.js';
 import { EngineFailure } from '../../engine-answers.js';
 import { isRefused, reasonOf } from '../model-error.js';
 
@@ -30,6 +33,8 @@ interface Connection {
   tools: Promise<OfferedTool[]>;
   /** True if the server has reported that its tools have changed. */
   isOutdated: boolean;
+  /** The reason for which the SDK has ended it, if that is known. */
+  problem?: string;
 }
 
 /** Characters of one result that the model receives. */
@@ -37,10 +42,15 @@ const LONGEST_RESULT = 100_000;
 const LONGEST_REASON = 500;
 /** A shorter secret could occur in any text, so it is not replaced. */
 const SHORTEST_SECRET = 6;
+/** The SDK passes an error of a stream on as a text. */
+const TOO_LARGE = /^(?:Error: SSE stream disconnected: )?AnswerTooLarge: (.+)$/;
+const LINE_TOO_LARGE = /^Error: ReadBuffer exceeded maximum size/;
 
 /** One MCP server. It starts on first use, restarts after it has ended, and stops with `close`. */
 export class ToolServer {
   private connection: Connection | null = null;
+  /** The request to which an error of the SDK belongs. Aborting it ends the request. */
+  private readonly requests = new AsyncLocalStorage<AbortController>();
 
   constructor(
     private readonly options: ToolServerOptions,
@@ -56,21 +66,26 @@ export class ToolServer {
 
   /**
    * Throws EngineFailure if the server cannot be reached or ends during the call, and an Error for the model if it
-   * refuses the call.
+   * refuses the call or answers with too much.
    */
   async call(name: string, input: unknown, limit: { signal: AbortSignal; timeoutMs: number }): Promise<ToolResult> {
     const connection = await this.connected();
     try {
-      const answer = await connection.client!.callTool({ name, arguments: input as JsonObject }, undefined, {
-        signal: limit.signal,
-        timeout: limit.timeoutMs,
-      });
+      const answer = await this.request(
+        (signal) =>
+          connection.client!.callTool({ name, arguments: input as JsonObject }, undefined, {
+            signal,
+            timeout: limit.timeoutMs,
+          }),
+        limit.signal,
+      );
       return { text: textOf(answer).slice(0, LONGEST_RESULT), isError: answer.isError === true };
     } catch (error) {
       limit.signal.throwIfAborted();
+      if (error instanceof AnswerTooLarge) throw new Error(`the result of ${name} was not read: ${error.message}`);
       if (isRefusal(error)) throw error;
       await this.drop(connection);
-      throw new EngineFailure('tool', `the tool ${name} gave no answer: ${this.reasonOf(error)}`);
+      throw new EngineFailure('tool', `the tool ${name} gave no answer: ${connection.problem ?? this.reasonOf(error)}`);
     }
   }
 
@@ -84,7 +99,7 @@ export class ToolServer {
     // endless loop.
     if (connection.isOutdated) {
       connection.isOutdated = false;
-      connection.tools = connection.tools.then(() => listTools(connection.client!));
+      connection.tools = connection.tools.then(() => this.listTools(connection.client!));
     }
     try {
       await connection.tools;
@@ -95,6 +110,28 @@ export class ToolServer {
         isFinal: isRefused(error),
       });
     }
+  }
+
+  /** Rejects with AnswerTooLarge if the answer is larger than its bound, of which the SDK tells only `onerror`. */
+  private async request<Answer>(ask: (signal: AbortSignal) => Promise<Answer>, given?: AbortSignal): Promise<Answer> {
+    const ending = new AbortController();
+    const signal = given ? AbortSignal.any([given, ending.signal]) : ending.signal;
+    try {
+      return await this.requests.run(ending, () => ask(signal));
+    } catch (error) {
+      ending.signal.throwIfAborted();
+      throw error;
+    }
+  }
+
+  private async onError(error: Error, connection: Connection): Promise<void> {
+    if (LINE_TOO_LARGE.test(String(error))) connection.problem = `a line of it is larger than ${LONGEST_PART_MIB} MiB`;
+    const [, reason] = TOO_LARGE.exec(String(error)) ?? [];
+    if (reason === undefined) return;
+    const request = this.requests.getStore();
+    if (request && !request.signal.aborted) request.abort(new AnswerTooLarge(reason));
+    // The SDK has asked for the stream again, which it would do without end.
+    else await this.drop(connection);
   }
 
   private connect(): Connection {
@@ -110,11 +147,28 @@ export class ToolServer {
     if (this.connection !== connection) throw new Error('it was stopped during the start');
     const client = (connection.client = new Client({ name: 'starling', version: VERSION }));
     client.onclose = () => this.forget(connection);
+    client.onerror = (error) => void this.onError(error, connection);
     client.setNotificationHandler(ToolListChangedNotificationSchema, () => {
       connection.isOutdated = true;
     });
-    await client.connect(transport);
-    return listTools(client);
+    await this.request((signal) => client.connect(transport, { signal }));
+    return this.listTools(client);
+  }
+
+  private async listTools(client: Client): Promise<OfferedTool[]> {
+    const tools: OfferedTool[] = [];
+    for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
+      const page = await this.request((signal) => client.listTools({ cursor }, { signal }));
+      tools.push(
+        ...page.tools.map(({ name, description = '', inputSchema }) => ({
+          name,
+          description,
+          inputSchema: inputSchema as JsonObject,
+        })),
+      );
+      cursor = page.nextCursor;
+    }
+    return tools;
   }
 
   private async transport(): Promise<Transport> {
@@ -134,6 +188,7 @@ export class ToolServer {
       args,
       env: { ...getDefaultEnvironment(), ...env },
       cwd: this.baseDirectory,
+      maxBufferSize: LONGEST_PART_MIB * 1_024 ** 2,
       stderr: 'inherit',
     });
   }
@@ -163,22 +218,6 @@ export class ToolServer {
   get name(): string {
     return 'url' in this.options ? new URL(this.options.url).origin : this.options.command;
   }
-}
-
-async function listTools(client: Client): Promise<OfferedTool[]> {
-  const tools: OfferedTool[] = [];
-  for (let cursor: string | undefined, more = true; more; more = cursor !== undefined) {
-    const page = await client.listTools({ cursor });
-    tools.push(
-      ...page.tools.map(({ name, description = '', inputSchema }) => ({
-        name,
-        description,
-        inputSchema: inputSchema as JsonObject,
-      })),
-    );
-    cursor = page.nextCursor;
-  }
-  return tools;
 }
 
 /** True for errors of JSON-RPC, except a closed connection (-32000) and a timeout (-32001). */
