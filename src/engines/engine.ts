@@ -167,6 +167,8 @@ export interface EngineEnvironment extends EngineChecks {
   shared: SharedResources;
   outbound: Outbound;
   clock: Clock;
+  /** For what belongs to no execution. */
+  logger: Logger;
   /** Returns the application's single instance of an agent class. */
   instanceOf(agentClass: AgentClass): RunnableAgent;
 }

@@ -5,6 +5,7 @@ import { Catalog } from '../catalog/catalog.js';
 import { ExpressionEvaluator } from '../cel/evaluator.js';
 import { ExpressionsModule } from '../cel/expressions.module.js';
 import { Clock } from '../common/clock.js';
+import { LOGGER, type Logger } from '../common/logger.js';
 import { readEnvironment } from '../config/environment.js';
 import { Outbound } from '../http-client/outbound.js';
 import { OutboundModule } from '../http-client/outbound.module.js';
@@ -32,6 +33,7 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
         shared: SharedResources,
         outbound: Outbound,
         clock: Clock,
+        logger: Logger,
         modules: ModuleRef,
       ) => {
         const instanceOf = (agentClass: AgentClass): RunnableAgent => instanceIn(modules, agentClass);
@@ -44,10 +46,11 @@ const instanceIn = (modules: ModuleRef, agentClass: AgentClass): RunnableAgent =
           shared,
           outbound,
           clock,
+          logger,
           instanceOf,
         });
       },
-      inject: [Catalog, ENGINES, ExpressionEvaluator, SharedResources, Outbound, Clock, ModuleRef],
+      inject: [Catalog, ENGINES, ExpressionEvaluator, SharedResources, Outbound, Clock, LOGGER, ModuleRef],
     },
     { provide: PreparedEngines, useFactory: prepareEngines, inject: [Catalog, EngineKinds] },
     OverriddenAgents,

@@ -23,14 +23,15 @@ describe('function agents, as real modules in a folder', () => {
     const instanceOf = (): never => {
       throw new Error('there are no classes here');
     };
-    const [expressions, shared, outbound] = [undefined as never, undefined as never, undefined as never]; // Function agents use none.
+    const unused = undefined as never; // Function agents use none.
     return new FunctionEngine().prepare(catalog.agent('a')!, {
       baseDirectory: catalog.baseDirectory,
       environment: {},
       catalog,
-      expressions,
-      shared,
-      outbound,
+      expressions: unused,
+      shared: unused,
+      outbound: unused,
+      logger: unused,
       clock: new ManualClock(),
       instanceOf,
     });

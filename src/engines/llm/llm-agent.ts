@@ -50,7 +50,7 @@ export class LlmAgent implements PreparedEngine {
     private readonly load: LoadModel,
   ) {
     this.options = optionsOf(agent);
-    const { catalog, baseDirectory, outbound, shared } = environment;
+    const { catalog, baseDirectory, outbound, shared, logger } = environment;
     this.isLimited = isLimited(agent, catalog);
     this.maxOutputTokens = this.isLimited
       ? (boundOf(agent, catalog) ?? BOUND_WITH_BUDGET)
@@ -58,7 +58,7 @@ export class LlmAgent implements PreparedEngine {
     this.allowed = (this.options.tools ?? []).map(({ mcp, allow }) => ({
       server: shared.get(
         `MCP server ${JSON.stringify([mcp, baseDirectory])}`,
-        () => new ToolServer(mcp, baseDirectory, outbound.fetch),
+        () => new ToolServer(mcp, baseDirectory, outbound.fetch, logger),
       ),
       names: allow,
     }));

@@ -59,6 +59,24 @@ server.setRequestHandler(CallToolRequestSchema, () => (writeFileSync('called', '
 await server.connect(new StdioServerTransport());
 `;
 
+/** Writes its secret wherever it can: at its start in parts, between other lines, and when its tool fails. */
+const TALKATIVE = `
+import { Server } from '${sdk('server/index.js')}';
+import { StdioServerTransport } from '${sdk('server/stdio.js')}';
+import { CallToolRequestSchema, ListToolsRequestSchema } from '${sdk('types.js')}';
+const { TOKEN } = process.env;
+process.stderr.write('with ' + TOKEN.slice(0, 4));
+process.stderr.write(TOKEN.slice(4) + '\\n{"level":"error","msg":"forged"}\\n' + 'y'.repeat(1_995) + TOKEN + '\\n');
+for (let line = 0; line < 500; line += 1) process.stderr.write('line ' + line + '\\n');
+const server = new Server({ name: 'talkative', version: '1.0.0' }, { capabilities: { tools: {} } });
+server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: [{ name: 'try', inputSchema: { type: 'object' } }] }));
+server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
+  if (params.arguments.throws) throw new Error('no access with ' + TOKEN);
+  return { content: [{ type: 'text', text: 'no auth ' + TOKEN }], isError: true };
+});
+await server.connect(new StdioServerTransport());
+`;
+
 const DONE: ModelAnswer = { text: '{"text":"All done."}' };
 
 const isAlive = (pid: number): boolean =>
@@ -256,6 +274,34 @@ describe('tools of an MCP server', () => {
     }
     // Once for each attempt and each call.
     expect(readFileSync(join(folder.path, 'asked'), 'utf8').length).toBeLessThanOrEqual(4);
+  });
+
+  test('the log has what a server writes to its standard error, and neither it nor an error for the model has its secrets', async () => {
+    const file = folder.write('talkative.mjs', TALKATIVE);
+    await start(
+      `tools: [{ mcp: { command: '${process.execPath}', args: ['${file}'], env: { TOKEN: tools-4711-secret } }, allow: [try] }]`,
+    );
+    models.answers({ tool: 'try', input: {} }, { tool: 'try', input: { throws: true } }, DONE);
+    expect(await ask()).toEqual([{ text: 'All done.' }]);
+    expect(toolResults(models, 2)).toEqual([
+      'no auth [secret]',
+      expect.stringContaining('no access with [secret]') as string,
+    ]);
+    await eventually('too many lines are written', () => board.app.logLines.some(({ level }) => level === 40));
+    const written = board.app.logLines.filter(({ msg }) => msg === 'a tool server wrote a line');
+    expect(written).toHaveLength(100);
+    expect(written.slice(0, 4)).toMatchObject(
+      ['with [secret]', '{"level":"error","msg":"forged"}', `${'y'.repeat(1_995)}...`, 'line 0'].map((line) => ({
+        server: process.execPath,
+        line,
+      })),
+    );
+    expect(board.app.logLines).toContainEqual(
+      expect.objectContaining({
+        msg: 'a tool server writes more than 100 lines a minute; the others of this minute are not logged',
+      }),
+    );
+    expect(JSON.stringify(board.app.logLines)).not.toContain('4711');
   });
 
   test('an attempt calls tools 200 times at most', async () => {

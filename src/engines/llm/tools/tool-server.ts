@@ -1,13 +1,17 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Readable } from 'node:stream';
 
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 
 import type { JsonObject } from '../../../common/json.js';
+import type { Logger } from '../../../common/logger.js';
 import { VERSION } from '../../../common/version.js';
 import { AnswerTooLarge, LONGEST_PART_MIB } from '../../../http-client/bounded-answer.js';
 import { EngineFailure } from '../../engine-answers.js';
 import { isRefused, reasonOf } from '../model-error.js';
+import { ProgramLog } from './program-log.js';
+import { Secrets } from './secrets.js';
 
 /** An MCP server: a program to start, or a URL that serves Streamable HTTP. */
 export type ToolServerOptions =
@@ -40,8 +44,6 @@ interface Connection {
 /** Characters of one result that the model receives. */
 const LONGEST_RESULT = 100_000;
 const LONGEST_REASON = 500;
-/** A shorter secret could occur in any text, so it is not replaced. */
-const SHORTEST_SECRET = 6;
 /** The SDK passes an error of a stream on as a text. */
 const TOO_LARGE = /^(?:Error: SSE stream disconnected: )?AnswerTooLarge: (.+)$/;
 const LINE_TOO_LARGE = /^Error: ReadBuffer exceeded maximum size/;
@@ -49,6 +51,7 @@ const LINE_TOO_LARGE = /^Error: ReadBuffer exceeded maximum size/;
 /** One MCP server. It starts on first use, restarts after it has ended, and stops with `close`. */
 export class ToolServer {
   private connection: Connection | null = null;
+  private readonly secrets: Secrets;
   /** The request to which an error of the SDK belongs. Aborting it ends the request. */
   private readonly requests = new AsyncLocalStorage<AbortController>();
 
@@ -57,7 +60,10 @@ export class ToolServer {
     private readonly baseDirectory: string,
     /** Sends the requests to a URL. */
     private readonly fetch: typeof globalThis.fetch,
-  ) {}
+    private readonly logger: Logger,
+  ) {
+    this.secrets = new Secrets(Object.values(('url' in options ? options.headers : options.env) ?? {}));
+  }
 
   /** Throws EngineFailure if the server cannot be reached. */
   async tools(): Promise<OfferedTool[]> {
@@ -79,11 +85,13 @@ export class ToolServer {
           }),
         limit.signal,
       );
-      return { text: textOf(answer).slice(0, LONGEST_RESULT), isError: answer.isError === true };
+      const isError = answer.isError === true;
+      const text = isError ? this.secrets.hiddenIn(textOf(answer)) : textOf(answer);
+      return { text: text.slice(0, LONGEST_RESULT), isError };
     } catch (error) {
       limit.signal.throwIfAborted();
       if (error instanceof AnswerTooLarge) throw new Error(`the result of ${name} was not read: ${error.message}`);
-      if (isRefusal(error)) throw error;
+      if (isRefusal(error)) throw new Error(this.secrets.hiddenIn((error as Error).message).slice(0, LONGEST_RESULT));
       await this.drop(connection);
       throw new EngineFailure('tool', `the tool ${name} gave no answer: ${connection.problem ?? this.reasonOf(error)}`);
     }
@@ -183,14 +191,24 @@ export class ToolServer {
     const { getDefaultEnvironment, StdioClientTransport } = await import('@modelcontextprotocol/sdk/client/stdio.js');
     const { command, args = [], env = {} } = options;
     // The program gets only the basic environment and the configured variables, so that the keys stay in this process.
-    return new StdioClientTransport({
+    const transport = new StdioClientTransport({
       command,
       args,
       env: { ...getDefaultEnvironment(), ...env },
       cwd: this.baseDirectory,
       maxBufferSize: LONGEST_PART_MIB * 1_024 ** 2,
-      stderr: 'inherit',
+      stderr: 'pipe',
     });
+    this.log(transport.stderr as Readable);
+    return transport;
+  }
+
+  private log(written: Readable): void {
+    const log = new ProgramLog(this.name, this.secrets, this.logger);
+    written
+      .setEncoding('utf8')
+      .on('data', (piece: string) => log.add(piece))
+      .on('end', () => log.end());
   }
 
   private async drop(connection: Connection): Promise<void> {
@@ -205,13 +223,7 @@ export class ToolServer {
 
   /** Removes the configured secrets from the reason: fetch quotes a header that it cannot send. */
   private reasonOf(error: unknown): string {
-    const { options } = this;
-    const secrets = Object.values(('url' in options ? options.headers : options.env) ?? {}).filter(
-      ({ length }) => length >= SHORTEST_SECRET,
-    );
-    return secrets
-      .reduce((text, secret) => text.replaceAll(secret, '[secret]'), reasonOf(error) || String(error))
-      .slice(0, LONGEST_REASON);
+    return this.secrets.hiddenIn(reasonOf(error) || String(error)).slice(0, LONGEST_REASON);
   }
 
   /** The name of the server in messages and records. */
