@@ -156,20 +156,49 @@ it.each<[what: string, body: () => FormData, status: number, detail: string]>([
   await noUploadIsLeft();
 });
 
+/** Returns a form as bytes, with this content of its field `request`. */
+const bytesOf = (boundary: string, request: string | Buffer): Buffer =>
+  Buffer.concat([
+    Buffer.from(
+      `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n${CSV}\r\n--${boundary}\r\nContent-Disposition: form-data; name="request"\r\n\r\n`,
+    ),
+    Buffer.from(request),
+    Buffer.from(`\r\n--${boundary}--\r\n`),
+  ]);
+
+it.each([
+  ['b', 'multipart/form-data; boundary=b;'],
+  ['b', 'multipart/form-data; boundary=b ; '],
+  ['b', 'multipart/form-data;; boundary=b'],
+  ['b', 'multipart/form-data\t; boundary=b'],
+  ['b', 'Multipart/Form-Data; charset; Boundary="b";'],
+  ['b=(b)', 'multipart/form-data; boundary=b=(b)'],
+  ['b "b\\', 'multipart/form-data; boundary="b \\"b\\\\"'],
+])('accepts a form with the boundary %s and the header %s', async (boundary, type) => {
+  const { status, body } = await post(bytesOf(boundary, '{"agent_name":"greeter"}'), { 'content-type': type });
+  expect([status, body]).toMatchObject([200, { total_items: 1 }]);
+});
+
+it.each(['', ';', '; boundary', '; boundary=', '; boundary=""', '; boundary = b', '; boundary="\u00fc"'])(
+  'refuses a form with the header multipart/form-data%s',
+  async (parameters) => {
+    const answer = await post(bytesOf('b', '{}'), { 'content-type': `multipart/form-data${parameters}` });
+    expect([answer.status, answer.body]).toEqual([
+      400,
+      {
+        detail: 'Name the boundary of the form in its header, such as Content-Type: multipart/form-data; boundary=abc',
+      },
+    ]);
+  },
+);
+
 it.each<[what: string, body: string, headers: Record<string, string>, status: number, detail: string]>([
-  [
-    'without a boundary',
-    'x',
-    { 'content-type': 'multipart/form-data' },
-    400,
-    'The body is not valid multipart/form-data: Multipart: Boundary not found',
-  ],
   [
     'that ends too early',
     '--b\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\na,b',
     { 'content-type': 'multipart/form-data; boundary=b' },
     400,
-    'The body is not valid multipart/form-data: Unexpected end of form',
+    'The body is not valid multipart/form-data: it does not end with the boundary that its Content-Type names',
   ],
   [
     'that is compressed',

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { MIMEType } from 'node:util';
 
 import { BadRequestException, PayloadTooLargeException, UnsupportedMediaTypeException } from '@nestjs/common';
 import type { Request, Response } from 'express';
@@ -112,8 +113,9 @@ export async function readUpload(
   if (Number(request.headers['content-length'] ?? 0) > MAX_FILE_BYTES + 2 * MIB) throw tooLarge();
   if (request.headers['content-encoding'] !== undefined)
     throw new UnsupportedMediaTypeException('Send a multipart/form-data body without Content-Encoding');
+  const type = formType(request);
   incoming.grow(LARGER_PARTS_BYTES);
-  const { files, body } = await parsed(request, response, {
+  const { files, body } = await parsed(request, type, response, {
     space,
     incoming,
     kept: new ParserMemory(incoming, MAX_REQUEST_BYTES),
@@ -133,10 +135,26 @@ interface ParsedForm {
   body: { request?: string };
 }
 
-function parsed(request: Request, response: Response, upload: Upload): Promise<ParsedForm> {
+const BOUNDARY = 'boundary';
+
+/**
+ * Returns the content type with its boundary alone, as every parser reads it. The form's parser does not read headers that
+ * RFC 9110 allows, such as one with an empty parameter, and ignores the body then. Throws a 400 if there is no boundary.
+ */
+function formType({ headers }: Request): string {
+  const boundary = new MIMEType(headers['content-type']!).params.get(BOUNDARY) ?? '';
+  if (!/^[ -~]+$/.test(boundary)) throw new BadRequestException(NO_BOUNDARY);
+  const type = new MIMEType('multipart/form-data');
+  type.params.set(BOUNDARY, boundary);
+  return String(type);
+}
+
+function parsed(request: Request, type: string, response: Response, upload: Upload): Promise<ParsedForm> {
   return new Promise<ParsedForm>((resolve, reject) => {
     const { incoming, kept } = upload;
-    const form = Object.assign(new LargerParts(request, incoming), { headers: request.headers });
+    const form = Object.assign(new LargerParts(request, incoming), {
+      headers: { ...request.headers, 'content-type': type },
+    });
     // The parser then removes the files that it has stored.
     const refuse = (error: Error): void => {
       reject(error);
@@ -159,6 +177,9 @@ function parsed(request: Request, response: Response, upload: Upload): Promise<P
 }
 
 const WANTED = 'Send one CSV as file field `file` and everything else as JSON in the field `request`';
+const NO_BOUNDARY =
+  'Name the boundary of the form in its header, such as Content-Type: multipart/form-data; boundary=abc';
+const NO_END = 'it does not end with the boundary that its Content-Type names';
 const tooLarge = (): Error =>
   new PayloadTooLargeException(`The uploaded file is larger than ${MAX_FILE_BYTES / MIB / 1_024} GiB`);
 
@@ -170,7 +191,8 @@ function asAnswer(error: unknown): unknown {
   if (code === 'LIMIT_FIELD_VALUE')
     return new PayloadTooLargeException(`The field request is larger than ${MAX_REQUEST_BYTES / MIB} MiB`);
   if (error instanceof multer.MulterError) return new BadRequestException(`${WANTED}, and nothing more`);
-  return new BadRequestException(`The body is not valid multipart/form-data: ${message}`);
+  const reason = message === 'Unexpected end of form' ? NO_END : message;
+  return new BadRequestException(`The body is not valid multipart/form-data: ${reason}`);
 }
 
 /** A field becomes a string, which takes two bytes per character. */
