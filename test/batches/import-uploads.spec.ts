@@ -192,6 +192,26 @@ it.each(['', ';', '; boundary', '; boundary=', '; boundary=""', '; boundary = b'
   },
 );
 
+it.each([
+  ['a field', ''],
+  ['a field that names its encoding', '\r\nContent-Type: text/plain; charset=utf-8'],
+  ['a part with its own type', '; filename="r"\r\nContent-Type: application/json'],
+])('refuses a request that is not UTF-8, sent as %s', async (_what, headers) => {
+  const body = Buffer.from(
+    bytesOf('b', '{"agent_name":"greeter","static_inputs":{"note":"\u00fc"}}')
+      .toString()
+      .replace('name="request"', `name="request"${headers}`),
+    'latin1',
+  );
+  const answer = await post(body, { 'content-type': 'multipart/form-data; boundary=b' });
+  expect([answer.status, answer.body]).toEqual([
+    400,
+    { detail: 'The field request is not valid UTF-8; a character U+FFFD in it must be written as \\ufffd' },
+  ]);
+  expect(await taken.held()).toEqual(NOTHING);
+  await noUploadIsLeft();
+});
+
 it.each<[what: string, body: string, headers: Record<string, string>, status: number, detail: string]>([
   [
     'that ends too early',

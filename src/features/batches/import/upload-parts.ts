@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import type { Readable } from 'node:stream';
 import { MIMEType } from 'node:util';
@@ -115,18 +116,29 @@ export async function readUpload(
     throw new UnsupportedMediaTypeException('Send a multipart/form-data body without Content-Encoding');
   const type = formType(request);
   incoming.grow(LARGER_PARTS_BYTES);
-  const { files, body } = await parsed(request, type, response, {
+  const form = await parsed(request, type, response, {
     space,
     incoming,
     kept: new ParserMemory(incoming, MAX_REQUEST_BYTES),
   });
-  const stored = files.file?.[0] as StoredFile | undefined;
+  const stored = form.files.file?.[0] as StoredFile | undefined;
   if (!stored) throw new BadRequestException(`${WANTED}; there was no file field \`file\``);
+  try {
+    return { ...stored, request: requestOf(form) };
+  } catch (error) {
+    await stored.file.close();
+    throw error;
+  }
+}
+
+/** Throws a 400 if the field is missing or not UTF-8. */
+function requestOf({ files, body }: ParsedForm): Buffer {
   const part = files.request?.[0] as { json: Buffer } | undefined;
-  if (part) return { ...stored, request: part.json };
-  if (body.request !== undefined) return { ...stored, request: Buffer.from(body.request) };
-  await stored.file.close();
-  throw new BadRequestException(`${WANTED}; there was no field \`request\``);
+  if (part && isUtf8(part.json)) return part.json;
+  if (!part && body.request === undefined) throw new BadRequestException(`${WANTED}; there was no field \`request\``);
+  // The parser has replaced the bytes of a plain field that are not UTF-8.
+  if (part || body.request!.includes('\ufffd')) throw new BadRequestException(NO_UTF8);
+  return Buffer.from(body.request!);
 }
 
 /** The fields that the parser sets on the request. */
@@ -180,6 +192,7 @@ const WANTED = 'Send one CSV as file field `file` and everything else as JSON in
 const NO_BOUNDARY =
   'Name the boundary of the form in its header, such as Content-Type: multipart/form-data; boundary=abc';
 const NO_END = 'it does not end with the boundary that its Content-Type names';
+const NO_UTF8 = 'The field request is not valid UTF-8; a character U+FFFD in it must be written as \\ufffd';
 const tooLarge = (): Error =>
   new PayloadTooLargeException(`The uploaded file is larger than ${MAX_FILE_BYTES / MIB / 1_024} GiB`);
 
