@@ -29,17 +29,22 @@ async function send(
 
 const GOOD = JSON.stringify({ type: 'A', payload: { text: 'caf\u00e9 \u{1f426}' } });
 
-it.each(['application/json', 'application/json; charset=utf-8', 'Application/JSON;charset="UTF-8"'])(
-  '%s is JSON',
-  async (type) => {
-    expect((await send(GOOD, { 'content-type': type })).status).toBe(200);
-  },
-);
+it.each([
+  'application/json',
+  'application/json;',
+  'application/json; charset=utf-8',
+  'application/json; charset=utf-8;',
+  'application/json; charset=utf-8; profile=a',
+  'Application/JSON;charset="UTF-8"',
+])('%s is JSON', async (type) => {
+  expect((await send(GOOD, { 'content-type': type })).status).toBe(200);
+});
 
 it.each([
   'text/plain',
   'application/x-www-form-urlencoded',
   'application/json; charset=latin1',
+  'application/json; charset=latin1;',
   'application/jsonp',
   'multipart/form-data',
 ])('%s is refused', async (type) => {

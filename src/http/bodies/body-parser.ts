@@ -87,7 +87,7 @@ export const isMultipart = ({ headers }: Request): boolean =>
 function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true;
   const [type, ...parameters] = (contentType ?? '').toLowerCase().split(';');
-  const charset = /charset\s*=\s*"?([^"\s]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';
+  const charset = /charset\s*=\s*"?([^"\s;]+)/.exec(parameters.join(';'))?.[1] ?? 'utf-8';
   return type!.trim() === 'application/json' && charset === 'utf-8';
 }
 
