@@ -56,6 +56,17 @@ describe('the start', () => {
     });
   });
 
+  test.each(['/run/%zz', '/api/v1/correlations/%FF/status', '/%'])(
+    'says what is wrong with the path %s',
+    async (path) => {
+      const answer = await fetch(service.url + path);
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        { detail: 'The path is not valid percent-encoded UTF-8; encode a literal % as %25' },
+      ]);
+    },
+  );
+
   test('on a database that another process has open is refused in one line', async () => {
     const second = await runProgram([
       'serve',

@@ -14,8 +14,8 @@ export function checkPaths() {
 function decodes(path: string): boolean {
   if (!path.includes('%')) return true;
   try {
-    decodeURIComponent(path);
-    return true;
+    // The result is used, because the bundler drops a call without an effect, also one that may throw.
+    return decodeURIComponent(path) !== '';
   } catch {
     return false;
   }
