@@ -123,6 +123,13 @@ it.each([
   expect(answer).toMatch(/\r\nX-Request-ID: /);
 });
 
+it.each(['FOO', 'get', 'GETS', 'M-SEARCHES'])('%s is a 501, because Node knows no such method', async (method) => {
+  const answer = await send(`${method} /items/7 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  expect(answer).toMatch(/^HTTP\/1\.1 501 Not Implemented\r\n/);
+  expect(answer).toMatch(/\r\nX-Request-ID: [0-9a-f-]{36}\r\n/);
+  expect(answer).toContain('{"detail":"The method of the request is unknown; use GET, HEAD or POST"}');
+});
+
 it('CONNECT is a 405: this server is not a proxy', async () => {
   const answer = await send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');
   expect(answer).toMatch(/^HTTP\/1\.1 405 /);
@@ -165,6 +172,7 @@ async function sendRaw(bytes: string): Promise<{ head: string; body: string }> {
 
 it.each([
   ['garbage', 'garbage\r\n\r\n', 400],
+  ['another protocol', 'hello to HTTP/1.1 users\r\n\r\n', 400],
   ['headers larger than Node takes', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: localhost\r\n\r\n`, 431],
   ['no Host header', 'GET /items/7 HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
   ['an expectation', 'GET /items/7 HTTP/1.1\r\nHost: localhost\r\nExpect: magic\r\nConnection: close\r\n\r\n', 417],
