@@ -265,6 +265,17 @@ describe('schedules over HTTP', () => {
     ]);
   });
 
+  it('are refused if their payload fails for each of the next five ticks, and not if it fails for some', async () => {
+    const failsUntil = (hour: number) => ({
+      every: '1h',
+      publishes: { type: 'Report', payload: `{ 'day': int(scheduled_for.substring(11, 13)) > ${hour} ? 'x' : 1 }` },
+    });
+    await create('all', failsUntil(15)).expect(400, {
+      detail: 'options.publishes.payload: payload.day: must be string (for the tick of 2026-11-20T11:00:00.000Z)',
+    });
+    await create('some', failsUntil(14)).expect(200);
+  });
+
   it('a backfill publishes the ticks around one that fails, and says why that one does', async () => {
     const payload = "{ 'day': scheduled_for, 'part': 1 / (scheduled_for.contains('T08') ? 0 : 1) }";
     await create('odd', { every: '1h', publishes: { type: 'Report', payload } }).expect(200);

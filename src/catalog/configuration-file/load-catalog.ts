@@ -94,7 +94,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   checkRuleTypes(checked, parsed, configuration.limits ?? {}, report);
   checkSubscriptionTypes(checked, parsed, report);
   checkCaches(checked, parsed, errors);
-  await checkSchedules(configuration, checked, settings?.bodyLimitBytes ?? null, errors);
+  await checkSchedules(configuration, checked, settings?.bodyLimitBytes ?? null, report);
   await checkEngines(sources.engines, checks, parsed, report);
   await checkVariants(sources.engines, checks, parsed, report);
   if (!errors.empty) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf), { server, placeOf });

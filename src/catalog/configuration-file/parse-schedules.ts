@@ -3,7 +3,7 @@ import type { JsonObject } from '../../common/json.js';
 import { scheduler } from '../../common/scheduler.js';
 import type { ConfigurationOptions, Remaining } from '../agent-options.js';
 import type { Catalog } from '../catalog.js';
-import { describeDiagnostic, Diagnostics, type Report } from '../diagnostics.js';
+import { describeDiagnostic, Diagnostics, Report } from '../diagnostics.js';
 import type { ConfiguredSchedule, Schedule, ScheduleOptions } from '../schedules/schedule.js';
 import { checkPayload, checkReferences, checkTimesAhead, type PublishesCheck } from './schedule-checks.js';
 import { defineSchedule } from './schedule-definition.js';
@@ -34,8 +34,9 @@ export async function checkSchedules(
   { schedules = {} }: Remaining<ConfigurationOptions>,
   catalog: Catalog,
   bodyLimitBytes: number | null,
-  errors: Diagnostics,
+  report: Report,
 ): Promise<void> {
+  const { errors } = report;
   // The file is its operator's, so its expressions need no limit of time here.
   const evaluate = (source: string, variables: object) => Promise.resolve(compiled(source).run(variables));
   const valid = new Map(catalog.schedules.map(({ schedule }) => [schedule.name, schedule]));
@@ -44,7 +45,7 @@ export async function checkSchedules(
     checkReferences((options?.publishes ?? {}) as Partial<ScheduleOptions['publishes']>, catalog, path, errors);
     const schedule = valid.get(name);
     if (schedule && bodyLimitBytes !== null && !errors.touches(path))
-      await checkPayload(schedule, { catalog, bodyLimitBytes, evaluate, now: scheduler.time() }, path, errors);
+      await checkPayload(schedule, { catalog, bodyLimitBytes, evaluate, now: scheduler.time() }, path, report);
   }
 }
 
@@ -65,13 +66,14 @@ export async function scheduleOfClient(
   given: JsonObject,
   check: PublishesCheck,
 ): Promise<ConfiguredSchedule | { problem: string }> {
-  const errors = new Diagnostics();
+  const report = new Report();
+  const { errors } = report;
   const options = validateSchema<ScheduleOptions>(given, scheduleSchema, ['options'], errors);
   const schedule = defineSchedule(name, options, ['options'], errors);
   const path = ['options', 'publishes'];
   checkReferences((options.publishes ?? {}) as Partial<ScheduleOptions['publishes']>, check.catalog, path, errors);
   if (schedule) checkTimesAhead(schedule, check.now, ['options'], errors);
-  if (schedule && !errors.touches(path)) await checkPayload(schedule, check, path, errors);
+  if (schedule && !errors.touches(path)) await checkPayload(schedule, check, path, report);
   return schedule && errors.empty
     ? { schedule, options: options as ScheduleOptions }
     : { problem: describeAll(errors) };

@@ -2,14 +2,16 @@ import { checkExpression } from '../../cel/language/expression-check.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Catalog } from '../catalog.js';
 import { WORKFLOW_ERROR } from '../definitions.js';
-import type { Diagnostics, Path } from '../diagnostics.js';
+import type { Diagnostics, Path, Report } from '../diagnostics.js';
 import { GrowthLimit } from '../growth-limit.js';
-import { findTick, nextTick } from '../schedules/next-tick.js';
+import { findTick, nextTick, ticksBetween } from '../schedules/next-tick.js';
 import type { Schedule, ScheduleOptions } from '../schedules/schedule.js';
 import { type Evaluate, tickPayload } from '../schedules/tick-payload.js';
 import { meant } from '../unknown-names.js';
 
 const VARIABLES = ['scheduled_for'];
+/** So many of the next ticks are evaluated before a schedule begins. */
+const CHECKED_TICKS = 5;
 
 /** Finds times that lie before `now` (epoch ms), so that the schedule has no further tick. */
 export function checkTimesAhead(schedule: Schedule, now: number, path: Path, found: Diagnostics): void {
@@ -52,19 +54,31 @@ export function checkReferences(
     errors.add([...path, 'payload'], wrong.message, wrong.offset === undefined ? undefined : { offset: wrong.offset });
 }
 
-/** Finds a payload that its type refuses at the next tick. `checkReferences` has found nothing. */
+/**
+ * Finds a payload that its type refuses: an error if it is so at each of the next ticks, because a start must not depend on
+ * which of them comes next, and otherwise a warning. `checkReferences` has found nothing.
+ */
 export async function checkPayload(
   schedule: Schedule,
   { catalog, bodyLimitBytes, evaluate, now }: PublishesCheck,
   path: Path,
-  errors: Diagnostics,
+  { errors, warnings }: Report,
 ): Promise<void> {
   const { type, payload } = schedule.publishes;
+  const next = ticksBetween(schedule, now, Infinity, CHECKED_TICKS);
   // All ticks of a schedule of the past have passed.
-  const tick = nextTick(schedule, now) ?? nextTick(schedule, -1)!;
-  const made = await tickPayload(schedule, tick, evaluate);
-  const accepted = 'problem' in made ? made : catalog.type(type)!.accept(made.payload, new GrowthLimit(bodyLimitBytes));
-  if (!('problem' in accepted)) return;
-  const which = typeof payload === 'string' ? ` (for the tick of ${toTimestamp(tick)})` : '';
-  errors.add(payload === null ? path : [...path, 'payload'], accepted.problem + which);
+  const ticks = next.length > 0 ? next : [nextTick(schedule, -1)!];
+  const refused: { tick: number; problem: string }[] = [];
+  for (const tick of ticks) {
+    const made = await tickPayload(schedule, tick, evaluate);
+    const accepted =
+      'problem' in made ? made : catalog.type(type)!.accept(made.payload, new GrowthLimit(bodyLimitBytes));
+    if ('problem' in accepted) refused.push({ tick, problem: accepted.problem });
+  }
+  const [first] = refused;
+  if (!first) return;
+  const place = payload === null ? path : [...path, 'payload'];
+  const forTick = `${first.problem} (for the tick of ${toTimestamp(first.tick)})`;
+  if (refused.length < ticks.length) warnings.add(place, `${forTick}; this tick will fail`);
+  else errors.add(place, typeof payload === 'string' ? forTick : first.problem);
 }

@@ -105,6 +105,13 @@ export const SCHEDULES_MISTAKES: Mistake[] = [
     'error line 4, column 54: schedules.daily.publishes.payload: payload.day: is required (for the tick of 2999-12-24T00:00:00.000Z)',
   ],
   [
+    'a payload that the type refuses at one of the next ticks',
+    withSchedule(
+      `{ every: 1d, from: 2999-12-24, publishes: { type: Order, payload: "{ 'day': scheduled_for.startsWith('2999-12-24') ? 1 : scheduled_for }" } }`,
+    ),
+    'warning line 4, column 67: schedules.daily.publishes.payload: payload.day: must be string (for the tick of 2999-12-24T00:00:00.000Z); this tick will fail',
+  ],
+  [
     'a payload that the type refuses, whatever the tick',
     withSchedule('{ every: 1h, publishes: { type: Order } }'),
     'error line 4, column 23: schedules.daily.publishes: payload.day: is required',
