@@ -129,6 +129,18 @@ describe('a schedule of the configuration file', () => {
       .expect(400, { detail: 'state: must be one of published, queued, skipped, failed' });
   });
 
+  it('skips all ticks that are older than a `catch_up` below one minute', async () => {
+    const schedules = `  often: { every: 5s, catch_up: 20s, publishes: { type: Due } }`;
+    await start(schedules);
+    await board.close();
+    clock.advance(95_000);
+    await start(schedules);
+    await ticked('often', 19);
+    const ticks = await decided('often');
+    expect(ticks.map(({ state }) => state)).toEqual([...Array(14).fill('skipped'), ...Array(5).fill('published')]);
+    expect(ticks[13]!.reason).toBe('missed, and older than catch_up');
+  });
+
   it('loses and doubles nothing when the clock is set forth and back by two hours', async () => {
     await start(`  hourly: { every: 1h, publishes: { type: Due } }`);
     clock.advance(HOUR);

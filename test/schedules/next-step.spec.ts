@@ -40,6 +40,18 @@ describe('the next step of a schedule whose jitter is longer than the time betwe
   });
 });
 
+describe('the next step of a schedule whose jitter is longer than catch_up', () => {
+  const schedule = scheduleFrom({ every: '1h', jitter: '30m', catch_up: '1ms' });
+  const start = Date.UTC(2026, 10, 20, 10);
+
+  it('publishes a tick that is due', () => {
+    const step = nextStep(schedule, start, null, start);
+    if (step.kind !== 'wait') throw new Error(`it does not wait: ${step.kind}`);
+    expect(step.until).toBeGreaterThan(start + HOUR + SECOND);
+    expect(nextStep(schedule, start, null, step.until)).toEqual({ kind: 'publish', tick: start + HOUR });
+  });
+});
+
 describe('the next step of a schedule without a tick for so long that the search has ended', () => {
   const schedule = scheduleFrom({ every: '1m', except: ['0-29 * * 7 *', '30-59 * * 7 *'] });
   const [july, august] = [Date.UTC(2026, 6, 1), Date.UTC(2026, 7, 1)];

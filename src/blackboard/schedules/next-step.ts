@@ -67,9 +67,9 @@ function dueAt({ name, jitterMs }: Schedule, tick: number, following: number | n
   return tick + delayOf(name, tick, Math.min(jitterMs, (following ?? Infinity) - tick));
 }
 
-function reasonToSkip(schedule: Schedule, { tick, due }: Upcoming, later: Upcoming | null, now: number): string | null {
+function reasonToSkip(schedule: Schedule, { due }: Upcoming, later: Upcoming | null, now: number): string | null {
+  if (now - due > schedule.catchUpMs) return 'missed, and older than catch_up';
   if (now - due <= MISSED_AFTER_MS) return null;
-  if (tick < now - schedule.catchUpMs) return 'missed, and older than catch_up';
   if (schedule.missed === 'skip') return 'missed';
   const hasLater = later !== null && later.due <= now;
   return schedule.missed === 'run_last' && hasLater ? `missed; the tick of ${toTimestamp(later.tick)} is later` : null;

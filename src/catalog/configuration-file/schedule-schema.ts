@@ -94,7 +94,7 @@ export const scheduleSchema: JsonObject = {
       enum: [...MISSED],
       default: 'run_all',
     },
-    catch_up: durationSchema('Missed ticks older than this are skipped', '1d'),
+    catch_up: durationSchema('Ticks that are older than this are skipped', '1d'),
     dst: {
       description: 'What a change of the clocks does to a local time',
       type: 'object',
