@@ -49,6 +49,10 @@ describe('the executions of a process that has ended', () => {
       const board = await start();
       const next = await board.publish('Gated', { n: 2, batch: 'left' });
       expect([await stateOf(board, left), await stateOf(board, next)]).toEqual(['running', 'pending']);
+      const { body } = await board.http.get(`/api/v1/correlations/${next}/waiting`).expect(200);
+      expect(body).toMatchObject({
+        items: [{ kind: 'concurrency', limit: 'concurrency of gate: 1 of 1 used, 1st of 1' }],
+      });
       await session.query('commit');
       await board.app.app.get(Leases, { strict: false }).rows.takeOverLost();
       await openAll(['left'], async () => (await stateOf(board, next)) === 'completed');

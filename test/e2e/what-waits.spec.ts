@@ -1,7 +1,7 @@
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { GATE, gatesOf, started } from './batch-board.js';
+import { GATE, gatesOf, openAll, started } from './batch-board.js';
 import { Board } from './board.js';
 import { Outside } from './outside.js';
 import { SERVER } from './replica-boards.js';
@@ -264,7 +264,14 @@ describe('what waits', () => {
           due_at: after(other, 8 * HOUR),
         },
         { ...execution, kind: 'running', execution_id: first!.id, agent: 'gate', since: running },
-        { ...execution, kind: 'concurrency', execution_id: second!.id, agent: 'gate', since: full },
+        {
+          ...execution,
+          kind: 'concurrency',
+          execution_id: second!.id,
+          agent: 'gate',
+          since: full,
+          limit: 'concurrency of gate: 1 of 1 used, 1st of 1',
+        },
       ],
       pagination: ONE_PAGE,
     };
@@ -293,6 +300,25 @@ describe('what waits', () => {
     // It waits without a time limit, which keeps no correlation active.
     expect((await groups({ correlation_id: 'c' })).map(({ agent }) => agent)).toEqual(['matcher']);
     await board.http.get('/api/v1/correlations/nope/waiting').expect(404, { detail: 'Correlation not found: nope' });
+  });
+
+  it('says which place an execution has among those that wait for a slot of their agent, as explain does', async () => {
+    await start(['gate']);
+    await publish('f', 'Gated', { n: 1, batch: 'line' });
+    await started('line', 1);
+    for (const n of [2, 3]) await publish('f', 'Gated', { n, batch: 'line' });
+    const { items } = await waiting('f');
+    expect(items.map(({ limit }) => limit)).toEqual([
+      null,
+      'concurrency of gate: 1 of 1 used, 1st of 2',
+      'concurrency of gate: 1 of 1 used, 2nd of 2',
+    ]);
+    const last = (await board.artifacts('f')).find(({ payload }) => payload.n === 3)!;
+    const { body } = await board.http.get(`/api/v1/artifacts/${last.id}/explain`).expect(200);
+    expect((body as { verdicts: object[] }).verdicts).toMatchObject([
+      { detail: 'It triggered the agent; the execution waits for concurrency of gate: 1 of 1 used, 2nd of 2.' },
+    ]);
+    await openAll(['line'], async () => (await board.status('f')).state === 'completed');
   });
 
   it('includes executions that wait for a slot of the process', async () => {

@@ -7,6 +7,7 @@ import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
 import { QueriesModule } from '../queries/queries.module.js';
 import { SchedulingModule } from '../scheduling/scheduling.module.js';
+import { WaitsModule } from '../waits/waits.module.js';
 import { CancelExplanations } from './cancel-explanations.js';
 import { Explanations } from './explanations.js';
 import { MatcherExplanations } from './matcher-explanations.js';
@@ -24,6 +25,7 @@ import { Traces } from './traces.js';
     MatchingModule,
     QueriesModule,
     SchedulingModule,
+    WaitsModule,
   ],
   providers: [CancelExplanations, Explanations, MatcherExplanations, Records, RefusingErrors, StoredFacts, Traces],
   exports: [Explanations, Traces],

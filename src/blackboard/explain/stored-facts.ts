@@ -13,6 +13,7 @@ import { LimitWaits } from '../limits/limit-waits.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { Processes } from '../processes/processes.js';
+import { UsedUpLimits } from '../waits/used-up-limits.js';
 import type { Explanation } from './explanation.js';
 import { heldUntil } from './held-until.js';
 import type { ExecutionOfInput, GroupOfArrival, Recorded } from './records.repository.js';
@@ -26,6 +27,7 @@ export class StoredFacts {
     private readonly processes: Processes,
     private readonly limitWaits: LimitWaits,
     private readonly turnWaits: TurnWaits,
+    private readonly usedUp: UsedUpLimits,
   ) {}
 
   /** Returns one fact for each execution and each waiting group. */
@@ -34,6 +36,7 @@ export class StoredFacts {
     const pending = executions.filter(({ state }) => state === 'pending');
     const limits = await this.limitWaits.texts(pending);
     const turns = await this.turnWaits.texts(pending, known);
+    const concurrency = await this.usedUp.texts(pending, known);
     const waiting = groups.map((group) => ({ group, configured: this.numbers.find(group) }));
     // Groups are read before executions, so a group may have become an execution meanwhile.
     const stillWaiting = waiting.filter(
@@ -42,7 +45,11 @@ export class StoredFacts {
     );
     return [
       ...executions.map((execution) =>
-        ofExecution(execution, known, { limit: limits.get(execution.id), turn: turns.get(execution.id) }),
+        ofExecution(execution, known, {
+          limit: limits.get(execution.id),
+          concurrency: concurrency.get(execution.id),
+          turn: turns.get(execution.id),
+        }),
       ),
       ...stillWaiting.map(({ group, configured }) => ofGroup(group, configured, known)),
     ];
@@ -52,6 +59,7 @@ export class StoredFacts {
 /** The texts of what an execution waits for, if it does. */
 interface WaitTexts {
   limit: string | undefined;
+  concurrency: string | undefined;
   turn: string | undefined;
 }
 
@@ -65,7 +73,7 @@ const ofExecution = (execution: ExecutionOfInput, known: KnownWork, texts: WaitT
   execution_correlation_id: execution.correlation_id,
 });
 
-function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: WaitTexts): string {
+function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, concurrency, turn }: WaitTexts): string {
   const { agent, state, configuration, replay, attempt, available_at, ended_at } = execution;
   const { error_message, cancelled_by, cached_from, skipped_for, superseded_by, variant } = execution;
   const { paused, waitsForBudget, assignee, claimed_by } = execution;
@@ -82,6 +90,7 @@ function howFar(execution: ExecutionOfInput, known: KnownWork, { limit, turn }: 
       if (replay === UNANSWERED)
         return 'waits for an answer from the record, because a shadow replay does not run the agent';
       if (available_at === NEVER) return 'waits until the keys of its limits and turns are computed';
+      if (concurrency !== undefined) return `waits for ${concurrency}${turn === undefined ? '' : `; ${turn}`}`;
       return available_at === null
         ? `waits to be claimed${assignee === null ? '' : ` by ${assignee}`}${turn === undefined ? '' : `: ${turn}`}`
         : `waits for attempt ${attempt}, which may start at ${toTimestamp(available_at)}`;

@@ -4,6 +4,7 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Schema } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Rank } from '../../queue/queue.js';
+import { isInState } from '../../queue/state-predicate.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { isReadyWithKey, type WaitingLine, waitingOfKey } from './fair-key-rows.js';
 
@@ -33,7 +34,7 @@ export class TurnWaits {
     const texts = new Map<string, string>();
     for (const row of pending) {
       if (row.fair_key === null || row.available_at !== null) continue;
-      const { before, waiting } = await countsOfKey(reader, row, known.configurationsFor(row.agent));
+      const { before, waiting } = await this.counts(row, known);
       const keys = await countKeys(reader, row.agent);
       const turns = keys === 1 ? 'no other key waits' : `${counted(keys)} keys take turns`;
       texts.set(
@@ -42,6 +43,22 @@ export class TurnWaits {
       );
     }
     return texts;
+  }
+
+  /**
+   * How many ready executions of the agent start before one, and how many wait; with a key, those of the key. Live executions
+   * and those of replays share the turns. An execution whose configuration no process has is not counted, because it starts
+   * before none.
+   */
+  async counts(row: Waiting, known: KnownWork): Promise<Counts> {
+    const counts = { before: 0, waiting: 0 };
+    // Makes several queries, because each reads one range of the index in its order, however many wait.
+    for (const configuration of [null, ...known.configurationsFor(row.agent)]) {
+      const { before, waiting } = await countsWith(this.unitOfWork.reader, row, configuration);
+      counts.before += before;
+      counts.waiting += waiting;
+    }
+    return counts;
   }
 }
 
@@ -67,21 +84,6 @@ interface Counts {
   waiting: number;
 }
 
-/**
- * Live executions and those of replays share the turns of a key. An execution whose configuration no process has is not
- * counted, because it starts before none.
- */
-async function countsOfKey(db: Reader, row: Waiting, configurations: Iterable<string>): Promise<Counts> {
-  const counts = { before: 0, waiting: 0 };
-  // Makes several queries, because each reads one range of the index in its order, however many wait.
-  for (const configuration of [null, ...configurations]) {
-    const { before, waiting } = await countsWith(db, row, configuration);
-    counts.before += before;
-    counts.waiting += waiting;
-  }
-  return counts;
-}
-
 /** Counts those that need this configuration. */
 async function countsWith(
   db: Reader,
@@ -92,8 +94,8 @@ async function countsWith(
     .selectFrom('executions')
     .select(['priority', 'background', 'seq'])
     .where('agent', '=', agent)
-    .where('fair_key', '=', fair_key)
-    .where(isReadyWithKey)
+    .$if(fair_key !== null, (rows) => rows.where('fair_key', '=', fair_key).where(isReadyWithKey))
+    .$if(fair_key === null, (rows) => rows.where(isInState('pending')).where('available_at', 'is', null))
     .where('configuration', configuration === null ? 'is' : '=', configuration)
     // Without it, Postgres does not use the order of the index if the configuration is null.
     .orderBy('configuration')

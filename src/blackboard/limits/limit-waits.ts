@@ -96,7 +96,7 @@ export class LimitWaits {
     const parts = [
       ...(breaker === null ? [] : [breaker]),
       ...usedOf(key, usage, held.has(keyText(key))),
-      `${ordinal(place)} of ${counted(all)}${ofKey}${key[1] === null ? '' : ` for ${shownKey(key, this.catalog.agent(agent))}`}`,
+      `${placeText(place, all)}${ofKey}${key[1] === null ? '' : ` for ${shownKey(key, this.catalog.agent(agent))}`}`,
       ...turns,
       ...(at === null ? [] : [`next in ${((at - usage.now) / 1_000).toFixed(1)} s`]),
     ];
@@ -117,6 +117,9 @@ function usedOf(key: LimitKey, usage: LimitUsage, isHeld: boolean): string[] {
 }
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));
+
+/** Returns a text such as `3rd of 41`. */
+export const placeText = (place: number, all: number): string => `${ordinal(place)} of ${counted(all)}`;
 
 const ORDINALS = new Intl.PluralRules('en', { type: 'ordinal' });
 const SUFFIXES: Partial<Record<Intl.LDMLPluralRule, string>> = { one: 'st', two: 'nd', few: 'rd' };

@@ -56,12 +56,21 @@ export class OpenExecutions {
     const { reader } = this.unitOfWork;
     const rows = await findOpen(reader, correlationId, after, limit);
     const withKinds = rows.map((row) => ({ row, kind: this.kindOf(row, obstacles) }));
-    const retried = withKinds.flatMap(({ row, kind }) => (kind === 'retry' ? [row.id] : []));
-    const failures = await findLastFailures(reader, retried);
-    const limits = await this.limitWaits.texts(withKinds.flatMap(({ row, kind }) => (kind === 'limit' ? [row] : [])));
+    const ofKind = (wanted: Kind) => withKinds.flatMap(({ row, kind }) => (kind === wanted ? [row] : []));
+    const failures = await findLastFailures(
+      reader,
+      ofKind('retry').map(({ id }) => id),
+    );
+    const limits = await this.limitWaits.texts(ofKind('limit'));
+    const concurrency = await this.limits.texts(ofKind('concurrency'), obstacles.known);
     return withKinds.map(({ row, kind }) => ({
       position: row.seq,
-      execution: waitingExecution(row, kind, sinceOf(row, kind, obstacles, failures), limits.get(row.id) ?? null),
+      execution: waitingExecution(
+        row,
+        kind,
+        sinceOf(row, kind, obstacles, failures),
+        limits.get(row.id) ?? concurrency.get(row.id) ?? null,
+      ),
     }));
   }
 

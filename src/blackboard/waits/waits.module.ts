@@ -2,6 +2,7 @@ import { Module } from '@nestjs/common';
 
 import { DatabaseModule } from '../../database/database.module.js';
 import { ExecutionModule } from '../execution/execution.module.js';
+import { FairnessModule } from '../fairness/fairness.module.js';
 import { LimitsModule } from '../limits/limits.module.js';
 import { MatchingModule } from '../matching/matching.module.js';
 import { LiveProcessesModule } from '../processes/live-processes.module.js';
@@ -13,8 +14,16 @@ import { UsedUpLimits } from './used-up-limits.js';
 import { WaitingWork } from './waiting-work.js';
 
 @Module({
-  imports: [DatabaseModule, ExecutionModule, LimitsModule, LiveProcessesModule, MatchingModule, SchedulingModule],
+  imports: [
+    DatabaseModule,
+    ExecutionModule,
+    FairnessModule,
+    LimitsModule,
+    LiveProcessesModule,
+    MatchingModule,
+    SchedulingModule,
+  ],
   providers: [CorrelationWaits, OpenExecutions, OpenGroups, UsedUpLimits, WaitingWork],
-  exports: [CorrelationWaits, OpenGroups, WaitingWork],
+  exports: [CorrelationWaits, OpenGroups, UsedUpLimits, WaitingWork],
 })
 export class WaitsModule {}

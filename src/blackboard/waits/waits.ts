@@ -40,7 +40,7 @@ export interface WaitingExecution {
   since: string;
   /** When it stops waiting without anything else happening. Null if only an event ends the wait. */
   until: string | null;
-  /** Says what is used of the limit that it waits for, and its place among those that wait. Null if it waits for none. */
+  /** Says what is used of the limit or the concurrency that it waits for, and its place among those that wait. Otherwise null. */
   limit: string | null;
   assignee: string | null;
   claimed_by: string | null;

@@ -88,7 +88,7 @@ describeDashboard('what a correlation waits for', { config: CONFIG, files: FILES
     [
       'the concurrency of an agent',
       { type: 'Ore' },
-      /^furnace, of which as many executions run as may run at the same time$/,
+      /^furnace, which waits for concurrency of furnace: \d of \d used, 1st of 1$/,
     ],
     ['another agent that runs', { type: 'Clay' }, /^kiln, which has run for \d+/],
     ['a slot of the process', { type: 'Sand' }, /^sifter, because each process runs as many executions as it may$/],

@@ -187,6 +187,13 @@ function ExecutionSentence({ execution }: { execution: Extract<Wait, { execution
           {name}, which {assignee ?? 'a person or a worker'} has to claim{due}
         </>
       );
+    case 'concurrency':
+      return (
+        <>
+          {name},{' '}
+          {limit === null ? 'of which as many executions run as may run at the same time' : `which waits for ${limit}`}
+        </>
+      );
     case 'limit':
       return (
         <>
@@ -202,12 +209,8 @@ function ExecutionSentence({ execution }: { execution: Extract<Wait, { execution
   }
 }
 
-const REASONS: Record<
-  'ready' | 'concurrency' | 'slots' | 'paused' | 'no_process' | 'no_configuration' | 'budget',
-  string
-> = {
+const REASONS: Record<'ready' | 'slots' | 'paused' | 'no_process' | 'no_configuration' | 'budget', string> = {
   ready: 'which is about to start',
-  concurrency: 'of which as many executions run as may run at the same time',
   slots: 'because each process runs as many executions as it may',
   paused: 'which is paused',
   no_process: 'which no live process has',

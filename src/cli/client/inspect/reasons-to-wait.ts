@@ -20,10 +20,12 @@ export async function* waitsOf(server: Server, correlationId: string, limit: num
   else yield* pagesOf<OpenGroupBody>(server, '/api/v1/waiting', queryOf({ correlationId }), limit);
 }
 
-const PENDING: Record<Exclude<WaitingExecutionBody['kind'], 'held' | 'retry' | 'unclaimed' | 'limit'>, string> = {
+const PENDING: Record<
+  Exclude<WaitingExecutionBody['kind'], 'held' | 'retry' | 'unclaimed' | 'limit' | 'concurrency'>,
+  string
+> = {
   running: 'it runs',
   ready: 'a process will claim it',
-  concurrency: 'as many executions of its agent run as may run',
   slots: 'each process with its agent runs as many executions as it may',
   paused: 'its agent is paused',
   no_process: 'no process has its agent',
@@ -48,6 +50,8 @@ export function reasonOf(wait: Wait): string {
       return `${wait.claimed_by ?? 'a client'} has claimed it`;
     case 'retry':
       return `attempt ${wait.attempt} is delayed`;
+    case 'concurrency':
+      return wait.limit ?? 'as many executions of its agent run as may run';
     case 'limit':
       return wait.limit ?? 'the keys of its limits are being computed';
     case 'unclaimed':

@@ -58,7 +58,7 @@ export class WaitingExecutionBody implements WaitingExecution {
     type: String,
     nullable: true,
     description:
-      'What is used of the limit that it waits for, its place among those that wait for the same key, and when its rate has room',
+      'What is used of the limit or of the `concurrency` of its agent that it waits for, its place among those that wait for the same key, and when the rate has room',
     example: 'limit openai: 60 of 60 used, 3rd of 41 for customer 17, next in 0.8 s',
   })
   limit!: string | null;
