@@ -379,6 +379,18 @@ describe('limits', () => {
       ['60/PT1M', '60/m'],
     ])
       expect((await put({ rate }).expect(200)).body).toMatchObject({ rate: shown });
+    // PUT takes the values that GET returns.
+    const set = { concurrency: null, rate: '60/m', burst: null };
+    const { body: returned } = await put(set).expect(200);
+    const values = Object.fromEntries(Object.keys(set).map((key) => [key, (returned as Record<string, unknown>)[key]]));
+    expect((await put(values).expect(200)).body).toMatchObject(values);
+    expect((await put({ ...file, rate: null, burst: null }).expect(200)).body).toMatchObject({
+      rate: null,
+      burst: null,
+    });
+    await put({ rate: null, burst: 5 }).expect(400, {
+      detail: 'burst: counts for a rate only; add rate, or remove burst',
+    });
     expect((await put({}).expect(200)).body).toMatchObject({ concurrency: null, rate: null, file });
     await board.http.delete('/api/v1/limits/pool').expect(200);
     const list = (await board.http.get('/api/v1/limits').expect(200)).body as { items: { name: string }[] };

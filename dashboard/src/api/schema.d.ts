@@ -2447,9 +2447,9 @@ export interface components {
             pagination: components["schemas"]["NextPageBody"];
         };
         LimitRequest: {
-            concurrency?: number;
-            rate?: string;
-            burst?: number;
+            concurrency?: number | null;
+            rate?: string | null;
+            burst?: number | null;
         };
         TickTimeBody: {
             /** Format: date-time */

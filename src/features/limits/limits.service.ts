@@ -27,7 +27,12 @@ export class LimitsService {
     return limitBody(await this.limits.get(name));
   }
 
-  async set(name: string, { concurrency, rate, burst }: LimitRequest): Promise<LimitBody> {
+  async set(name: string, request: LimitRequest): Promise<LimitBody> {
+    const [concurrency, rate, burst] = [
+      request.concurrency ?? undefined,
+      request.rate ?? undefined,
+      request.burst ?? undefined,
+    ];
     if (burst !== undefined && rate === undefined)
       throw new DomainError('invalid', 'burst: counts for a rate only; add rate, or remove burst');
     await this.limits.set(name, { concurrency, rate, burst });
