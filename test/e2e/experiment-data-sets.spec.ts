@@ -55,6 +55,30 @@ describe('an experiment', () => {
     );
   });
 
+  test('takes the path of a scorer in the output of the original, too', async () => {
+    await app.board.publish('Message', { text: 'one card' }, { correlation: 'order' });
+    await app.board.ended('order');
+    const done = await app.experiments.run({
+      data: { correlations: ['order'] },
+      expected: { recorded: true },
+      output: 'Reply',
+      variants: [
+        { name: 'now' },
+        { name: 'more', overrides: { responder: { expression: '{"text": "Not " + payload.intent}' } } },
+      ],
+      scorers: [
+        { name: 'same', kind: 'equals', path: '/text' },
+        { name: 'within', kind: 'contains', path: '/text' },
+        { name: 'nothing', kind: 'equals', path: '/tag' },
+      ],
+    });
+    expect(meansOf(done, 'same')).toEqual([1, 0]);
+    expect(meansOf(done, 'within')).toEqual([1, 0]);
+    const [row] = await app.experiments.rows(done.experiment_id);
+    const error = 'the Reply of the original has nothing at "/tag" to compare with';
+    expect(row!.trials).toMatchObject(Array(2).fill({ scores: [{}, {}, { score: null, error }] }));
+  });
+
   test('compares an artifact with what followed from it, not from others of its correlation', async () => {
     for (const text of ['a card', 'a cat']) await app.board.publish('Message', { text }, { correlation: 'both' });
     await app.board.ended('both');

@@ -3,8 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { SchedulerLock } from '../../blackboard/processes/scheduler-locks.repository.js';
 import { ExpressionEvaluator } from '../../cel/evaluator.js';
 import { newId } from '../../common/ids.js';
+import type { JsonValue } from '../../common/json.js';
 import { shown } from '../../common/short-text.js';
 import { type Definition, needsExpected, type Scorer } from './definition.js';
+import { valueAt } from './json-pointer.js';
 import { contains, cost, equals, failedScore, latency, type Score, scoreOf } from './score.js';
 import type { Contents } from './trial-contents.js';
 
@@ -33,19 +35,25 @@ export class Scoring {
       scores.push(
         needsExpected(scorer) && contents.expected === undefined
           ? failedScore(withoutExpected(definition))
-          : await this.one(scorer, contents, spent),
+          : await this.one(definition, scorer, contents, spent),
       );
     }
     return scores;
   }
 
-  private async one({ kind, path, expression }: Scorer, contents: Contents, spent: Spent): Promise<Score> {
-    const { output, expected } = contents;
+  private async one(definition: Definition, scorer: Scorer, contents: Contents, spent: Spent): Promise<Score> {
+    const { kind, path = '', expression } = scorer;
+    const { output } = contents;
     switch (kind) {
       case 'equals':
-        return equals(output, path ?? '', expected!);
-      case 'contains':
-        return contains(output, path ?? '', expected!);
+      case 'contains': {
+        const expected = expectedAt(definition, path, contents.expected!);
+        if (expected === undefined)
+          return failedScore(
+            `the ${shown(definition.output)} of the original has nothing at "${path}" to compare with`,
+          );
+        return kind === 'equals' ? equals(output, path, expected) : contains(output, path, expected);
+      }
       case 'latency':
         return latency(output, spent.duration_ms);
       case 'cost':
@@ -64,6 +72,10 @@ export class Scoring {
     return result.ok ? scoreOf(result.value) : failedScore(result.error);
   }
 }
+
+/** A recorded output has the form of the output, so the path leads into both. */
+const expectedAt = ({ expected }: Definition, path: string, value: JsonValue): JsonValue | undefined =>
+  expected && 'recorded' in expected ? valueAt(value, path) : value;
 
 const withoutExpected = ({ expected, output }: Definition): string =>
   expected && 'recorded' in expected

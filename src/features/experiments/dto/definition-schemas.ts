@@ -122,8 +122,8 @@ export const SCORER_SCHEMA = {
     path: {
       ...POINTER,
       description:
-        'JSON Pointer into the output for `equals` and `contains` (`""`, all of it, if absent), and to the score in ' +
-        'what a judge publishes (`/score` if absent)',
+        'JSON Pointer into the output for `equals` and `contains` (`""`, all of it, if absent), with `recorded` also into ' +
+        'the expected one, and to the score in what a judge publishes (`/score` if absent)',
     },
     expression: {
       type: 'string',
