@@ -4,7 +4,6 @@ import { type SelectQueryBuilder, sql } from 'kysely';
 import type { Schema } from '../../database/schema.js';
 import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
 import type { Rank } from '../../queue/queue.js';
-import { isInState } from '../../queue/state-predicate.js';
 import type { KnownWork } from '../processes/known-work.js';
 import { isReadyWithKey, type WaitingLine, waitingOfKey } from './fair-key-rows.js';
 
@@ -95,7 +94,10 @@ async function countsWith(
     .select(['priority', 'background', 'seq'])
     .where('agent', '=', agent)
     .$if(fair_key !== null, (rows) => rows.where('fair_key', '=', fair_key).where(isReadyWithKey))
-    .$if(fair_key === null, (rows) => rows.where(isInState('pending')).where('available_at', 'is', null))
+    // The condition of the index `executions_ready`.
+    .$if(fair_key === null, (rows) =>
+      rows.where('state', '=', sql.lit('pending' as const)).where('available_at', 'is', null),
+    )
     .where('configuration', configuration === null ? 'is' : '=', configuration)
     // Without it, Postgres does not use the order of the index if the configuration is null.
     .orderBy('configuration')
