@@ -15,7 +15,7 @@ const UNKNOWN_METHOD: [number, string] = [501, 'The method of the request is unk
 const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
 
 interface ProtocolError extends NodeJS.ErrnoException {
-  /** What Node has read last from the connection. */
+  /** The bytes that Node has read last from the connection. */
   rawPacket?: Buffer;
 }
 
