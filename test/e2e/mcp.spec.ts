@@ -396,6 +396,37 @@ describe('the service as an MCP server', () => {
     expect((await send({ jsonrpc: '2.0', id: 1, result: {} }).expect(202)).text).toBe('');
   });
 
+  const INITIAL = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'test', version: '1' } };
+  const LISTING = { name: 'list_agents', arguments: {} };
+  const NO_TASKS = 'params.task: must be left out, because this server has no tasks';
+
+  test.each<[string, unknown, string]>([
+    ['initialize', undefined, 'params: must be an object'],
+    ['initialize', {}, 'params.protocolVersion: must be a string'],
+    ['initialize', { ...INITIAL, protocolVersion: 5 }, 'params.protocolVersion: must be a string'],
+    ['initialize', { ...INITIAL, capabilities: undefined }, 'params.capabilities: must be an object'],
+    [
+      'initialize',
+      { ...INITIAL, capabilities: { experimental: { x: 1 } } },
+      'params.capabilities.experimental.x: must be an object',
+    ],
+    ['initialize', { ...INITIAL, clientInfo: { name: 'test' } }, 'params.clientInfo.version: must be a string'],
+    ['initialize', { ...INITIAL, _meta: 5 }, 'params._meta: must be an object'],
+    ['tools/call', { ...LISTING, task: { ttl: 1 } }, NO_TASKS],
+    ['tools/call', { ...LISTING, task: 'soon' }, NO_TASKS],
+    ['tools/call', { ...LISTING, _meta: [] }, 'params._meta: must be an object'],
+    [
+      'tools/call',
+      { ...LISTING, _meta: { progressToken: {} } },
+      'params._meta.progressToken: must be a value that the protocol allows',
+    ],
+    ['ping', { _meta: 'x' }, 'params._meta: must be an object'],
+    ['tools/list', { _meta: null }, 'params._meta: must be an object'],
+  ])('%s with the params %j is an error of the protocol that says what is wrong', async (method, params, message) => {
+    const { body } = await send({ jsonrpc: '2.0', id: 7, method, params }).expect(200);
+    expect(body).toEqual({ jsonrpc: '2.0', id: 7, error: { code: -32602, message } });
+  });
+
   test.each<[string, () => PromiseLike<{ status: number; body: unknown }>, number, string]>([
     [
       'a GET',
@@ -510,7 +541,7 @@ describe('the service as an MCP server', () => {
       )
         throw new Error(shown);
       if (answer.status === 400 && Object.keys(answer.body as object).join() !== 'detail') throw new Error(shown);
-      if (answer.text.includes('Internal error')) throw new Error(shown);
+      if (/Internal error|-32603/.test(answer.text)) throw new Error(shown);
     }
     expect(board.app.logLines.filter(({ level }) => (level as number) >= 50)).toEqual([]);
     expect(await ask('correlation_status', { correlation_id: 'nothing' })).toMatchObject({ state: 'not_found' });

@@ -1,10 +1,12 @@
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import {
-  isJSONRPCRequest,
+  ErrorCode,
+  InitializeRequestSchema,
   type JSONRPCMessage,
   JSONRPCMessageSchema,
   type JSONRPCRequest,
+  RequestSchema,
   type Result,
   SUPPORTED_PROTOCOL_VERSIONS,
 } from '@modelcontextprotocol/sdk/types.js';
@@ -22,7 +24,7 @@ export interface Served {
   answer(request: JSONRPCRequest): Promise<Result>;
 }
 
-/** Parses the message of a POST. Throws DomainError `invalid`. */
+/** Parses the message of a POST, whose `params` are not checked. Throws DomainError `invalid`. */
 export function readMessage(body: unknown, version: string | undefined): JSONRPCMessage {
   if (version !== undefined && !SUPPORTED_PROTOCOL_VERSIONS.includes(version)) {
     throw new DomainError('invalid', `Mcp-Protocol-Version: must be one of ${SUPPORTED_PROTOCOL_VERSIONS.join(', ')}`);
@@ -30,13 +32,19 @@ export function readMessage(body: unknown, version: string | undefined): JSONRPC
   // Version 2025-06-18 of the protocol removed batches.
   if (Array.isArray(body))
     throw new DomainError('invalid', 'The body must be one JSON-RPC message; send the messages of a batch one by one');
-  const message = JSONRPCMessageSchema.safeParse(isJsonObject(body) ? knownFields(body) : body);
-  if (!message.success)
+  const message = isJsonObject(body) ? knownFields(body) : body;
+  if (!JSONRPCMessageSchema.safeParse(withoutMeta(message)).success)
     throw new DomainError(
       'invalid',
       'The body must be a JSON-RPC 2.0 message, such as {"jsonrpc":"2.0","id":1,"method":"tools/list"}',
     );
-  return message.data;
+  return message as JSONRPCMessage;
+}
+
+/** A request with a wrong `_meta` is a message: its answer is an error of the protocol. */
+function withoutMeta(message: unknown): unknown {
+  if (!isJsonObject(message) || !isJsonObject(message.params)) return message;
+  return { ...message, params: { ...message.params, _meta: undefined } };
 }
 
 /** Drops unknown fields, because the SDK refuses messages that have any. */
@@ -51,7 +59,10 @@ export async function exchange(
   message: JSONRPCMessage,
   { title, instructions, answer }: Served,
 ): Promise<JSONRPCMessage | null> {
-  if (!isJSONRPCRequest(message)) return null;
+  if (!('method' in message && 'id' in message)) return null;
+  const problem = problemOf(message);
+  if (problem !== null)
+    return { jsonrpc: '2.0', id: message.id, error: { code: ErrorCode.InvalidParams, message: problem } };
   const server = new Server(
     { name: 'starling', title, version: VERSION },
     { capabilities: { tools: {} }, instructions, jsonSchemaValidator: NO_VALIDATOR },
@@ -63,6 +74,28 @@ export async function exchange(
   const answered = await transport.answered;
   await server.close();
   return answered;
+}
+
+/** Returns what is wrong with the parameters that the SDK would check, because its errors are those of a library. */
+function problemOf(request: JSONRPCRequest): string | null {
+  const schema = request.method === 'initialize' ? InitializeRequestSchema : RequestSchema;
+  const issue = schema.safeParse(request).error?.issues[0];
+  if (issue) return `${issue.path.join('.')}: ${expected(issue)}`;
+  if (request.params?.task !== undefined) return 'params.task: must be left out, because this server has no tasks';
+  return null;
+}
+
+const KINDS: Record<string, string> = {
+  string: 'a string',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+};
+
+function expected(issue: { code: string; expected?: string }): string {
+  const kind = issue.code === 'custom' ? 'an object' : KINDS[issue.expected ?? ''];
+  return kind === undefined ? 'must be a value that the protocol allows' : `must be ${kind}`;
 }
 
 /** Replaces the SDK's validator, which would create an Ajv for every message only to check answers of clients. */
