@@ -1,3 +1,4 @@
+import { constantResult } from '../../cel/language/constant-result.js';
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { ExpressionFinding } from '../../cel/language/syntax-tree.js';
 import { typed } from '../../cel/types/type-check.js';
@@ -99,6 +100,7 @@ type Checked = Remaining<SubscriptionOptions>;
 function checkSubscription(subscription: Checked, path: Path, report: Report): void {
   const { errors } = report;
   checkSource(subscription.where, [...path, 'where'], report);
+  warnOfConstant(subscription.where, [...path, 'where'], report);
   if (typeof subscription.priority === 'string')
     checkValue(subscription.priority, PRIORITY, [...path, 'priority'], report);
   checkValue(subscription.join?.by, WINDOW_KEY, [...path, 'join', 'by'], report);
@@ -109,6 +111,15 @@ function checkSubscription(subscription: Checked, path: Path, report: Report): v
   checkJoin(subscription, path, errors);
   checkBatch(subscription, path, errors);
   checkDebounce(subscription, path, errors);
+}
+
+/** Finds a `where` that no artifact can pass. It is only a warning, because an agent with it still runs if a caller names it. */
+function warnOfConstant(where: string | undefined, path: Path, { errors, warnings }: Report): void {
+  if (where === undefined || errors.touches(path)) return;
+  const result = constantResult(where);
+  if (result === null || (result.ok && result.value !== false)) return;
+  const why = result.ok ? 'always gives false' : `always fails: ${result.error}`;
+  warnings.add(path, `${why}, so no artifact matches this subscription`, { offset: 0 });
 }
 
 export function checkSource(source: string | undefined, path: Path, { errors, warnings }: Report): void {

@@ -53,6 +53,21 @@ export const AGENTS_MISTAKES: Mistake[] = [
     'warning line 6, column 26: agents.a.consumes[0].types[0]: Ordr is not declared under types; did you mean Order?',
   ],
   [
+    'a type of cancel_on close to a declared one',
+    withAgent('    cancel_on: { types: [Ordr], key: payload.id }\n', { types: OPEN }),
+    'warning line 9, column 26: agents.a.cancel_on.types[0]: Ordr is not declared under types; did you mean Order?',
+  ],
+  [
+    'a where that is always false',
+    withAgent('', { consumes: `[{ types: [Order], where: 'false' }]` }),
+    'warning line 3, column 42: agents.a.consumes[0].where: always gives false, so no artifact matches this subscription',
+  ],
+  [
+    'a where that always fails',
+    withAgent('', { consumes: `[{ types: [Order], where: '1 / 0 == 1' }]` }),
+    'warning line 3, column 42: agents.a.consumes[0].where: always fails: int divide by zero, so no artifact matches this subscription',
+  ],
+  [
     'an output close to a declared type',
     withAgent('', { types: OPEN.replace('Order', 'Reply'), publishes: '[{ type: Repyl }]' }),
     'warning line 7, column 19: agents.a.publishes[0].type: Repyl is not declared under types; did you mean Reply?',
