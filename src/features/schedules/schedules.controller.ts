@@ -170,7 +170,10 @@ export class SchedulesController {
   }
 
   @Get(':schedule_name/preview')
-  @ApiOperation({ summary: 'Preview a schedule', description: 'Returns its next ticks, also if it is paused.' })
+  @ApiOperation({
+    summary: 'Preview a schedule',
+    description: 'Returns its next ticks. Those of a paused schedule are published only if it is resumed before.',
+  })
   @ApiScheduleName()
   @ApiOkResponse({ type: PreviewBody, description: 'The next ticks', example: PREVIEW_EXAMPLE })
   @ApiErrors([400, 'count: must be a whole number from 1 to 1000'], [404, NOT_FOUND])

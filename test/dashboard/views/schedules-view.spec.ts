@@ -68,9 +68,12 @@ describeDashboard('the view Schedules', { config: CONFIG }, (dashboard) => {
     expect((await dashboard.app.http.get('/api/v1/schedules/daily').expect(200)).body).toMatchObject({
       paused_at: expect.any(String) as string,
     });
+    await panel.getByRole('list', { name: 'Ticks if it is resumed' }).getByRole('listitem').nth(9).waitFor();
+    expect(await next.count()).toBe(0);
     await panel.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'Resume the schedule' }).click();
     await rowOf(page, 'daily').filter({ hasText: 'active' }).waitFor();
+    await next.nth(9).waitFor();
     expect(complaints).toEqual([]);
   });
 

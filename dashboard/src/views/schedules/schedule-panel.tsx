@@ -52,7 +52,7 @@ export function SchedulePanel({ name, close, changed }: SchedulePanelProps): Rea
           <CurlButton request={{ path: PATH, params }} />
         </div>
         <TickList name={name} />
-        <NextTicks name={name} />
+        <NextTicks name={name} isPaused={schedule.paused_at !== null} />
         <section>
           <h3 className="pb-1 text-label text-muted">Options</h3>
           <JsonBlock label="options" value={schedule.options} />
