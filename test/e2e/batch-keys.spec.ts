@@ -72,6 +72,45 @@ describe('batch windows by a key', () => {
     expect(await packs(late)).toEqual([[2]]);
   });
 
+  it('do not hold runs and direct runs, whose lists need no key', async () => {
+    const windows = async (): Promise<unknown> =>
+      (await board.http.get('/api/v1/waiting').query({ agent: 'patient' }).expect(200)).body;
+    const before = await windows();
+    const inputs = [{ n: 1 }, { shop: 'k', n: 2 }, { shop: 'l', n: 3 }].map((payload) => ({ type: 'Part', payload }));
+    const direct = await board.http.post('/api/v1/agents/patient/run').send({ inputs }).expect(200);
+    expect((direct.body as { artifacts: object[] }).artifacts).toMatchObject([{ payload: { ns: [1, 2, 3] } }]);
+    const run = await board.http
+      .post('/run/flock')
+      .send({ agent_name: 'patient', inputs: { n: 4 } })
+      .expect(200);
+    expect(run.body).toMatchObject({ status: 'completed', result: { ns: [4] } });
+    expect(await windows()).toEqual(before);
+  });
+
+  it('have an artifact once that is published again with its idempotency key', async () => {
+    const publish = async (n: number): Promise<string> => {
+      const { body } = await board.http
+        .post('/api/v1/artifacts')
+        .set({ 'X-Idempotency-Key': `part-${n}`, 'X-Correlation-ID': `part-${n}` })
+        .send({ type: 'Part', payload: { shop: 'm', n } })
+        .expect(200);
+      return JSON.stringify(body);
+    };
+    const first = await publish(1);
+    expect(await publish(1)).toBe(first);
+    expect(await verdict('part-1')).toMatchObject({
+      verdict: 'window_filling',
+      detail: expect.stringContaining('of the key "m" that has 1 so far'),
+    });
+    await publish(2);
+    await board.ended('part-2');
+    expect(await packs('part-2')).toEqual([[1, 2]]);
+    // The window is closed, and the artifact does not open another one.
+    expect(await publish(1)).toBe(first);
+    const { body } = await board.http.get('/api/v1/waiting').query({ correlation_id: 'part-1' }).expect(200);
+    expect((body as { items: object[] }).items).toEqual([]);
+  });
+
   it('gather by the digest of a long key', async () => {
     const shop = (last: string): string => 'x'.repeat(1_000) + last;
     await board.publish('Part', { shop: shop('a'), n: 1 });

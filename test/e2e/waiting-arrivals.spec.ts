@@ -20,6 +20,10 @@ agents:
     consumes: [{ types: [Piece], batch: { size: 2 } }]
     publishes: [{ type: Whole }]
     engine: { kind: expression, expression: '{}' }
+  sorter:
+    consumes: [{ types: [Scrap], batch: { size: 2, key: payload.key } }]
+    publishes: [{ type: Whole }]
+    engine: { kind: expression, expression: '{}' }
   editor:
     consumes: [{ types: [Saved], debounce: { key: payload.key, wait: 1m, at_most: 1h } }]
     publishes: [{ type: Whole }]
@@ -94,6 +98,15 @@ describe('at the limit of arrivals that wait in joins, windows and before their 
       for (let filled = left; filled < 3; filled += 1)
         await board.ended(await board.publish('OtherHalf', { key: `full-${filled}-${type}` }));
     }
+  });
+
+  it('counts the artifacts of all windows of a batch with a key', async () => {
+    for (const key of ['a', 'b', 'c']) await board.publish('Scrap', { key });
+    await refused('Scrap', { key: 'd' });
+    await board.ended(await board.publish('Scrap', { key: 'b' }));
+    await waitingIs(2);
+    await board.publish('Scrap', { key: 'd' });
+    await refused('Scrap', { key: 'e' });
   });
 
   it('counts one artifact for each window of `debounce`, and accepts those that take its place', async () => {
