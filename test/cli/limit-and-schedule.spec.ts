@@ -114,7 +114,7 @@ test('starling schedule lists, previews and backfills', async () => {
   expect(ticks.map(({ local }) => local.slice(11, 19))).toEqual(['07:00:00', '07:00:00', '07:00:00']);
   expect((await clients.onTerminal(80, ['schedule', 'preview', 'over'])).at(-1)).toBe('over has no further tick');
 
-  const backfill = ['schedule', 'backfill', 'daily', '--from', '2026-07-01', '--to', '2026-07-03'];
+  const backfill = ['schedule', 'backfill', 'daily', '--from', '2026-07-01', '--to', '2026-07-02'];
   const past = ['2026-07-01T05:00:00.000Z', '2026-07-02T05:00:00.000Z'];
   const wanted = past.map((scheduled_for) => expect.objectContaining({ scheduled_for, version: 1 }) as object);
   expect(await clients.list(...backfill, '--dry-run')).toEqual(wanted);

@@ -304,6 +304,25 @@ describe('schedules over HTTP', () => {
     expect(length).toBeLessThan(1_000);
   });
 
+  it('a backfill takes dates as whole days in the time zone of the schedule', async () => {
+    await create('late', { cron: '30 0,23 * * *', time_zone: 'Europe/Berlin', publishes: { type: 'Due' } }).expect(200);
+    const days = async (from: string, to: string): Promise<string[]> => {
+      const request = board.http.post(`${SCHEDULES}/late/backfill`).send({ from, to, dry_run: true });
+      return ((await request.expect(200)).body as { ticks: Tick[] }).ticks.map(({ local }) => local.slice(5, 16));
+    };
+    const both = ['11-17T00:30', '11-17T23:30', '11-18T00:30', '11-18T23:30'];
+    expect(await days('2026-11-17', '2026-11-18')).toEqual(both);
+    expect(await days('2026-11-18', '2026-11-18')).toEqual(both.slice(2));
+    // Today has the ticks that have passed.
+    expect(await days('2026-11-20', '2026-11-20')).toEqual(['11-20T00:30']);
+    expect(await days('2026-11-17T00:00', '2026-11-18T00:00Z')).toEqual(both.slice(1, 3));
+    for (const to of ['2026-11-21', '2026-11-20T10:01Z'])
+      await board.http
+        .post(`${SCHEDULES}/late/backfill`)
+        .send({ from: '2026-11-17', to })
+        .expect(400, { detail: 'to: must not be in the future' });
+  });
+
   it('a backfill publishes at most 1,000 ticks', async () => {
     const options = { every: '1s', publishes: { type: 'Due' } };
     await create('secondly', options).expect(200);

@@ -64,7 +64,7 @@ function checkOrder({ from, until, time_zone: zone = 'UTC' }: Given, add: Add): 
 
 const timesOf = ({ at }: Given): (string | undefined)[] => (at === undefined ? [] : Array.isArray(at) ? at : [at]);
 
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   const time = readTime(text);
   return time !== null && 'wall' in time && time.isDate;
 }
@@ -111,7 +111,7 @@ function defineTimes(given: Given, timeZone: string, dst: Schedule['dst']): Time
 }
 
 /** The instant of a local time, or the start or the end of a day. */
-function boundary(text: string, timeZone: string, edge: 'start' | 'end'): number {
+export function boundary(text: string, timeZone: string, edge: 'start' | 'end'): number {
   const time = readTime(text)!;
   if ('instant' in time) return time.instant;
   const isEndOfDay = edge === 'end' && time.isDate;

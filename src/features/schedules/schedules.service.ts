@@ -5,6 +5,7 @@ import type { ScheduleRow } from '../../blackboard/schedules/schedule-rows.js';
 import { Schedules } from '../../blackboard/schedules/schedules.js';
 import { scheduleOf } from '../../blackboard/schedules/stored-schedules.js';
 import { findTicks, type Tick } from '../../blackboard/schedules/tick-rows.js';
+import { boundary, isDate } from '../../catalog/configuration-file/schedule-definition.js';
 import { nextTick, ticksBetween } from '../../catalog/schedules/next-tick.js';
 import { localText } from '../../catalog/schedules/wall-times.js';
 import { Clock } from '../../common/clock.js';
@@ -86,8 +87,11 @@ export class SchedulesService {
   }
 
   async backfill(name: string, { from, to, dry_run = false }: BackfillRequest): Promise<BackfillBody> {
-    const ticks = await this.extra.backfill(name, parseTimestamp(from)!, parseTimestamp(to)!, dry_run);
     const zone = await this.zoneOf(name);
+    const [first, last] = [backfillTime(from, zone, 'start'), backfillTime(to, zone, 'end')];
+    // Today has not ended yet.
+    const isToday = isDate(to) && boundary(to, zone, 'start') <= this.clock.now();
+    const ticks = await this.extra.backfill(name, first, isToday ? Math.min(last, this.clock.now()) : last, dry_run);
     return {
       ticks: ticks.map(({ scheduled_for, version, state, reason }) => ({
         ...timeBody(scheduled_for, zone),
@@ -137,6 +141,10 @@ export class SchedulesService {
     };
   }
 }
+
+/** A date is the whole day in the time zone of the schedule, as in its options. */
+const backfillTime = (text: string, timeZone: string, edge: 'start' | 'end'): number =>
+  isDate(text) ? boundary(text, timeZone, edge) : parseTimestamp(text)!;
 
 const timeBody = (tick: number, timeZone: string): TickTimeBody => ({
   scheduled_for: toTimestamp(tick),

@@ -114,7 +114,7 @@ function TimeInput({ label, onChange }: { label: string; onChange: (value: strin
       <input
         required
         placeholder="2026-11-23"
-        title="A day, or a time such as 2026-11-23T09:00Z; without a zone in UTC"
+        title="A whole day in the time zone of the schedule, or a time such as 2026-11-23T09:00Z; without a zone in UTC"
         className="control"
         onChange={({ target }) => onChange(target.value)}
       />

@@ -25,8 +25,11 @@ export function addScheduleCommands(program: Command): void {
     forPeople(schedule.command('backfill'))
       .description('publish the ticks of the past that are not published, and print them')
       .argument('<name>', 'name of the schedule')
-      .requiredOption('--from <time>', 'the first possible tick: ISO 8601, UTC if no time zone is given')
-      .requiredOption('--to <time>', 'the last possible tick')
+      .requiredOption(
+        '--from <time>',
+        'the first possible tick: a date in the zone of the schedule, or ISO 8601, UTC if no time zone is given',
+      )
+      .requiredOption('--to <time>', 'the last possible tick; a date includes the whole day')
       .option('--dry-run', 'only print them')
       .action(
         failing(async (name: string, options: { from: string; to: string; dryRun?: boolean }) =>

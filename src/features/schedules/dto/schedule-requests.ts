@@ -40,14 +40,16 @@ export class NewScheduleRequest extends ScheduleOptionsRequest {
 export class BackfillRequest {
   @BodyTimestamp({
     required: true,
-    description: 'The first possible tick, not before 1970: ISO 8601, UTC if no time zone is given',
+    description:
+      'The first possible tick, not before 1970: a date begins in the time zone of the schedule, a time is ISO 8601, UTC if no time zone is given',
     example: '2026-11-01T00:00:00Z',
   })
   from!: string;
 
   @BodyTimestamp({
     required: true,
-    description: 'The last possible tick, not in the future: ISO 8601, UTC if no time zone is given',
+    description:
+      'The last possible tick, not in the future: a date includes the whole day in the time zone of the schedule, a time is ISO 8601, UTC if no time zone is given',
     example: '2026-11-08T00:00:00Z',
   })
   to!: string;
