@@ -14,6 +14,10 @@ agents:
     consumes: [{ types: [Wanted] }]
     publishes: [{ type: Large }]
     engine: { kind: function, module: ./large.js }
+  gated:
+    consumes: [{ types: [Gated] }]
+    publishes: [{ type: Passed }]
+    engine: { kind: function, module: ./gated.js }
 `;
 
 const MIB = 1_024 ** 2;
@@ -26,6 +30,12 @@ const FILES = {
     key: payload.key,
     lines: Array.from({ length: 12_000 }, (_, line) => ({ line, text: ('of ' + payload.key).padEnd(80, '.') })),
   });`,
+  'gated.js': `
+    const gate = new Promise((open) => (globalThis.openResultsGate = open));
+    export default async ([{ payload }]) => {
+      if (payload.waits) await gate;
+      return { text: '.'.repeat(payload.characters) };
+    };`,
 };
 
 /** Uses the whole app over HTTP on a database. */
@@ -98,6 +108,23 @@ describe('large results of a batch', () => {
       );
       expect(JSON.stringify(results).length).toBeGreaterThan(10 * MIB);
     });
+  });
+
+  it('stream those of the items that have ended, while their batch is running', async () => {
+    // More than the system buffers for a connection, and more items than are looked up together.
+    const items = Array.from({ length: 400 }, (_, n) => ({ characters: n < 20 ? MIB : 1, waits: n === 399 }));
+    const id = await send(board, 'gated', items);
+    const hasEnded = (count: number): Promise<void> =>
+      eventually(
+        `${count} items have ended`,
+        async () => (await show(board, id, { results_limit: 0 })).completed_items === count,
+      );
+    await hasEnded(399);
+    const response = await stream(id);
+    (globalThis as unknown as { openResultsGate: () => void }).openResultsGate();
+    await hasEnded(400);
+    const linesOf = async (answer: Response): Promise<number> => (await answer.text()).split('\n').length - 1;
+    expect([await linesOf(response), await linesOf(await stream(id))]).toEqual([399, 400]);
   });
 
   it('stream completely as CSV', async () => {

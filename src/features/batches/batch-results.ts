@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
+import { Clock } from '../../common/clock.js';
 import { yieldToEventLoop } from '../../common/event-loop.js';
 import type { TextInParts } from '../../common/text-in-parts.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
@@ -22,10 +23,13 @@ export interface ResultsPage {
 /** Number of rows that one query reads. After it, other requests can run. */
 const WINDOW = 200;
 
+const ALWAYS = Number.MAX_SAFE_INTEGER;
+
 /** Reads the results of the items that completed or failed, in the order of the input. */
 @Injectable()
 export class BatchResults {
   constructor(
+    private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
     private readonly rows: BatchRowsRepository,
     private readonly runs: RunsService,
@@ -37,7 +41,7 @@ export class BatchResults {
     return this.texts.lazy(() => this.body(batch, page, waitingFor));
   }
 
-  /** Returns all results. */
+  /** Returns all results, of a running batch those that there are now. */
   stream(batch: BatchRow, format: ResultsFormat, inputs: boolean): TextInParts {
     return this.texts.lazy(() => this.all(batch, format, inputs), FORMATS[format].contentType);
   }
@@ -59,16 +63,19 @@ export class BatchResults {
     const { head, piecesOf } = FORMATS[format];
     yield head(inputs);
     const everything = { status: null, limit: Infinity, offset: 0, inputs };
-    for await (const item of this.page(batch, everything)) yield* piecesOf(item);
+    // While a batch runs as fast as its results are sent, they would otherwise end with the batch.
+    const until = batch.status === 'running' ? this.clock.now() : ALWAYS;
+    for await (const item of this.page(batch, everything, until)) yield* piecesOf(item);
   }
 
-  private async *page(batch: BatchRow, page: ResultsPage): AsyncGenerator<ItemResult> {
+  /** `until`: when the last of the results has ended. */
+  private async *page(batch: BatchRow, page: ResultsPage, until = ALWAYS): AsyncGenerator<ItemResult> {
     // Clients that only follow the progress ask with limit 0.
     if (page.limit === 0) return;
     const isWhole = page.status === null && batch.succeeded_items + batch.failed_items === batch.total_items;
     let skip = isWhole ? 0 : page.offset;
     let left = page.limit;
-    for await (const rows of this.rowsOf(batch, isWhole ? page.offset : 0)) {
+    for await (const rows of this.rowsOf(batch, isWhole ? page.offset : 0, until)) {
       const wanted = page.status === null ? rows : rows.filter(({ status }) => status === page.status);
       const shown = wanted.slice(skip, skip + left);
       for await (const item of this.runs.withResults(shown))
@@ -89,11 +96,11 @@ export class BatchResults {
     return inputs;
   }
 
-  private async *rowsOf(batch: BatchRow, from: number): AsyncGenerator<ItemRow[]> {
+  private async *rowsOf(batch: BatchRow, from: number, until: number): AsyncGenerator<ItemRow[]> {
     const { seq, total_items: total } = batch;
     const round = shownRound(batch);
     for (let low = from; low < total; low += WINDOW) {
-      yield await this.rows.ended(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW });
+      yield await this.rows.ended(this.unitOfWork.reader, { seq, round, low, high: low + WINDOW, until });
       await yieldToEventLoop();
     }
   }

@@ -55,10 +55,11 @@ export class BatchRowsRepository {
   }
 
   /**
-   * Returns the runs of the items that completed or failed. A row that repeats another one shows the run of that row.
-   * While a batch is running, a failed run of an earlier round is not a result, because its item runs again.
+   * Returns the runs of the items that completed or failed, up to the time `until`. A row that repeats another one shows
+   * the run of that row. While a batch is running, a failed run of an earlier round is not a result, because its item runs
+   * again.
    */
-  ended(db: Reader, stretch: Stretch): Promise<ItemRow[]> {
+  ended(db: Reader, stretch: Stretch & { until: number }): Promise<ItemRow[]> {
     return findItems(db, stretch);
   }
 
@@ -130,7 +131,7 @@ const setRun = sharing<{ seq: number; position: number; runId: string }, unknown
   },
 );
 
-const findItems = prepared<Stretch, ItemRow>((db, place) =>
+const findItems = prepared<Stretch & { until: number }, ItemRow>((db, place) =>
   db
     .selectFrom('batch_rows as item')
     .innerJoin('batch_rows as owner', (join) =>
@@ -153,6 +154,7 @@ const findItems = prepared<Stretch, ItemRow>((db, place) =>
     .where('item.batch_seq', '=', place('seq'))
     .where('item.position', '>=', place('low'))
     .where('item.position', '<', place('high'))
+    .where('runs.ended_at', '<=', place('until'))
     .where(({ or, and, eb }) =>
       or([
         eb('runs.status', '=', 'completed'),
