@@ -25,6 +25,8 @@ const lines = (count: number, line: (n: number) => string): string =>
   Array.from({ length: count }, (_, n) => line(n)).join('');
 const utf16 = (text: string): Buffer => Buffer.from(text, 'utf16le');
 const MIB = 1_024 * 1_024;
+const RETURN_ALONE =
+  'has a carriage return without a line feed; end lines with LF or CR LF, and put a cell with a carriage return in quotes';
 
 describe('a CSV is refused, and nothing of it is left', () => {
   it.each<[what: string, content: string | Buffer, detail: string]>([
@@ -46,6 +48,11 @@ describe('a CSV is refused, and nothing of it is left', () => {
       `a,b\n${lines(49_998, (n) => `${n},text\n`)}1,2,3\n${lines(9_000, (n) => `${n},text\n`)}`,
       'line 50000 has 3 fields and the header 2',
     ],
+    ['has the line ends of an old Mac', 'a,b\r1,2\r3,4\r', `line 1 ${RETURN_ALONE}`],
+    ['has a carriage return within a plain cell', 'a,b\r\n1\r,2\r\n', `line 2 ${RETURN_ALONE}`],
+    ['has one behind quoted ones', 'a,b\n"1\r""\r",2\n3,4\r5\n', `line 3 ${RETURN_ALONE}`],
+    ['ends in a carriage return', 'a,b\n1,2\r', `line 2 ${RETURN_ALONE}`],
+    ['has a carriage return at the end of a chunk', `a\n${'x'.repeat(16 * 1_024 - 3)}\rb\n`, `line 2 ${RETURN_ALONE}`],
     ['has a NUL', 'a,b\n1,2\n3,\0\n', 'line 3 contains a NUL character; save the file as UTF-8, without binary data'],
     [
       'has a NUL on line 50,000',

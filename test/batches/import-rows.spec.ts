@@ -30,6 +30,7 @@ describe('a CSV', () => {
         { a: '3', b: '4' },
       ],
     ],
+    ['carriage returns in quoted cells', '"a\r",b\r\n"\r1","2\r""\r"\r\n', ',', [{ 'a\r': '\r1', b: '2\r"\r' }]],
     ['no line break at its end', 'a\n1', ',', [{ a: '1' }]],
     ['empty lines, which are not rows', 'a\n\n1\n\n\n""\n2\n\n', ',', [{ a: '1' }, { a: '' }, { a: '2' }]],
     ['a byte-order mark', '\ufeff"a",b\n1,2\n', ',', [{ a: '1', b: '2' }]],

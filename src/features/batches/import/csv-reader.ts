@@ -7,6 +7,8 @@ import { DomainError } from '../../../common/domain-error.js';
 import { type ByteSource, chunksOf } from './file-chunks.js';
 
 const NEWLINE = 10;
+const RETURN = 13;
+const QUOTE = 34;
 const CHUNK_BYTES = 16 * 1_024;
 const MIB = 1_024 * 1_024;
 const MAX_CELL_BYTES = MIB;
@@ -39,6 +41,7 @@ export async function* readCsv(field: string, file: ByteSource, delimiter: strin
 
 async function* parse(file: ByteSource, delimiter: string): AsyncGenerator<string[][]> {
   const text = new TextCheck();
+  const ends = new LineEndCheck();
   // Both kinds of line break, because concatenated files contain both.
   const parser = new Parser({ bom: true, delimiter, record_delimiter: ['\r\n', '\n'], skip_empty_lines: true });
   // Errors are read from `errored` after each chunk.
@@ -46,7 +49,9 @@ async function* parse(file: ByteSource, delimiter: string): AsyncGenerator<strin
   let unread = 0;
   for await (const chunk of chunksOf(file, CHUNK_BYTES)) {
     const before = parser.info.bytes;
-    parser.write(text.next(chunk));
+    const whole = text.next(chunk);
+    ends.next(whole);
+    parser.write(whole);
     const rows = finishedRows(parser);
     checkCells(rows, before);
     unread = rows.length > 0 ? 0 : unread + chunk.length;
@@ -58,6 +63,7 @@ async function* parse(file: ByteSource, delimiter: string): AsyncGenerator<strin
     if (rows.length > 0) yield rows;
   }
   text.end();
+  ends.end();
   const before = parser.info.bytes;
   parser.end();
   // The parser keeps the last line until its input ends.
@@ -162,6 +168,46 @@ class TextCheck {
     if (this.rest.length > 0) throw new CsvFault(NO_UTF8, this.offset);
   }
 }
+
+/**
+ * Checks that every carriage return outside quotes is followed by a line feed. The parser would leave it in a cell. A quote
+ * in the wrong place changes what is outside, but the parser refuses the file then.
+ */
+class LineEndCheck {
+  private offset = 0;
+  private isQuoted = false;
+  /** Whether the last byte is a carriage return outside quotes. */
+  private isOpen = false;
+
+  /** Throws CsvFault. */
+  next(text: Buffer): void {
+    if (text.length === 0) return;
+    if (this.isOpen && text[0] !== NEWLINE) throw new CsvFault(RETURN_ALONE, this.offset - 1);
+    this.isOpen = false;
+    let start = 0;
+    for (let at = text.indexOf(RETURN); at >= 0; at = text.indexOf(RETURN, at + 1)) {
+      if (text[at + 1] === NEWLINE) continue;
+      this.pass(text.subarray(start, at));
+      start = at;
+      if (this.isQuoted) continue;
+      if (at + 1 < text.length) throw new CsvFault(RETURN_ALONE, this.offset + at);
+      this.isOpen = true;
+    }
+    this.pass(text.subarray(start));
+    this.offset += text.length;
+  }
+
+  end(): void {
+    if (this.isOpen) throw new CsvFault(RETURN_ALONE, this.offset - 1);
+  }
+
+  private pass(text: Buffer): void {
+    for (let at = text.indexOf(QUOTE); at >= 0; at = text.indexOf(QUOTE, at + 1)) this.isQuoted = !this.isQuoted;
+  }
+}
+
+const RETURN_ALONE =
+  'has a carriage return without a line feed; end lines with LF or CR LF, and put a cell with a carriage return in quotes';
 
 const NO_UTF8 = 'is not valid UTF-8; save the file as UTF-8';
 
