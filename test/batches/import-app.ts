@@ -33,6 +33,10 @@ agents:
     consumes: [{ types: [Person, Letter] }, { types: [Person] }]
     publishes: [{ type: Greeting }]
     engine: { kind: function, module: ./never.js }
+  joiner:
+    consumes: [{ types: [Person, Letter] }]
+    publishes: [{ type: Greeting }]
+    engine: { kind: function, module: ./never.js }
 `;
 
 const NEVER = `export default (_inputs, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));`;

@@ -3,12 +3,24 @@ import { readFile } from 'node:fs/promises';
 
 import fc from 'fast-check';
 
+import { eventually } from '../support/eventually.js';
 import { printedSeed } from '../support/random.js';
 import { draftOf, ImportApp, inputsOf } from './import-app.js';
 
 let taken: ImportApp;
 beforeAll(async () => void (taken = await ImportApp.start()));
 afterAll(() => taken.close());
+
+/** Waits for the end of the batch that this answer names. */
+async function errorsOf({ body }: { body: unknown }): Promise<(string | undefined)[]> {
+  const { batch_id: id } = body as { batch_id: string };
+  let batch = {} as { completed_at?: string; results: { error?: string }[] };
+  await eventually('the batch has ended', async () => {
+    batch = (await taken.app.http.get(`/batch/${id}`).expect(200)).body as typeof batch;
+    return batch.completed_at !== undefined;
+  });
+  return batch.results.map(({ error }) => error);
+}
 
 describe('a CSV', () => {
   it.each<[what: string, csv: string | Buffer, delimiter: string, inputs: object[]]>([
@@ -109,6 +121,22 @@ describe('a CSV', () => {
   it("may have columns with the names of Object.prototype's properties", async () => {
     const [row] = await taken.csv('constructor,toString,hasOwnProperty\n1,2,3\n', {});
     expect(row!.inputs).toBe('{"constructor":"1","toString":"2","hasOwnProperty":"3"}');
+  });
+
+  it('with columns that its agent does not take has items that fail, whose errors do not name them if it is on the server', async () => {
+    const request = { agent_name: 'joiner', static_inputs: { Person: {} } };
+    const named = taken.app.http
+      .post('/run/batch')
+      .send({ ...request, batch_inputs: await taken.file('joined.csv', 'secret,b\n1,2\n3,4\n') });
+    const uploaded = taken.app.http
+      .post('/run/batch')
+      .field('request', JSON.stringify(request))
+      .attach('file', Buffer.from('a,b\n1,2\n'), 'a.csv');
+    const TAKES = 'inputs: joiner takes an object with Person and Letter as its keys';
+    expect([await errorsOf(await named), await errorsOf(await uploaded)]).toEqual([
+      [TAKES, TAKES],
+      [`${TAKES} (got Person, a, b)`],
+    ]);
   });
 
   describe("has the types of the agent's schema", () => {

@@ -53,17 +53,13 @@ export function namedInputs(
   agent: AgentDefinition,
   inputs: JsonObject,
 ): { subscription: Subscription; named: NamedInput[] } {
-  const named = agent.subscriptions.filter((candidate) => hasNames(candidate, inputs));
+  const named = agent.subscriptions.filter((candidate) => hasNames(candidate, Object.keys(inputs)));
   const subscription = named.find((candidate) => fitsRun(candidate, inputs));
   if (!subscription) {
     const noObject = Object.keys(inputs).find((name) => !isJsonObject(inputs[name]));
     if (named.length > 0 && noObject !== undefined)
       throw new DomainError('invalid', `inputs.${noObject}: must be an object, the payload of ${noObject}`);
-    const wanted = agent.subscriptions.map(describeRun).join('; or ');
-    throw new DomainError(
-      'invalid',
-      `inputs: ${agent.name} takes ${wanted || 'no inputs'} (got ${show(Object.keys(inputs))})`,
-    );
+    throw new DomainError('invalid', `${takes(agent)} (got ${show(Object.keys(inputs))})`);
   }
   const { types } = subscription;
   if (types.length === 1) return { subscription, named: [{ type: types[0]!, payload: inputs, path: 'inputs' }] };
@@ -77,9 +73,16 @@ export function namedInputs(
 const fitsRun = ({ types }: Subscription, inputs: JsonObject): boolean =>
   types.length === 1 || Object.values(inputs).every(isJsonObject);
 
-function hasNames({ types, mode }: Subscription, inputs: JsonObject): boolean {
+/** Returns why `namedInputs` refuses inputs with these names, without quoting them; null if it accepts them. */
+export const namesProblem = (agent: AgentDefinition, names: readonly string[]): string | null =>
+  agent.subscriptions.some((candidate) => hasNames(candidate, names)) ? null : takes(agent);
+
+function takes({ name, subscriptions }: AgentDefinition): string {
+  return `inputs: ${name} takes ${subscriptions.map(describeRun).join('; or ') || 'no inputs'}`;
+}
+
+function hasNames({ types, mode }: Subscription, names: readonly string[]): boolean {
   if (types.length === 1) return true;
-  const names = Object.keys(inputs);
   return names.every((name) => types.includes(name)) && names.length === (mode === 'all' ? types.length : 1);
 }
 

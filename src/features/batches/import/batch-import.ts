@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 
+import { namesProblem } from '../../../blackboard/publishing/input-fit.js';
 import { Catalog } from '../../../catalog/catalog.js';
 import { DomainError } from '../../../common/domain-error.js';
 import { Lifecycle } from '../../../common/lifecycle.js';
@@ -78,9 +79,29 @@ export class BatchImport {
     const { readCsv } = await import('./csv-reader.js');
     const rows = readCsv(source.field, source.file, delimiter);
     const sent = { field: source.field, bytes: (await source.file.stat()).size, factor: CSV_FACTOR };
-    const total = await this.store(draft, sent, csvParts(source, draft, cellTypes(this.catalog, draft.agent), rows));
+    const total = await this.store(draft, sent, this.csvParts(source, draft, rows));
     if (total === 0)
       throw new DomainError('invalid', `${source.field}: has no rows below its header; a batch needs at least one`);
+  }
+
+  private async *csvParts(
+    source: CsvSource,
+    draft: BatchDraft,
+    lists: AsyncIterable<string[][]>,
+  ): AsyncGenerator<ImportRow[]> {
+    const types = cellTypes(this.catalog, draft.agent);
+    const problemWith = source.quotable ? undefined : (names: string[]) => this.namesProblem(draft, names);
+    let toRow: ((row: string[]) => ImportRow) | null = null;
+    for await (const rows of lists) {
+      toRow ??= csvColumns(source, rows.shift()!, draft, types, problemWith);
+      yield* inParts(rows, toRow);
+    }
+    if (!toRow) throw new DomainError('invalid', `${source.field}: is empty; a CSV begins with a header`);
+  }
+
+  /** The start of a run would refuse such names, too, but quotes them, and these are content of the file. */
+  private namesProblem({ agent, staticInputs }: BatchDraft, names: string[]): string | null {
+    return namesProblem(this.catalog.agent(agent)!, [...new Set([...Object.keys(staticInputs), ...names])]);
   }
 
   /** Returns the number of rows. */
@@ -120,20 +141,6 @@ const STOPPING = new DomainError('unavailable', 'The service is stopping; send t
 
 async function* listParts(items: ListedItems, toRow: (item: Buffer) => ImportRow): AsyncGenerator<ImportRow[]> {
   for await (const part of items.parts()) yield* inParts(part, toRow);
-}
-
-async function* csvParts(
-  source: CsvSource,
-  draft: BatchDraft,
-  types: ReturnType<typeof cellTypes>,
-  lists: AsyncIterable<string[][]>,
-): AsyncGenerator<ImportRow[]> {
-  let toRow: ((row: string[]) => ImportRow) | null = null;
-  for await (const rows of lists) {
-    toRow ??= csvColumns(source, rows.shift()!, draft, types);
-    yield* inParts(rows, toRow);
-  }
-  if (!toRow) throw new DomainError('invalid', `${source.field}: is empty; a CSV begins with a header`);
 }
 
 function checkStaticInputs(draft: BatchDraft): void {

@@ -36,13 +36,14 @@ interface Column {
 /**
  * Returns the function that turns a row under this header into inputs. It concatenates JSON from parts that are the
  * same in every row, because creating an object and serialising it costs twice as much. Throws DomainError `invalid`,
- * which names the source's field, for an invalid header.
+ * which names the source's field, for an invalid header. `problemWith`: the problem of all rows with inputs of these names.
  */
 export function csvColumns(
   { field, quotable }: Pick<CsvSource, 'field' | 'quotable'>,
   header: readonly string[],
   draft: Pick<BatchDraft, 'inputMapping' | 'rowKey'>,
   types: ReadonlyMap<string, CellType>,
+  problemWith: (names: string[]) => string | null = () => null,
 ): (row: string[]) => ImportRow {
   checkHeader(field, header);
   const mapping = draft.inputMapping && new Map(Object.entries(draft.inputMapping));
@@ -59,7 +60,8 @@ export function csvColumns(
   checkNames(field, columns);
   const keyIndex = draft.rowKey === null ? -1 : header.indexOf(draft.rowKey);
   const show = quotable ? excerpt : () => 'the value';
-  return (row) => rowOf(row, columns, show, keyIndex < 0 ? null : row[keyIndex]!);
+  const problem = problemWith(used.map(({ name }) => name));
+  return (row) => rowOf(row, columns, problem, show, keyIndex < 0 ? null : row[keyIndex]!);
 }
 
 /**
@@ -77,11 +79,12 @@ function checkNames(field: string, columns: readonly Column[]): void {
 function rowOf(
   row: readonly string[],
   columns: readonly Column[],
+  problemOfAll: string | null,
   show: (cell: string) => string,
   key: string | null,
 ): ImportRow {
   let inputs = columns.length > 0 ? '' : '{';
-  let problem: string | null = null;
+  let problem = problemOfAll;
   for (const { index, source, lead, type } of columns) {
     const cell = row[index]!;
     const converted = type ? type.convert(cell) : JSON.stringify(cell);
