@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 
 import { MemoryBudget } from '../../src/common/memory-budget.js';
-import { type SampleApp, startSampleApp } from './sample-app.js';
+import { eventually } from '../support/eventually.js';
+import { echoedTypes, type SampleApp, startSampleApp } from './sample-app.js';
 
 let sample: SampleApp;
 beforeAll(async () => {
@@ -33,6 +34,30 @@ it('16 pipelined requests are all answered', async () => {
 it('a connection with more waiting requests is cut, and others are served', async () => {
   expect(await answersTo(GET.repeat(1_000) + LAST)).toBeLessThan(1_000);
   expect(await answersTo(LAST)).toBe(1);
+});
+
+it('a request that writes begins after the earlier ones are answered', async () => {
+  const post = (type: string, text: string): string => {
+    const body = JSON.stringify({ type, payload: { text } });
+    return `POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  };
+  // A large body is parsed in several turns of the event loop.
+  expect(await answersTo(GET + post('First', 'x'.repeat(80_000)) + post('Second', 'y') + GET + LAST)).toBe(5);
+  expect(echoedTypes).toEqual(['First', 'Second']);
+});
+
+it('a request that waits behind another one does not begin if its connection closes', async () => {
+  const before = sample.logLines.length;
+  const socket = connect(Number(new URL(await sample.app.getUrl()).port), '127.0.0.1');
+  const stalled =
+    'POST /run/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: multipart/form-data\r\nContent-Length: 1\r\n\r\nx';
+  await new Promise((resolve) => socket.write(stalled + GET, resolve));
+  socket.destroy();
+  const ended = (): unknown[] => sample.logLines.slice(before).filter(({ msg }) => msg === 'request');
+  await eventually('the first is logged', () => ended().length > 0);
+  expect(await answersTo(LAST)).toBe(1);
+  await eventually('another is logged', () => ended().length > 1);
+  expect(ended()).toMatchObject([{ path: '/run/batch' }, { path: '/nothing' }]);
 });
 
 it('a connection accepts any number of requests, one packet after the other', async () => {

@@ -88,11 +88,15 @@ class SampleQuery {
 /** How many requests to /busy have begun, each of which takes 5 ms of the processor. */
 let busyRequests = 0;
 
+/** The types of the bodies that /echo got, in the order in which it got them. */
+export const echoedTypes: string[] = [];
+
 @Controller()
 class SampleController {
   @Post('echo')
   @HttpCode(200)
   echo(@Body() body: SampleBody, @Req() request: Request, @Res({ passthrough: true }) response: Response): object {
+    echoedTypes.push(body.type);
     return { body, class: body.constructor.name, correlationId: takeCorrelationId(request, response) ?? null };
   }
 
