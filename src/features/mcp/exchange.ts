@@ -43,7 +43,7 @@ export function readMessage(body: unknown, version: string | undefined): JSONRPC
 
 /** A request with a wrong `_meta` is a message: its answer is an error of the protocol. */
 function withoutMeta(message: unknown): unknown {
-  if (!isJsonObject(message) || !isJsonObject(message.params)) return message;
+  if (!isJsonObject(message) || !('id' in message) || !isJsonObject(message.params)) return message;
   return { ...message, params: { ...message.params, _meta: undefined } };
 }
 

@@ -54,8 +54,16 @@ const WHOLE_NUMBER = /^-?\d+$/;
 
 function findRounded(text: string): string | null {
   for (const [token] of text.matchAll(STRING_OR_NUMBER)) {
-    if (!WHOLE_NUMBER.test(token) || BigInt(token) === BigInt(Number(token))) continue;
+    if (!WHOLE_NUMBER.test(token) || isKept(token)) continue;
     return `The body holds the whole number ${shown(token, LONGEST_SHOWN)}, which a double cannot hold exactly; send it as a string`;
   }
   return null;
+}
+
+const DIGITS = new Intl.NumberFormat('en', { useGrouping: false, maximumFractionDigits: 0 });
+
+/** Whether a double keeps the number, or writes it with the same digits: JavaScript writes its own large numbers so. */
+function isKept(token: string): boolean {
+  const number = Number(token);
+  return BigInt(token) === BigInt(number) || DIGITS.format(number) === token;
 }
