@@ -123,12 +123,17 @@ it.each([
   expect(answer).toMatch(/\r\nX-Request-ID: /);
 });
 
-it.each(['FOO', 'get', 'GETS', 'M-SEARCHES'])('%s is a 501, because Node knows no such method', async (method) => {
-  const answer = await send(`${method} /items/7 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-  expect(answer).toMatch(/^HTTP\/1\.1 501 Not Implemented\r\n/);
-  expect(answer).toMatch(/\r\nX-Request-ID: [0-9a-f-]{36}\r\n/);
-  expect(answer).toContain('{"detail":"The method of the request is unknown; use GET, HEAD or POST"}');
-});
+it.each(['FOO', 'get', 'GETS', 'M-SEARCHES'])(
+  '%s is a 400 that says that the method may be unknown',
+  async (method) => {
+    const answer = await send(`${method} /items/7 HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toMatch(/\r\nX-Request-ID: [0-9a-f-]{36}\r\n/);
+    expect(answer).toContain(
+      '{"detail":"The request is not valid HTTP, or its method is unknown, such as FOO or get"}',
+    );
+  },
+);
 
 it('CONNECT is a 405: this server is not a proxy', async () => {
   const answer = await send('CONNECT example.com:443 HTTP/1.1\r\nHost: example.com:443\r\n\r\n');

@@ -41,9 +41,10 @@ it('a request that writes begins after the earlier ones are answered', async () 
     const body = JSON.stringify({ type, payload: { text } });
     return `POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   };
+  const before = echoedTypes.length;
   // A large body is parsed in several turns of the event loop.
   expect(await answersTo(GET + post('First', 'x'.repeat(80_000)) + post('Second', 'y') + GET + LAST)).toBe(5);
-  expect(echoedTypes).toEqual(['First', 'Second']);
+  expect(echoedTypes.slice(before)).toEqual(['First', 'Second']);
 });
 
 it('a request that waits behind another one does not begin if its connection closes', async () => {

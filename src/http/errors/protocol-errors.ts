@@ -6,24 +6,17 @@ import { newId } from '../../common/ids.js';
 /** Errors that Node raises before there is a request: its error code, our status and message. */
 const REFUSALS: Record<string, [number, string]> = {
   HPE_HEADER_OVERFLOW: [431, 'The path, query and headers are larger than 16 KiB together'],
+  // Node reports this of everything that does not begin with a method that it knows.
+  HPE_INVALID_METHOD: [400, 'The request is not valid HTTP, or its method is unknown, such as FOO or get'],
   ERR_HTTP_REQUEST_TIMEOUT: [408, 'The request did not arrive in time'],
 };
 const MALFORMED: [number, string] = [400, 'The request is not valid HTTP'];
-const UNKNOWN_METHOD: [number, string] = [501, 'The method of the request is unknown; use GET, HEAD or POST'];
-
-/** The first line of a request. Node reports an unknown method also for what is not HTTP. */
-const REQUEST_LINE = /^[\w!#$%&'*+.^`|~-]+ \S+ HTTP\/1\.[01]\r?\n/;
-
-interface ProtocolError extends NodeJS.ErrnoException {
-  /** The bytes that Node has read last from the connection. */
-  rawPacket?: Buffer;
-}
 
 /** Gives errors below the routes the same body and headers as all others. Node's own error answers have neither. */
 export function answerProtocolErrors(server: Server): void {
-  server.on('clientError', (error: ProtocolError, socket: Duplex) => {
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Duplex) => {
     if (error.code === 'ECONNRESET' || !socket.writable || isAnswering(socket)) socket.destroy();
-    else endWith(socket, rawAnswer(...refusalOf(error)));
+    else endWith(socket, rawAnswer(...(REFUSALS[error.code ?? ''] ?? MALFORMED)));
   });
   server.on('connect', (_request: IncomingMessage, socket: Duplex) => {
     // No other listener is left, and an unhandled error would end the process.
@@ -39,11 +32,6 @@ export function answerProtocolErrors(server: Server): void {
     });
     response.end(body);
   });
-}
-
-function refusalOf({ code = '', rawPacket }: ProtocolError): [number, string] {
-  if (code === 'HPE_INVALID_METHOD' && REQUEST_LINE.test(String(rawPacket))) return UNKNOWN_METHOD;
-  return REFUSALS[code] ?? MALFORMED;
 }
 
 /** Whether an answer is being sent, which a second answer would garble. Node's own handler reads the same field. */
