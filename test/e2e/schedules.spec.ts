@@ -141,6 +141,32 @@ describe('a schedule of the configuration file', () => {
     expect(ticks[13]!.reason).toBe('missed, and older than catch_up');
   });
 
+  it('publishes once a day through both changes of the clocks, also if the process starts again on that day', async () => {
+    const zone = 'time_zone: America/New_York, publishes: { type: Due }';
+    const schedules = [
+      `  spring: { cron: '30 2 * * *', from: 2027-03-13, until: 2027-03-15, ${zone} }`,
+      `  autumn: { cron: '30 1 * * *', from: 2027-11-06, until: 2027-11-08, ${zone} }`,
+    ].join('\n');
+    await start(schedules);
+    for (const [name, firstDay] of [
+      ['spring', Date.UTC(2027, 2, 13)],
+      ['autumn', Date.UTC(2027, 10, 6)],
+    ] as const) {
+      clock.advance(firstDay - clock.now());
+      for (const day of [1, 2, 3]) {
+        clock.advance(3 * HOUR);
+        await restart(schedules);
+        clock.advance(21 * HOUR);
+        await ticked(name, day);
+      }
+    }
+    // 02:30 does not exist on 14 March, and 01:30 comes twice on 7 November.
+    expect(await timesOf('spring')).toEqual(['07:30', '07:30', '06:30']);
+    expect(await timesOf('autumn')).toEqual(['05:30', '05:30', '06:30']);
+    expect(await published('spring')).toHaveLength(3);
+    expect(await published('autumn')).toHaveLength(3);
+  });
+
   it('loses and doubles nothing when the clock is set forth and back by two hours', async () => {
     await start(`  hourly: { every: 1h, publishes: { type: Due } }`);
     clock.advance(HOUR);
