@@ -6,7 +6,7 @@ import type { Outcome } from './outcome.js';
 import { Simulation } from './simulation.js';
 import { makeTemplate, type Template } from './template.js';
 
-const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 8);
+const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 5);
 const FIRST = Number(process.env.STARLING_SIMULATION_SEED ?? printedSeed());
 const LONGEST_SHRINKING_MS = 60_000;
 /** The first seed and every tenth one after it run twice. */
