@@ -13,6 +13,7 @@ const load = createRequire(import.meta.url) as (file: `class-validator/cjs/${str
 export const { ArrayMaxSize } = load('class-validator/cjs/decorator/array/ArrayMaxSize.js');
 export const { ArrayMinSize } = load('class-validator/cjs/decorator/array/ArrayMinSize.js');
 export const { IsIn } = load('class-validator/cjs/decorator/common/IsIn.js');
+export const { IsOptional } = load('class-validator/cjs/decorator/common/IsOptional.js');
 export const { ValidateBy } = load('class-validator/cjs/decorator/common/ValidateBy.js');
 export const { ValidateIf } = load('class-validator/cjs/decorator/common/ValidateIf.js');
 export const { ValidateNested } = load('class-validator/cjs/decorator/common/ValidateNested.js');

@@ -13,10 +13,10 @@ import {
   ArrayMaxSize,
   IsArray,
   IsObject,
+  IsOptional,
   IsString,
   MaxLength,
   ValidateBy,
-  ValidateIf,
   ValidateNested,
 } from '../../../http/validation/class-validator.js';
 import { IfGiven, Opaque } from '../../../http/validation/field-rules.js';
@@ -115,7 +115,7 @@ export class PublishRequest {
     nullable: true,
     example: 'tenant-7',
   })
-  @ValidateIf((_body, value) => value !== undefined && value !== null)
+  @IsOptional()
   @IsShortText()
   partition_key?: string | null;
 

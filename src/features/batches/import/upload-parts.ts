@@ -150,8 +150,8 @@ interface ParsedForm {
 const BOUNDARY = 'boundary';
 
 /**
- * Returns the content type with its boundary alone, as every parser reads it. The form's parser does not read headers that
- * RFC 9110 allows, such as one with an empty parameter, and ignores the body then. Throws a 400 if there is no boundary.
+ * Returns the content type with no parameter but its boundary. The form parser ignores the body if a header has an empty parameter,
+ * which RFC 9110 allows. Throws a 400 if there is no boundary.
  */
 function formType({ headers }: Request): string {
   const boundary = new MIMEType(headers['content-type']!).params.get(BOUNDARY) ?? '';

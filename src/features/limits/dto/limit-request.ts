@@ -1,11 +1,11 @@
 import { findRateProblem, MOST_BURST, MOST_CONCURRENCY, RATE_PATTERN } from '../../../catalog/limits.js';
 import { ApiProperty } from '../../../http/openapi/documentation.js';
-import { IsInt, Max, Min, ValidateBy, ValidateIf } from '../../../http/validation/class-validator.js';
+import { IsInt, IsOptional, Max, Min, ValidateBy } from '../../../http/validation/class-validator.js';
 
-/** Null is the same as absent, so that clients can send the values that they have got. */
-const IfNotNull = (): PropertyDecorator => ValidateIf((_body, value) => value !== undefined && value !== null);
-
-/** The values of a limit. Without any, it limits nothing. */
+/**
+ * The values of a limit. Without any, it limits nothing. Null is the same as absent, so that clients can send what they have
+ * got.
+ */
 export class LimitRequest {
   @ApiProperty({
     type: 'integer',
@@ -16,7 +16,7 @@ export class LimitRequest {
     description: 'Executions that may run at the same time, for each key. Absent or null: any number',
     example: 20,
   })
-  @IfNotNull()
+  @IsOptional()
   @IsInt()
   @Min(1)
   @Max(MOST_CONCURRENCY)
@@ -31,7 +31,7 @@ export class LimitRequest {
     description: 'Attempts that may start in a time, for each key: 60/m or 5/10s. Absent: any number',
     example: '60/m',
   })
-  @IfNotNull()
+  @IsOptional()
   @ValidateBy({
     name: 'isRate',
     validator: {
@@ -50,7 +50,7 @@ export class LimitRequest {
     description: 'Units of the rate that may start together after a pause',
     example: 10,
   })
-  @IfNotNull()
+  @IsOptional()
   @IsInt()
   @Min(1)
   @Max(MOST_BURST)
