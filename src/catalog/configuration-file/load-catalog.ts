@@ -29,6 +29,7 @@ import { checkSchedules, schedulesInFile } from './parse-schedules.js';
 import { ruleExpressions } from './rule-expressions.js';
 import { validateSchema } from './schema-validation.js';
 import { cycleWarnings, triggerWarnings } from './trigger-warnings.js';
+import { usedSchema } from './used-schema.js';
 import { checkVariants } from './variant-checks.js';
 import { parseYamlSource } from './yaml-source.js';
 
@@ -68,7 +69,7 @@ export async function loadCatalog(sources: CatalogSources): Promise<LoadedCatalo
   const { placeOf } = source;
   if (!source.readable) throw new CatalogError(sources.file, errors.toDiagnostics(placeOf));
 
-  const schema = configurationSchema(sources.engines, sources.serverSchema);
+  const schema = usedSchema(configurationSchema(sources.engines, sources.serverSchema), [source.value]);
   const configuration = validateSchema<ConfigurationOptions>(source.value, schema, [], errors);
   const parsed = [...agentsInFile(configuration), ...agentsInClasses(sources.classAgents ?? [], errors)];
   const server = configuration.server ?? {};

@@ -36,6 +36,9 @@ function compiled(schema: JsonObject): ValidateFunction {
     allowUnionTypes: true,
     strictTypes: false,
     strictRequired: false,
+    // The schemas are this service's: a test checks them, and a start would compile the schema of schemas for it.
+    meta: false,
+    validateSchema: false,
     // Optimizing the code takes longer than it saves in the few checks of a process.
     code: { optimize: false },
   });
