@@ -26,6 +26,7 @@ COPY package.json ./
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY --from=build /app/dist/bundle ./dist/bundle
 COPY --from=build /app/dist/dashboard ./dist/dashboard
+COPY --from=build /app/dist/library ./dist/library
 COPY --from=build /app/dist/page-files ./dist/page-files
 COPY bin ./bin
 COPY clients ./clients

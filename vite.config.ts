@@ -1,45 +1,68 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { defineConfig } from 'vite';
+import { defineConfig, type UserConfig } from 'vite';
 
-const built = (file: string): string => join(import.meta.dirname, 'dist', file);
-
-/** Packages of many small files, and what they import. Only the program uses them: agents share no object of theirs with it. */
-const INSIDE = [
-  ...['kysely', /^@bufbuild\//, 'yaml', 'uuid', 'csv-stringify'],
-  ...['ajv', 'ajv-formats', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
-];
+const file = (path: string): string => join(import.meta.dirname, path);
+const { peerDependencies } = JSON.parse(readFileSync(file('package.json'), 'utf8')) as {
+  peerDependencies: Record<string, string>;
+};
 
 /**
- * Puts the built modules of the program into a few files, which Node.js loads in less time than a thousand. Other packages
- * stay outside. All entries are of one bundle, so that functions that import this package get the classes of the program.
+ * The commands: `npm run build:bundle` puts the built modules and their packages into a few files, which Node.js loads in
+ * less time than two thousand. Packages stay outside that users add, or that the first request for them loads.
  */
-export default defineConfig({
-  ssr: { noExternal: INSIDE },
-  // Nothing but the program belongs into the folder.
-  publicDir: false,
-  build: {
-    ssr: true,
-    outDir: built('bundle'),
-    target: 'node24',
-    minify: false,
-    license: { fileName: 'LICENSES.md' },
-    rolldownOptions: {
-      input: {
-        'evaluation-entry': built('cel/sandbox/evaluation-entry.js'),
-        index: built('index.js'),
-        'ordered-process': built('cli/watch/ordered-process.js'),
-        program: built('cli/program.js'),
-        testing: built('testing/testing.js'),
-      },
-      // Injection, the OpenAPI document and messages use the names of classes. Names of files stay the same after a build,
-      // because a running process loads some of them later. Docstrings would be a sixth of the files.
-      output: {
-        entryFileNames: '[name].js',
-        chunkFileNames: '[name].js',
-        keepNames: true,
-        comments: { jsdoc: false },
+const PROGRAM: Bundle = {
+  folder: 'dist/bundle',
+  entries: ['cel/sandbox/evaluation-entry', 'cli/program', 'cli/watch/ordered-process', 'testing/testing'],
+  ssr: { noExternal: true, external: [...Object.keys(peerDependencies), 'class-validator', 'undici'] },
+};
+
+/**
+ * What programs of users import. Their modules share the packages with it: a `HttpException` of another copy of NestJS would
+ * be an unknown error. Only packages of many small files are inside, of which users' modules get no object.
+ */
+const LIBRARY: Bundle = {
+  folder: 'dist/library',
+  entries: ['cel/sandbox/evaluation-entry', 'index'],
+  ssr: {
+    noExternal: [
+      ...['kysely', /^@bufbuild\//, 'yaml', 'uuid', 'csv-stringify'],
+      ...['ajv', 'ajv-formats', 'fast-deep-equal', 'fast-uri', 'json-schema-traverse'],
+    ],
+  },
+};
+
+interface Bundle {
+  folder: string;
+  /** Modules in `dist`. */
+  entries: string[];
+  ssr: UserConfig['ssr'];
+}
+
+export default defineConfig(({ mode }) => {
+  const { folder, entries, ssr } = mode === 'library' ? LIBRARY : PROGRAM;
+  return {
+    ssr,
+    // Nothing but the program belongs into the folder.
+    publicDir: false,
+    build: {
+      ssr: true,
+      outDir: file(folder),
+      target: 'node24',
+      minify: false,
+      license: { fileName: 'LICENSES.md' },
+      rolldownOptions: {
+        input: Object.fromEntries(entries.map((entry) => [entry.split('/').at(-1), file(`dist/${entry}.js`)])),
+        // Injection, the OpenAPI document and messages use the names of classes. Names of files stay the same after a
+        // build, because a running process loads some of them later. Docstrings would be a sixth of the files.
+        output: {
+          entryFileNames: '[name].js',
+          chunkFileNames: '[name].js',
+          keepNames: true,
+          comments: { jsdoc: false },
+        },
       },
     },
-  },
+  };
 });

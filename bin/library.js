@@ -4,4 +4,4 @@ import { createRequire } from 'node:module';
 import { requireNode } from './node-version.js';
 
 requireNode('starling-agents', 'node <your program>');
-export const { Agent, serve, work } = createRequire(import.meta.url)('../dist/bundle/index.js');
+export const { Agent, serve, work } = createRequire(import.meta.url)('../dist/library/index.js');

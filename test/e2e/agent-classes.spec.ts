@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 
-const STARLING = pathToFileURL(resolve(import.meta.dirname, '../../dist/bundle/index.js')).href;
+const STARLING = pathToFileURL(resolve(import.meta.dirname, '../../dist/library/index.js')).href;
 const NEST = pathToFileURL(createRequire(import.meta.url).resolve('@nestjs/common')).href;
 
 /**
