@@ -183,6 +183,18 @@ describe('X-Idempotency-Key', () => {
       expect(await published()).toBe(2);
     });
 
+    it('belongs to the process that the list of processes names', async () => {
+      await publish('owned');
+      const { owner } = await app.app
+        .get(UnitOfWork, { strict: false })
+        .reader.selectFrom('idempotency_keys')
+        .select('owner')
+        .where('key', '=', 'owned')
+        .executeTakeFirstOrThrow();
+      const { body } = await app.http.get('/api/v1/processes').expect(200);
+      expect(body).toMatchObject({ processes: [{ id: owner }] });
+    });
+
     it('removes expired keys', async () => {
       const stored = async (): Promise<number> => {
         const rows = await app.app

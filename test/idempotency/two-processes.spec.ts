@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { pino } from 'pino';
 
+import type { Processes } from '../../src/blackboard/processes/processes.js';
 import { StoredTexts } from '../../src/blackboard/queries/stored-texts.js';
 import { newId } from '../../src/common/ids.js';
 import { MemoryBudget } from '../../src/common/memory-budget.js';
@@ -68,6 +69,7 @@ describe('a key that two processes receive', () => {
       new IdempotencyService(
         clock,
         new KeyReservations(
+          { own: newId() } as Processes,
           clock,
           settings,
           unitOfWork,

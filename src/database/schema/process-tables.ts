@@ -10,7 +10,7 @@ export interface ProcessTables {
 
 /** A live process on the database. */
 export interface ProcessesTable {
-  /** The value of `executions.lease_owner`. */
+  /** The owner of its leases, in `executions`, `deliveries`, `batches` and `idempotency_keys`. */
   id: string;
   /** JSON list of the names of the agents in its configuration. */
   agents: string;

@@ -1,10 +1,10 @@
 import { Inject, Injectable } from '@nestjs/common';
 
+import { Processes } from '../../blackboard/processes/processes.js';
 import type { Piece } from '../../blackboard/queries/stored-pieces.js';
 import { StoredTexts } from '../../blackboard/queries/stored-texts.js';
 import type { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
-import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -34,9 +34,8 @@ export type KeyReservation =
  */
 @Injectable()
 export class KeyReservations {
-  private readonly owner = newId();
-
   constructor(
+    private readonly processes: Processes,
     private readonly clock: Clock,
     private readonly settings: Settings,
     private readonly unitOfWork: UnitOfWork,
@@ -73,7 +72,7 @@ export class KeyReservations {
     const { clock, logger } = this;
     const { leaseMs } = this.settings;
     const renew = (): Promise<void> =>
-      this.unitOfWork.run((tx) => this.keys.renew(tx, key, this.owner, clock.now() + leaseMs));
+      this.unitOfWork.run((tx) => this.keys.renew(tx, key, this.processes.own, clock.now() + leaseMs));
     return leaseHeartbeat(leaseMs, renew, {
       clock,
       logger,
@@ -88,7 +87,7 @@ export class KeyReservations {
     const isPinned = isTakenOver && typeof content !== 'string';
     const expiresAt = isPinned ? null : this.clock.now() + this.settings.retainKeysMs;
     const answer = typeof content === 'string' ? { response: content } : { pieces: JSON.stringify(content.pieces) };
-    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.owner, answer, expiresAt));
+    return this.unitOfWork.run((tx) => this.keys.answer(tx, key, this.processes.own, answer, expiresAt));
   }
 
   /**
@@ -97,15 +96,15 @@ export class KeyReservations {
    */
   giveBack(key: ScopedKey, ids: RequestIds): Promise<void> {
     return this.unitOfWork.run(async (tx) => {
-      if (await this.keys.isMade(tx, ids)) await this.keys.renew(tx, key, this.owner, 0);
-      else await this.keys.remove(tx, key, this.owner);
+      if (await this.keys.isMade(tx, ids)) await this.keys.renew(tx, key, this.processes.own, 0);
+      else await this.keys.remove(tx, key, this.processes.own);
     });
   }
 
   private async reserve(tx: Transaction, request: IdempotentRequest, now: number): Promise<KeyReservation> {
     const requestHash = this.hashes.of(request.hash);
     const ids = request.newIds();
-    const row = { requestHash, ids, owner: this.owner, leaseUntil: now + this.settings.leaseMs };
+    const row = { requestHash, ids, owner: this.processes.own, leaseUntil: now + this.settings.leaseMs };
     const isOurs = await this.keys.insert(tx, request, row, now + this.settings.retainKeysMs, now);
     return isOurs ? { state: 'ours', ids, requestHash, isTakenOver: false } : { state: 'held' };
   }
@@ -118,7 +117,7 @@ export class KeyReservations {
   ): Promise<KeyReservation> {
     // The answer belongs to the first body if that has created something, otherwise to the new body.
     const requestHash = (await this.keys.isMade(tx, dead.ids)) ? dead.requestHash : this.hashes.of(request.hash);
-    const next = { owner: this.owner, leaseUntil: now + this.settings.leaseMs, requestHash };
+    const next = { owner: this.processes.own, leaseUntil: now + this.settings.leaseMs, requestHash };
     const isOurs = await this.keys.takeOver(tx, request, dead, next);
     return isOurs ? { state: 'ours', ids: dead.ids, requestHash, isTakenOver: true } : { state: 'held' };
   }
@@ -130,6 +129,8 @@ export class KeyReservations {
   }
 
   private isDead({ owner, leaseUntil }: KeyRow, now: number): boolean {
-    return owner === this.owner || isLost({ owner, until: leaseUntil }, this.owner, now, this.unitOfWork);
+    return (
+      owner === this.processes.own || isLost({ owner, until: leaseUntil }, this.processes.own, now, this.unitOfWork)
+    );
   }
 }

@@ -1,8 +1,8 @@
 import { Inject, Injectable } from '@nestjs/common';
 
+import { Processes } from '../../blackboard/processes/processes.js';
 import type { BackgroundLoop } from '../../common/background-loop.js';
 import { Clock } from '../../common/clock.js';
-import { newId } from '../../common/ids.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { Settings } from '../../config/settings.js';
 import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
@@ -22,6 +22,7 @@ export class DeliveryLeases {
 
   constructor(
     private readonly settings: Settings,
+    processes: Processes,
     private readonly clock: Clock,
     unitOfWork: UnitOfWork,
     outcomes: DeliveryOutcomes,
@@ -29,7 +30,7 @@ export class DeliveryLeases {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {
     const holder = {
-      owner: newId(),
+      owner: processes.own,
       leaseMs: settings.leaseMs,
       giveUp: (tx: Transaction, lost: LostRow<LeasedDelivery>) => outcomes.giveUp(tx, ending(lost), lostTooOften(lost)),
       returned: (queue: string) => signals.deliveryReturned.publishEverywhere(queue),

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { sql } from 'kysely';
 
+import { Processes } from '../../../blackboard/processes/processes.js';
 import { Clock } from '../../../common/clock.js';
 import { DomainError } from '../../../common/domain-error.js';
-import { newId } from '../../../common/ids.js';
 import { Settings } from '../../../config/settings.js';
 import { amongFound, locking } from '../../../database/dialects/dialect.js';
 import { prepared, preparedInsert } from '../../../database/prepared.js';
@@ -29,9 +29,8 @@ interface RowsPart {
  */
 @Injectable()
 export class ImportsRepository {
-  private readonly owner = newId();
-
   constructor(
+    private readonly processes: Processes,
     private readonly settings: Settings,
     private readonly clock: Clock,
     private readonly unitOfWork: UnitOfWork,
@@ -43,7 +42,7 @@ export class ImportsRepository {
     await this.discardEarlier(id);
     const now = this.clock.now();
     const counts = { total_items: 0, succeeded_items: 0, failed_items: 0, running_runs: 0, next_position: 0, round: 0 };
-    const lease = { import_owner: this.owner, import_until: now + this.settings.leaseMs };
+    const lease = { import_owner: this.processes.own, import_until: now + this.settings.leaseMs };
     const times = { created_at: now, started_at: null, ended_at: null };
     return this.unitOfWork.run(async ({ db }) => {
       const { seq } = await db
@@ -72,7 +71,7 @@ export class ImportsRepository {
     await this.unitOfWork.run(async (tx) => {
       const held = await renewLease(tx.db, {
         seq,
-        owner: this.owner,
+        owner: this.processes.own,
         bytes,
         until: this.clock.now() + this.settings.leaseMs,
       });
@@ -104,7 +103,7 @@ export class ImportsRepository {
         .set({ status: 'running', total_items: totalItems, import_owner: null, import_until: null })
         .where('seq', '=', seq)
         .where('status', '=', 'importing')
-        .where('import_owner', '=', this.owner)
+        .where('import_owner', '=', this.processes.own)
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n) throw GIVEN_UP;
     });
@@ -152,7 +151,12 @@ export class ImportsRepository {
       .select('seq')
       .where('status', '=', 'importing')
       .where(({ eb, or }) => {
-        const isHeldByNone = isLostIn(['import_owner', 'import_until'], this.owner, this.clock.now(), this.unitOfWork);
+        const isHeldByNone = isLostIn(
+          ['import_owner', 'import_until'],
+          this.processes.own,
+          this.clock.now(),
+          this.unitOfWork,
+        );
         return or([isHeldByNone, eb('import_owner', 'is', null)]);
       })
       .execute();
