@@ -8,11 +8,9 @@ import { Broadcast, NoBroadcast } from './broadcast.js';
 import { Database } from './database.js';
 import { DatabaseClock } from './dialects/database-clock.js';
 import { PostgresBroadcast } from './dialects/postgres-broadcast.js';
-import { PostgresDatabase } from './dialects/postgres-database.js';
-import { PostgresUnitOfWork } from './dialects/postgres-unit-of-work.js';
 import type { SqliteDatabase } from './dialects/sqlite-database.js';
 import { SqliteUnitOfWork } from './dialects/sqlite-unit-of-work.js';
-import { openDatabase } from './open-database.js';
+import { isPostgres, openDatabase } from './open-database.js';
 import { UnitOfWork } from './unit-of-work.js';
 import { Upkeep } from './upkeep.js';
 
@@ -22,14 +20,17 @@ const FIRST_READINGS = 3;
 async function open(settings: Settings, clock: Clock, logger: Logger): Promise<Database> {
   const database = await openDatabase(settings.databaseUrl);
   for (const warning of database.warnings) logger.warn(warning);
-  if (clock instanceof DatabaseClock && database instanceof PostgresDatabase) {
+  if (clock instanceof DatabaseClock && isPostgres(database)) {
     for (let readings = 0; readings < FIRST_READINGS; readings += 1) await clock.set(() => database.time());
   }
   return database;
 }
 
-function unitOfWorkOn(database: Database, logger: Logger, telemetry: Telemetry): UnitOfWork {
-  if (database instanceof PostgresDatabase) return new PostgresUnitOfWork(database, logger, telemetry);
+async function unitOfWorkOn(database: Database, logger: Logger, telemetry: Telemetry): Promise<UnitOfWork> {
+  if (isPostgres(database)) {
+    const { PostgresUnitOfWork } = await import('./dialects/postgres-unit-of-work.js');
+    return new PostgresUnitOfWork(database, logger, telemetry);
+  }
   return new SqliteUnitOfWork(database as SqliteDatabase, logger, telemetry, (reason, error) => {
     logger.fatal({ err: error }, `${reason}; the process stops, and the next start recovers`);
     process.exit(70);
@@ -37,7 +38,7 @@ function unitOfWorkOn(database: Database, logger: Logger, telemetry: Telemetry):
 }
 
 async function broadcastOn(database: Database, logger: Logger): Promise<Broadcast> {
-  if (!(database instanceof PostgresDatabase)) return new NoBroadcast();
+  if (!isPostgres(database)) return new NoBroadcast();
   const broadcast = new PostgresBroadcast(database, logger);
   await broadcast.open();
   return broadcast;

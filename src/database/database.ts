@@ -1,5 +1,8 @@
+import type { Dialect } from './dialects/dialect.js';
+
 /** An open database, before it is used. */
 export abstract class Database {
+  abstract readonly dialect: Dialect;
   /** The location of the database, for people, without user and password. */
   abstract readonly location: string;
 

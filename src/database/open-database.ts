@@ -1,6 +1,6 @@
 import type { Database } from './database.js';
-import { SQLITE } from './dialects/dialect.js';
-import { PostgresDatabase } from './dialects/postgres-database.js';
+import { POSTGRES, SQLITE } from './dialects/dialect.js';
+import type { PostgresDatabase } from './dialects/postgres-database.js';
 import { asStartError, SqliteDatabase } from './dialects/sqlite-database.js';
 import { sqliteReason } from './dialects/sqlite-errors.js';
 import { migrate } from './migrations/migrate.js';
@@ -10,6 +10,9 @@ export const isPostgresUrl = (databaseUrl: string): boolean => /^postgres(ql)?:/
 
 /** Returns the file that a SQLite URL names, or null for another database. */
 export const sqlitePath = (databaseUrl: string): string | null => /^sqlite:(.+)$/.exec(databaseUrl)?.[1] ?? null;
+
+/** A check of the class would load the driver of Postgres, which a start with SQLite does without. */
+export const isPostgres = (database: Database): database is PostgresDatabase => database.dialect === POSTGRES;
 
 /** Opens and migrates the database at `databaseUrl`. Throws StartError if that fails. */
 export const openDatabase = (databaseUrl: string): Promise<Database> =>
@@ -34,6 +37,7 @@ export async function openSqlite(databaseUrl: string): Promise<SqliteDatabase> {
 }
 
 async function openPostgres(databaseUrl: string): Promise<PostgresDatabase> {
+  const { PostgresDatabase } = await import('./dialects/postgres-database.js');
   const database = await PostgresDatabase.open(databaseUrl);
   try {
     await database.migrate();

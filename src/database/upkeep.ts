@@ -7,8 +7,8 @@ import { isUnavailable } from '../common/domain-error.js';
 import { LOGGER, type Logger } from '../common/logger.js';
 import { Database } from './database.js';
 import { DatabaseClock } from './dialects/database-clock.js';
-import { PostgresDatabase } from './dialects/postgres-database.js';
 import { refuseNewerSchema } from './migrations/migrate.js';
+import { isPostgres } from './open-database.js';
 import { StartError } from './start-error.js';
 
 const EVERY_MS = 5_000;
@@ -37,7 +37,7 @@ export class Upkeep {
 
   private async check(): Promise<void> {
     const { database, clock } = this;
-    if (!(database instanceof PostgresDatabase)) return;
+    if (!isPostgres(database)) return;
     try {
       if (clock instanceof DatabaseClock) await clock.set(() => database.time());
       await refuseNewerSchema(database.reader);

@@ -18,7 +18,7 @@ beforeAll(async () => {
     `import { registerHooks } from 'node:module';
     registerHooks({
       resolve(specifier, context, next) {
-        if (/^@opentelemetry\\//.test(specifier) && !/prom-client/.test(context.parentURL ?? '')) console.error('loads ' + specifier);
+        if (/^(@opentelemetry\\/|pg$)/.test(specifier) && !/prom-client/.test(context.parentURL ?? '')) console.error('loads ' + specifier);
         return next(specifier, context);
       },
     });`,
@@ -54,7 +54,7 @@ async function publish({ url }: Service): Promise<void> {
   expect(await answer.json()).toMatchObject({ completed: true });
 }
 
-it('without an endpoint, nothing of OpenTelemetry is loaded', async () => {
+it('without an endpoint and with SQLite, neither OpenTelemetry nor the driver of Postgres is loaded', async () => {
   const service = await start({ OTEL_SERVICE_NAME: 'desk' });
   await publish(service);
   expect(await service.kill('SIGTERM')).toBe(0);

@@ -43,6 +43,7 @@ const SESSION =
 
 /** A Postgres database that several processes share. It has separate connections for transactions and for reads. */
 export class PostgresDatabase extends Database {
+  readonly dialect = POSTGRES;
   readonly reader: Kysely<Schema>;
   private readonly pools: readonly pg.Pool[];
   private columnTypes = new Map<string, string>();

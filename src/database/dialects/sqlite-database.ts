@@ -8,6 +8,7 @@ import { Database } from '../database.js';
 import type { Schema } from '../schema.js';
 import { closeToOthers, folderWarnings, lockFileOf, makePrivate, sqliteFilesOf } from '../sqlite-files.js';
 import { StartError } from '../start-error.js';
+import { SQLITE } from './dialect.js';
 import { NodeSqliteDialect } from './node-sqlite-dialect.js';
 import { SQLITE_BUSY, sqliteCode, sqliteReason } from './sqlite-errors.js';
 
@@ -25,6 +26,7 @@ const NOT_A_DATABASE = 26;
 
 /** An open SQLite file that only this process uses, with one writer and separate readers. */
 export class SqliteDatabase extends Database {
+  readonly dialect = SQLITE;
   private closing: Promise<void> | undefined;
 
   private constructor(
