@@ -19,8 +19,13 @@ type Fields = Record<string, unknown>;
 /** The rows of all runs, under the name `given`. Postgres reads them once, however often a statement refers to them. */
 export type Given = RawBuilder<unknown>;
 
-/** The columns of `given`, which have the types that they have in the table. */
-type Columns = { [Name in Table]: { table: Name; columns: readonly (keyof Schema[Name] & string)[] } }[Table];
+/** A column of any table, such as `executions.id`. */
+type AnyColumn = { [Name in Table]: `${Name}.${keyof Schema[Name] & string}` }[Table];
+
+/** The columns of `given`, which have the types that they have in the table, or in another one that they name. */
+type Columns = {
+  [Name in Table]: { table: Name; columns: readonly ((keyof Schema[Name] & string) | AnyColumn)[] };
+}[Table];
 
 /** How a statement runs once for several sets of values on Postgres. */
 export type ManyForm<Values, Row> = Columns & {
@@ -125,18 +130,22 @@ function preparedMany<Row>({
   db: Kysely<Schema>,
   rows: readonly Fields[],
 ) => Promise<Row[]> {
+  const named = columns.map((column): [name: string, table: string] => {
+    const [name, of = table] = column.split('.').reverse() as [string, string?];
+    return [name, of];
+  });
   const run = prepared<Record<string, string>, Row>((db, place) => {
     const { columnType } = db.getExecutor().adapter as object as DirectAdapter;
     // It sends one list for each column: Postgres would need twice the time to read JSON.
-    const lists = columns.map((column) => sql`cast(${place(column)} as ${sql.raw(columnType!(table, column))}[])`);
-    const rows = sql`select * from unnest(${sql.join(lists)}) as given (${sql.join(columns.map((column) => sql.ref(column)))})`;
+    const lists = named.map(([name, of]) => sql`cast(${place(name)} as ${sql.raw(columnType!(of, name))}[])`);
+    const rows = sql`select * from unnest(${sql.join(lists)}) as given (${sql.join(named.map(([name]) => sql.ref(name)))})`;
     return build(
       db.with('given', () => sql<Fields>`(${rows})`),
       sql.table('given'),
       dialectOf(db),
     );
   });
-  return (db, rows) => run(db, Object.fromEntries(columns.map((column) => [column, listOf(rows, column)])));
+  return (db, rows) => run(db, Object.fromEntries(named.map(([name]) => [name, listOf(rows, name)])));
 }
 
 /**

@@ -89,10 +89,9 @@ const insertStart = sharing<{ id: string; hour: number; minute: number; bucket: 
   ),
   {
     table: 'activity',
-    columns: ['agent', 'hour', 'minute', 'bucket'],
-    // The row of an activity has no place for the id of an execution, which stands for its agent here.
-    rowOf: ({ id, ...start }) => ({ agent: id, ...start }),
-    key: 'agent',
+    columns: ['executions.id', 'hour', 'minute', 'bucket'],
+    rowOf: (start) => start,
+    key: 'id',
     answers: false,
     addsRows: true,
     build: (db, given) =>
@@ -101,7 +100,7 @@ const insertStart = sharing<{ id: string; hour: number; minute: number; bucket: 
         .columns(ACTIVITY_COLUMNS)
         .expression(
           sql`select executions.agent, given.hour, given.minute, 0, 0, 0, 0, 'started', given.bucket, count(*)
-          from ${given} join executions on executions.id = given.agent where executions.state = 'running'
+          from ${given} join executions on executions.id = given.id where executions.state = 'running'
           group by executions.agent, given.hour, given.minute, given.bucket`,
         ),
   },
