@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { scheduler } from '../../common/scheduler.js';
-import type { Transaction } from '../../database/unit-of-work.js';
+import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { mayRunOutside } from '../../engines/external/external-work.js';
 import { Processes } from '../processes/processes.js';
 import { AgentPauses, claimLockKey } from '../scheduling/agent-pauses.js';
@@ -24,6 +24,7 @@ export class AgentLimits {
     private readonly running: RunningExecutions,
     private readonly pauses: AgentPauses,
     private readonly processes: Processes,
+    private readonly unitOfWork: UnitOfWork,
   ) {}
 
   /**
@@ -31,7 +32,7 @@ export class AgentLimits {
    * running executions in memory, so here it counts only agents whose executions clients or remote agents may hold.
    */
   async free(tx: Transaction, agents: readonly string[]): Promise<Map<string, number>> {
-    const counted = this.processes.mayBeSeveral
+    const counted = this.unitOfWork.isShared
       ? agents
       : agents.filter((agent) => mayRunOutside(this.catalog.agent(agent)));
     const [, paused, isRegistered, counts] = await Promise.all([
@@ -64,7 +65,7 @@ export class AgentLimits {
   }
 
   private async counts(tx: Transaction, agents: readonly string[]): Promise<number[]> {
-    if (this.processes.mayBeSeveral) {
+    if (this.unitOfWork.isShared) {
       this.forgetAfterBeingAlone();
       return this.running.count(tx, agents);
     }

@@ -27,7 +27,7 @@ export class ExecutionSlots extends Slots {
    * Whether others hold executions that count for the agent's limit. Even a single process shares it with clients and
    * remote agents.
    */
-  isShared(agent: string): boolean {
+  isLimitShared(agent: string): boolean {
     if (mayRunOutside(this.catalog.agent(agent))) return true;
     return this.processes.mayRunElsewhere(agent);
   }

@@ -37,7 +37,7 @@ export class Executor {
     this.loop = new ClaimingLoop(
       {
         name: 'executions',
-        isLimitShared: (agent) => slots.isShared(agent),
+        isLimitShared: (agent) => slots.isLimitShared(agent),
         queueOf: ({ agent }: ClaimedExecution) => agent,
         queues: () => slots.agents,
         claim: (tx, free, lease) => claims.claim(tx, free, lease),

@@ -69,17 +69,12 @@ export class Processes {
     signals.resync.subscribe(changed);
   }
 
-  /** Whether the database allows other processes. If not, this one can count in memory what it runs. */
-  get mayBeSeveral(): boolean {
-    return this.unitOfWork.isShared;
-  }
-
   /**
    * Whether another process may run executions of this agent, without a look at the database. A process that has just
    * started may be missed until its signal arrives.
    */
   mayRunElsewhere(agent: string): boolean {
-    return this.mayBeSeveral && (this.lastKnown?.runsElsewhere(agent) ?? true);
+    return this.unitOfWork.isShared && (this.lastKnown?.runsElsewhere(agent) ?? true);
   }
 
   /**

@@ -73,7 +73,7 @@ export class UsedUpLimits {
     if (running!.count >= agent.concurrency) return running!.count;
     // An attempt that ran out of time keeps its slot until its code returns. With one process, that slot decides.
     const { total, byQueue } = this.slots.free([name]);
-    const isFull = !this.processes.mayBeSeveral && !isExternal(agent) && total > 0 && !byQueue.has(name);
+    const isFull = !this.unitOfWork.isShared && !isExternal(agent) && total > 0 && !byQueue.has(name);
     return isFull ? agent.concurrency : null;
   }
 
