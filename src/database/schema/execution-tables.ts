@@ -48,7 +48,10 @@ export interface ExecutionsTable {
   round: Generated<number>;
   /** Start of the current attempt, set by its last claim. Meaningless while it is pending. */
   attempt_started_at: Generated<number | null>;
-  /** The time of a pending retry. Null if it may be claimed now. */
+  /**
+   * The time of a pending retry. Null if it may be claimed now. docs/architecture.md lists what a pending execution waits
+   * for, by this column, `blocked_on`, `singleton_waits` and `replay`.
+   */
   available_at: number | null;
   /** Set while it runs. Every claim makes a new token, which guards the outcome. */
   lease_token: string | null;
