@@ -1,9 +1,13 @@
 // Pairs of rules of which one is a deadline. Uses the whole app over HTTP on a database. The clock is faked.
+import { eventually } from '../support/eventually.js';
 import { gatesOf, started } from './batch-board.js';
 import { EXTERNAL, GATED, MINUTE, PairsBoard } from './pairs-board.js';
 
 const CONFIG = `
 agents:
+  turned: { consumes: [{ types: [Turned] }], singleton: { key: payload.order, on_conflict: queue }, ${GATED} }
+  fence: { consumes: [{ types: [Fence] }], publishes: [{ type: Passed }], engine: { kind: expression, expression: payload } }
+  stubborn: { consumes: [{ types: [Stubborn] }], cancel_on: { types: [Off], key: payload.order }, concurrency: 1, engine: { kind: function, module: ./stubborn.js }, timeout: 50h }
   fair: { consumes: [{ types: [Fair] }], fair_by: payload.tenant, timeout: 50h, ${EXTERNAL} }
   packer: { consumes: [{ types: [Item], batch: { size: 3, timeout: 5h, key: payload.warehouse } }], timeout: 50h, ${EXTERNAL} }
   gatherer: { consumes: [{ types: [Loose], batch: { size: 2, key: payload.warehouse } }], timeout: 50h, ${EXTERNAL} }
@@ -11,22 +15,45 @@ agents:
   placed: { consumes: [{ types: [Placed] }], cancel_on: { types: [Off], key: payload.order }, concurrency: 1, ${GATED} }
 `;
 const IN_A_MINUTE = { deadline: 'PT1M' };
+/** It ignores its aborted signal. */
+const STUBBORN = `globalThis.stubbornOnes ??= [];
+export default ([{ correlation_id: name }]) =>
+  new Promise((resolve) => globalThis.stubbornOnes.push({ name, open: () => resolve(null) }));`;
+const stubborn = (): { name: string; open(): void }[] =>
+  (globalThis as unknown as { stubbornOnes?: { name: string; open(): void }[] }).stubbornOnes ?? [];
 
 describe('a deadline and', () => {
   const pairs = new PairsBoard();
   const { clock, publish, only, ends, works, waitsAs, claim, claimInOrder, callOff } = pairs;
 
-  beforeAll(() => pairs.start(CONFIG));
+  beforeAll(() => pairs.start(CONFIG, {}, { 'stubborn.js': STUBBORN }));
   afterAll(() => pairs.close());
 
-  it('fair_by: what it ends uses no turn', async () => {
-    await publish('Fair', ['fd1'], { tenant: 'a' });
-    await publish('Fair', ['fd2'], { tenant: 'a' }, IN_A_MINUTE);
-    await publish('Fair', ['fd3'], { tenant: 'a' });
-    await publish('Fair', ['fd4', 'fd5'], { tenant: 'b' });
+  it.each<[string, string, () => unknown]>([
+    ['fair_by: what it ends', 'fd', () => clock.advance(MINUTE)],
+    [
+      'fair_by, as cancel: what it ends',
+      'fc',
+      () => pairs.board.http.post('/api/v1/correlations/fc2/cancel').expect(200),
+    ],
+  ])('%s uses no turn', async (_, name, end) => {
+    await publish('Fair', [`${name}1`], { tenant: 'a' });
+    await publish('Fair', [`${name}2`], { tenant: 'a' }, IN_A_MINUTE);
+    await publish('Fair', [`${name}3`], { tenant: 'a' });
+    await publish('Fair', [`${name}4`, `${name}5`], { tenant: 'b' });
+    await end();
+    await ends(`${name}2`, 'cancelled');
+    expect(await claimInOrder('fair', 4)).toEqual([1, 4, 3, 5].map((n) => `${name}${n}`));
+  });
+
+  it('singleton: what it ends gives its turn to the next one of the key', async () => {
+    await publish('Turned', ['sd1'], { order: 'A' }, IN_A_MINUTE);
+    await started('sd1', 1);
+    await publish('Turned', ['sd2'], { order: 'A' });
+    await pairs.waitsFor('sd2', /^singleton of turned: 1 of 1 used/);
     clock.advance(MINUTE);
-    await ends('fd2', 'cancelled');
-    expect(await claimInOrder('fair', 4)).toEqual(['fd1', 'fd4', 'fd3', 'fd5']);
+    await ends('sd1', 'cancelled');
+    await works('sd2');
   });
 
   it('a batch window by a key: the artifact leaves the window of its key, and the others stay', async () => {
@@ -72,6 +99,50 @@ describe('a deadline and', () => {
     await callOff('B');
     await works('pd3');
   });
+
+  it('concurrency and an engine that continues: its process starts the next one when the engine has ended', async () => {
+    const isNext = (name: string) => eventually(`${name} has started`, () => stubborn().at(-1)?.name === name);
+    await publish('Stubborn', ['pe1'], { order: 'A' }, IN_A_MINUTE);
+    await isNext('pe1');
+    await publish('Stubborn', ['pe2', 'pe3'], { order: 'B' });
+    await publish('Stubborn', ['pe4'], { order: 'C' });
+    const opensAfter = async (end: () => unknown, name: string, next: string): Promise<void> => {
+      await end();
+      await eventually(`${name} has ended`, async () => (await only(name)).state === 'cancelled');
+      // An execution that can start starts before it.
+      await pairs.board.ended(await pairs.board.publish('Fence', {}));
+      expect(stubborn().at(-1)!.name).toBe(name);
+      stubborn().at(-1)!.open();
+      await isNext(next);
+    };
+    await opensAfter(() => clock.advance(MINUTE), 'pe1', 'pe2');
+    await opensAfter(() => pairs.board.http.post('/api/v1/correlations/pe2/cancel').expect(200), 'pe2', 'pe3');
+    await opensAfter(() => callOff('B'), 'pe3', 'pe4');
+    stubborn().at(-1)!.open();
+    await ends('pe4');
+  });
+
+  it.each<[string, string, () => unknown]>([
+    ['the deadline', 'cr', () => clock.advance(MINUTE)],
+    ['cancel', 'cc', () => pairs.board.http.post('/api/v1/correlations/cc/cancel').expect(200)],
+  ])(
+    'cancel_on in one correlation: %s ends what is left, and what was cancelled stays as it is',
+    async (_, name, end) => {
+      for (const order of ['third', 'fourth']) await publish('Called', [name], { order }, IN_A_MINUTE);
+      const off = await callOff('third');
+      expect((await pairs.board.status(name)).state).toBe('active');
+      await end();
+      await ends(name, 'cancelled');
+      const found = (await pairs.executions(name)).map(({ state, cancelled_by: by }) => [state, by ?? null]);
+      expect(found).toHaveLength(2);
+      expect(found).toEqual(
+        expect.arrayContaining([
+          ['cancelled', off],
+          ['cancelled', null],
+        ]),
+      );
+    },
+  );
 
   it('cancel_on: what was cancelled before stays as it is, and the rest ends with the deadline', async () => {
     await publish('Called', ['cd1'], { order: 'first' }, IN_A_MINUTE);

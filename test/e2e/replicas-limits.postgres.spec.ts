@@ -14,6 +14,11 @@ agents:
     engine: { kind: function, module: ./gate.js }
     concurrency: ${CONCURRENCY}
     timeout: 1h
+  stubborn:
+    consumes: [{ types: [Stubborn] }]
+    engine: { kind: function, module: ./stubborn.js }
+    concurrency: 1
+    timeout: 1h
 ${['one', 'two', 'three']
   .map(
     (name) => `
@@ -46,6 +51,14 @@ export default async ([{ type, payload }]) => {
   return { n: payload.n };
 };`;
 
+/** It ignores its aborted signal. */
+const STUBBORN = `globalThis.stubbornReplicas ??= [];
+export default ([{ correlation_id: name }]) =>
+  new Promise((resolve) => globalThis.stubbornReplicas.push({ name, open: () => resolve(null) }));`;
+
+const stubborn = (): { name: string; open(): void }[] =>
+  (globalThis as unknown as { stubbornReplicas?: { name: string; open(): void }[] }).stubbornReplicas ?? [];
+
 const countOf = (load: string, name: string): Count | undefined =>
   (globalThis as unknown as { replicaCounts?: Record<string, Count> }).replicaCounts?.[`${load} ${name}`];
 
@@ -58,7 +71,7 @@ describe.each([100, 3])('three processes that run at most %i at a time', (maxCon
 
   beforeAll(async () => {
     for (const app of apps) {
-      const files = { 'gate.js': GATE, [`counted-${app}.js`]: countedIn(app) };
+      const files = { 'gate.js': GATE, 'stubborn.js': STUBBORN, [`counted-${app}.js`]: countedIn(app) };
       boards.push(await replicas.start(configOf(app), { files, role: WORKER, settings: { maxConcurrentExecutions } }));
     }
   });
@@ -130,5 +143,18 @@ describe.each([100, 3])('three processes that run at most %i at a time', (maxCon
         'its run has finished',
         async () => ((await any().http.get(`/run/${ids.get(n)}`)).body as { status: string }).status === 'completed',
       );
+  });
+
+  it('let another one start the next execution while an engine continues after a cancel', async () => {
+    const names = ['first', 'second'].map((name) => `${name}-${maxConcurrentExecutions}`);
+    for (const name of names) await any().publish('Stubborn', {}, { correlation: name });
+    const isRunning = (name: string) =>
+      eventually(`${name} runs`, () => stubborn().some(({ name: running }) => running === name));
+    await isRunning(names[0]!);
+    expect(stubborn().at(-1)!.name).toBe(names[0]);
+    await any().http.post(`/api/v1/correlations/${names[0]}/cancel`).expect(200);
+    await isRunning(names[1]!);
+    stubborn().forEach(({ open }) => open());
+    expect(await any().ended(names[1]!)).toMatchObject({ state: 'completed' });
   });
 });
