@@ -79,8 +79,8 @@ describe('an overrun budget, which ends the work of its correlation, together wi
   });
 });
 
-const agent = (models: ModelServer, consumes: string, more = ''): string =>
-  `{ consumes: [${consumes}], publishes: [{ type: Reply }], engine: ${asking(models, 'max_output_tokens: 600')}, retry: { attempts: 1 }, timeout: 1h${more} }`;
+const agent = (models: ModelServer, consumes: string, more = '', attempts = 1): string =>
+  `{ consumes: [${consumes}], publishes: [{ type: Reply }], engine: ${asking(models, 'max_output_tokens: 600')}, retry: { attempts: ${attempts}, delay: 0s }, timeout: 1h${more} }`;
 
 /** A correlation has room for one call, and for none after it. */
 const oneCall = (models: ModelServer): string => `
@@ -88,7 +88,8 @@ models: { openai/gpt-5-mini: { input_per_million: 1000, output_per_million: 1000
 budget: { tokens: 1300 }
 ${TYPES}
 agents:
-  asked: ${agent(models, '{ types: [Question] }')}
+  asked: ${agent(models, '{ types: [Question] }', ', cancel_on: { types: [Off], key: artifact.partition_key }')}
+  again: ${agent(models, '{ types: [Again] }', '', 3)}
   cached: ${agent(models, '{ types: [Known] }', ', cache: { for: 50h }')}
   joined: ${agent(models, '{ types: [Left, Right], join: { by: payload.order } }')}
   gathered: ${agent(models, '{ types: [Part], batch: { size: 2 } }')}
@@ -212,20 +213,32 @@ describe('a budget and', () => {
     await isAnswered('bp1');
   });
 
-  it('a deadline: the call that it ends counts as all that it reserved', async () => {
+  it('retries: when no room is left, no further attempt follows', async () => {
+    const asked = models.requests.length;
+    models.answers({ text: 'no' });
+    await publish('Again', 'bn1');
+    await isRefused('bn1');
+    expect(models.requests.length - asked).toBe(1);
+  });
+
+  it.each<[string, string, string, () => unknown]>([
+    ['a deadline', 'bt1', 'cancelled', () => clock.advance(MINUTE)],
+    ['cancel_on', 'bt2', 'completed', () => board.publish('Off', {}, { partition_key: 'bt2' })],
+  ])('%s: the call that it ends counts as all that it reserved', async (_, name, state, end) => {
     models.script = () => ({ ...GOOD, before: new Promise(() => undefined) });
     const asked = models.requests.length;
-    await board.publish('Question', { text: 'Where?' }, { correlation: 'bt1', deadline: 'PT1M' });
+    const parts = { correlation: name, partition_key: name, deadline: 'PT1M' };
+    await board.publish('Question', { text: 'Where?' }, parts);
     await eventually('its model is asked', () => models.requests.length > asked);
     const [{ tokens }] = (await board.app.database.rows('select tokens from budget_reservations')) as [
       { tokens: number | string },
     ];
-    clock.advance(MINUTE);
-    expect((await board.ended('bt1')).state).toBe('cancelled');
-    const { usage } = (await board.status('bt1')) as unknown as {
-      usage: { input_tokens: number; output_tokens: number };
-    };
-    expect(usage.input_tokens + usage.output_tokens).toBe(Number(tokens));
+    await end();
+    expect((await board.ended(name)).state).toBe(state);
+    await eventually('it has counted', async () => {
+      const { usage } = (await board.status(name)) as { usage?: { input_tokens: number; output_tokens: number } };
+      return usage !== undefined && usage.input_tokens + usage.output_tokens === Number(tokens);
+    });
     expect(await board.app.database.rows('select execution_id from budget_reservations')).toEqual([]);
   });
 
