@@ -1,4 +1,5 @@
 // Agents with `fair_by` whose executions wait for limits. Uses the whole app over HTTP on a database. The clock is faked.
+import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { printedSeed, Random } from '../support/random.js';
@@ -215,5 +216,58 @@ describe('executions of an agent with fair_by that wait for a limit', () => {
     await outside.send(held, 'complete', { outputs: [] });
     clock.advance(MINUTE);
     await noKeys();
+  });
+});
+
+describe('executions that wait for a limit since before their agent had fair_by', () => {
+  const folder = new ConfigurationFolder();
+  let board: Board;
+  let outside: Outside;
+
+  const start = async (more: string): Promise<void> => {
+    await board?.close();
+    const agent = `consumes: [{ types: [Task], priority: payload.urgent }], limits: [desk], ${more}engine: { kind: external }`;
+    const config = `limits: { desk: { concurrency: 1 } }\nagents:\n  person: { ${agent} }\n`;
+    board = await Board.start(config, { folder: folder.path });
+    outside = new Outside(board.http);
+  };
+  afterAll(async () => {
+    await board?.close();
+    await board?.app.database.drop();
+    folder.remove();
+  });
+
+  const publish = (name: string, tenant: string, urgent = 0): Promise<string> =>
+    board.publish('Task', { tenant, urgent }, { correlation: name });
+
+  const wait = (count: number): Promise<void> =>
+    eventually(`${count} wait`, async () => {
+      expect(await outside.claim({ agents: ['person'] })).toEqual([]);
+      return (await board.http.get('/api/v1/limits/desk').expect(200)).body.waiting === count;
+    });
+
+  it('start by priority and age, whatever their keys, and so do those that come later', async () => {
+    await start('');
+    await publish('first', 'a');
+    let held = await outside.claimOne({ agents: ['person'] });
+    for (const [name, tenant] of [
+      ['old-1', 'a'],
+      ['old-2', 'a'],
+      ['old-3', 'b'],
+    ] as const)
+      await publish(name, tenant);
+    await publish('urgent', 'b', 5);
+    await wait(4);
+    await start('fair_by: payload.tenant, ');
+    for (const name of ['new-1', 'new-2']) await publish(name, 'c');
+    await wait(6);
+    const order: string[] = [];
+    for (let n = 0; n < 6; n += 1) {
+      await outside.send(held, 'complete', { outputs: [] });
+      held = await outside.claimOne({ agents: ['person'], wait: 60 });
+      order.push(held.correlation_id);
+    }
+    expect(order.filter((name) => !name.startsWith('new'))).toEqual(['urgent', 'old-1', 'old-2', 'old-3']);
+    expect(order.filter((name) => name.startsWith('new'))).toEqual(['new-1', 'new-2']);
   });
 });

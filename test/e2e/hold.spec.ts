@@ -18,6 +18,7 @@ limits:
   keyed: { concurrency: 1, hold: true, key: payload.key }
   plain: { concurrency: 1 }
   paced: { concurrency: 1, rate: 1/m, hold: true }
+  shared: { concurrency: 2, rate: 1/m, hold: true }
   asked: { concurrency: 1, hold: true }
   desk: { concurrency: 1, hold: true }
 agents:
@@ -26,6 +27,7 @@ agents:
   both: { consumes: [{ types: [Both] }], limits: [kept, plain], ${TWICE}, ${GATED} }
   plainer: { consumes: [{ types: [Plain] }], limits: [plain], ${TWICE}, ${GATED} }
   pacer: { consumes: [{ types: [Paced], priority: 'has(payload.urgent) ? 1 : 0' }], limits: [paced], retry: { attempts: 2, delay: 1s, max_delay: 1s }, ${GATED} }
+  sharer: { consumes: [{ types: [Shared] }], limits: [shared], fair_by: payload.tenant, weight: payload.weight, retry: { attempts: 2, delay: 1s, max_delay: 1s }, ${GATED} }
   later: { consumes: [{ types: [Ask] }], publishes: [{ type: Ended }], limits: [asked], engine: { kind: http, url: "${remote}" } }
   person: { consumes: [{ types: [Task] }], limits: [desk], engine: { kind: external } }
 `;
@@ -180,6 +182,23 @@ describe('a limit with hold', () => {
     await works('p1', 2);
     clock.advance(60_000);
     await works('p2');
+  });
+
+  it('and fair_by: what has started before comes first, whatever the turns of the keys', async () => {
+    await publish('Shared', 't1', { tenant: 'a', weight: 1 });
+    await started('t1', 1);
+    await publish('Shared', 't2', { tenant: 'b', weight: 100 });
+    await waitsFor('t2', /^limit shared: 1 of 1 used, .*, next in 60\.0 s$/);
+    gatesOf('t1')[0]!.fail();
+    await eventually('it waits for its next attempt', async () => (await only('t1')).attempt === 2);
+    clock.advance(5_000);
+    await waitsFor('t1', /^limit shared: 1 of 1 used, .*next in 5\d\.\d s$/);
+    clock.advance(60_000);
+    await started('t1', 2);
+    expect(gatesOf('t2')).toEqual([]);
+    await works('t1', 2);
+    clock.advance(60_000);
+    await works('t2');
   });
 
   it('and a rate that a client removes: the execution that holds the limit starts', async () => {

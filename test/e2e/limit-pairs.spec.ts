@@ -1,6 +1,6 @@
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
-import { GATE, gatesOf, started } from './batch-board.js';
+import { ended, GATE, gatesOf, send, started } from './batch-board.js';
 import { Board } from './board.js';
 
 const GATED = 'limits: [pool], engine: { kind: function, module: ./gate.js }, timeout: 1h';
@@ -166,5 +166,29 @@ describe('a limit together with', () => {
       const path = `/batch/${(body as { batch_id: string }).batch_id}`;
       return (await board.http.get(path).expect(200)).body.status === 'completed';
     });
+  });
+
+  it('a batch has a key for each row, and its workers hold too', async () => {
+    const sessions = { s1: 'X', s2: 'X', s3: 'Y', s4: 'Z' };
+    const inputs = Object.entries(sessions).map(([batch, session]) => ({ batch, n: 1, session }));
+    const batch = await send(board, 'worker', inputs, { max_workers: 3 });
+    await started('s1', 1);
+    await started('s3', 1);
+    await eventually('one waits for its session', async () => {
+      return (await board.http.get('/api/v1/limits/per_session')).body.waiting === 1;
+    });
+    expect(gatesOf('s2')).toEqual([]);
+    const rows = async (): Promise<number> =>
+      ((await board.http.get('/api/v1/executions').query({ agent: 'worker' }).expect(200)).body as { items: object[] })
+        .items.length;
+    const before = await rows();
+    open('s3');
+    await started('s4', 1);
+    expect(await rows()).toBe(before + 1);
+    expect(gatesOf('s2')).toEqual([]);
+    open('s1');
+    await started('s2', 1);
+    for (const name of ['s2', 's4']) open(name);
+    expect(await ended(board, batch)).toMatchObject({ status: 'completed', completed_items: 4 });
   });
 });

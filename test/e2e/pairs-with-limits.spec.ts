@@ -22,6 +22,9 @@ limits:
   counter: { concurrency: 1 }
   phone: { concurrency: 1 }
   desk: { concurrency: 1 }
+  counters: { concurrency: 2 }
+  pace: { rate: 1/m }
+  again: { concurrency: 1 }
 agents:
   held_breaker: { consumes: [{ types: [HeldBreaker] }], limits: [held_breaker], ${breaker()}, ${TWICE}, ${GATED} }
   held_turn: { consumes: [{ types: [HeldTurn] }], limits: [held_turn], singleton: { key: payload.order, on_conflict: queue }, ${TWICE}, ${GATED} }
@@ -31,6 +34,10 @@ agents:
   held_off: { consumes: [{ types: [HeldOff] }], limits: [held_off], ${CALLED_OFF}, ${TWICE}, ${GATED} }
   guest: { consumes: [{ types: [Guest] }], limits: [room], ${GATED} }
   cached_limit: { consumes: [{ types: [CachedLimit] }], limits: [seat], cache: { for: 5h, key: payload.text }, ${GATED} }
+  turned_limit: { consumes: [{ types: [TurnedLimit] }], limits: [counters], singleton: { key: payload.order, on_conflict: queue }, ${GATED} }
+  beside_turn: { consumes: [{ types: [BesideTurn] }], limits: [counters], ${GATED} }
+  cached_rate: { consumes: [{ types: [CachedRate] }], limits: [pace], cache: { for: 5h, key: payload.text }, ${GATED} }
+  again_limit: { consumes: [{ types: [AgainLimit] }], limits: [again], ${TWICE}, ${GATED} }
   sitter: { consumes: [{ types: [Sitter] }], limits: [seat], ${GATED} }
   ticked: { consumes: [{ types: [Ticked] }], limits: [line], timeout: 50h, ${EXTERNAL} }
   ranked_limit: { consumes: [{ types: [Ranked], priority: payload.urgency }], limits: [counter], ${GATED} }
@@ -214,6 +221,44 @@ describe('together go', () => {
     await ends('lc3');
     expect(await only('lc3')).toMatchObject({ cached_from: (await only('lc1')).id });
     expect(gatesOf('lc3')).toEqual([]);
+  });
+
+  it('a rate and cache: an execution that takes an answer counts', async () => {
+    await publish('CachedRate', ['lq1'], { text: 'known' });
+    await works('lq1');
+    await publish('CachedRate', ['lq2'], { text: 'known' });
+    await publish('CachedRate', ['lq3'], { text: 'new' });
+    await waitsFor('lq2', /^limit pace: 1 of 1 used, 1st of 2, next in 60\.0 s$/);
+    clock.advance(MINUTE);
+    await ends('lq2');
+    expect(await only('lq2')).toMatchObject({ cached_from: (await only('lq1')).id });
+    await waitsFor('lq3', /^limit pace: 1 of 1 used, 1st of 1, next in 60\.0 s$/);
+    expect(gatesOf('lq3')).toEqual([]);
+    clock.advance(MINUTE);
+    await works('lq3');
+  });
+
+  it('a limit and singleton: what waits for its turn holds no limit', async () => {
+    await publish('TurnedLimit', ['lt1', 'lt2'], { order: 'A' });
+    await started('lt1', 1);
+    await waitsFor('lt2', /^singleton of turned_limit: 1 of 1 used, 1st of 1 for order A$/);
+    await publish('BesideTurn', ['lt3']);
+    await started('lt3', 1);
+    for (const name of ['lt1', 'lt2', 'lt3']) await works(name);
+  });
+
+  it('a limit and retries: the next attempt keeps its place in the line', async () => {
+    await publish('AgainLimit', ['lb1']);
+    await failsOnce('lb1');
+    await publish('AgainLimit', ['lb2', 'lb3']);
+    await waitsFor('lb3', /^limit again: 1 of 1 used, 1st of 1$/);
+    clock.advance(RETRY);
+    await waitsFor('lb1', /^limit again: 1 of 1 used, 1st of 2$/);
+    await works('lb2');
+    await started('lb1', 2);
+    expect(gatesOf('lb3')).toEqual([]);
+    await works('lb1', 2);
+    await works('lb3');
   });
 
   it('a schedule and a limit: a tick whose execution waits for the limit still overlaps', async () => {
