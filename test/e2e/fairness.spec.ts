@@ -171,6 +171,8 @@ describe('executions of an agent with fair_by', () => {
     [{ tenant: null }, 'fair_by is null'],
     [{ tenant: ['a'] }, 'fair_by must give a text, a number or a boolean'],
     [{ tenant: '😀'.repeat(201) }, 'fair_by is longer than 200 characters'],
+    [{ tenant: 'a', weight: 0.0009 }, 'weight must give a number from 0.001 to 1000'],
+    [{ tenant: 'a', weight: 1000.5 }, 'weight must give a number from 0.001 to 1000'],
     [{ tenant: 'a', weight: 0 }, 'weight must give a number from 0.001 to 1000'],
     [{ tenant: 'a', weight: 'b' }, 'weight must give a number from 0.001 to 1000'],
   ])('fail for %j with the reason', async (payload, reason) => {
@@ -181,9 +183,33 @@ describe('executions of an agent with fair_by', () => {
     expect(error.payload.error_message).toContain(reason);
   });
 
-  it('may have a key of 200 characters that take two units each', async () => {
-    const correlation = await board.publish('Item', { tenant: '😀'.repeat(200) });
+  it.each([
+    ['a key of 200 characters that take two units each', { tenant: '😀'.repeat(200) }],
+    ['the smallest weight', { tenant: 'a', weight: 0.001 }],
+    ['the largest weight', { tenant: 'a', weight: 1000 }],
+  ])('may have %s', async (_, payload) => {
+    const correlation = await board.publish('Item', payload);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
+  });
+
+  it.each(['20%', '0.2'])('have at most a max_share of %s', async (share) => {
+    const small = await Board.start(
+      `agents:
+  worker: { consumes: [{ types: [Item] }], engine: { kind: external }, fair_by: payload.tenant, max_share: ${share} }`,
+      { settings: { maxPendingExecutions: 10 } },
+    );
+    try {
+      const send = (tenant: string) => small.http.post('/api/v1/artifacts').send({ type: 'Item', payload: { tenant } });
+      for (const [tenant, status] of [
+        ['a', 200],
+        ['a', 200],
+        ['a', 503],
+        ['b', 200],
+      ] as const)
+        await send(tenant).expect(status);
+    } finally {
+      await small.close();
+    }
   });
 
   it('have at most their share of what may wait, while other keys are accepted', async () => {

@@ -8,6 +8,9 @@ const agent = (name: string, consumes: string, more = ''): string =>
 const CONFIG = `
 agents:
 ${agent('turned', 'types: [Turned], priority: payload.urgency', 'singleton: { key: payload.order, on_conflict: queue }, ')}
+${agent('skipper', 'types: [Skipped], priority: payload.urgency', 'singleton: { key: payload.order, on_conflict: skip }, ')}
+${agent('newest', 'types: [Newest], priority: payload.urgency', 'singleton: { key: payload.order, on_conflict: cancel_running }, ')}
+${agent('turned_rows', 'types: [TurnedRow]', 'singleton: { key: payload.order, on_conflict: queue }, ')}
 ${agent('joined', 'types: [Left, Right], priority: payload.Left.urgency')}
 ${agent('retried', 'types: [Retried], priority: payload.urgency', `${TWICE}, `)}
 ${agent('hidden', 'types: [Hidden], priority: payload.urgency')}
@@ -36,6 +39,34 @@ describe('priority and', () => {
       expect(held.map(({ correlation_id }) => correlation_id)).toEqual([name]);
       await complete(held);
     }
+  });
+
+  it('singleton that skips or cancels: it decides nothing', async () => {
+    await publish('Skipped', ['pn1'], { order: 'A', urgency: 0 });
+    await publish('Skipped', ['pn2'], { order: 'A', urgency: 9 });
+    expect(await only('pn2')).toMatchObject({ state: 'cancelled', skipped_for: (await only('pn1')).id });
+    await publish('Newest', ['pn3'], { order: 'A', urgency: 9 });
+    await publish('Newest', ['pn4'], { order: 'A', urgency: 0 });
+    await ends('pn3');
+    expect(await only('pn3')).toMatchObject({ state: 'cancelled' });
+    expect(namesOf(await claim('newest'))).toEqual(['pn4']);
+  });
+
+  it('singleton and the rows of a batch: they come after others of the same priority', async () => {
+    await publish('TurnedRow', ['pt1'], { order: 'A' });
+    const first = await claim('turned_rows');
+    await send(pairs.board, 'turned_rows', [{ order: 'A' }]);
+    await eventually('the row waits', async () => {
+      const { body } = await pairs.board.http.get('/api/v1/executions').query({ agent: 'turned_rows' }).expect(200);
+      return (body as { items: object[] }).items.length === 2;
+    });
+    await publish('TurnedRow', ['pt2'], { order: 'A' });
+    await areQueued('pt2');
+    await complete(first);
+    const second = await claim('turned_rows');
+    expect(namesOf(second)).toEqual(['pt2']);
+    await complete(second);
+    await complete(await claim('turned_rows'));
   });
 
   it('a join: it sees all artifacts when the join is complete', async () => {

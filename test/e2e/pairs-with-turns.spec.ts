@@ -3,7 +3,7 @@
 import { eventually } from '../support/eventually.js';
 import { ended, gatesOf, send, started } from './batch-board.js';
 import type { Held } from './outside.js';
-import { EXTERNAL, GATED, MINUTE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
+import { EXTERNAL, GATED, MINUTE, namesOf, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
 const MOST_EXECUTIONS = 3;
 const FAIR = `fair_by: payload.tenant, ${EXTERNAL}`;
@@ -15,6 +15,11 @@ agents:
   keyed_window: { consumes: [{ types: [KeyedPart], batch: { size: 2, key: payload.tenant } }], ${FAIR_LIST} }
   rows: { consumes: [{ types: [Row] }], max_share: 0.00001, ${FAIR} }
   called_off: { consumes: [{ types: [Order] }], cancel_on: { types: [Off], key: payload.order }, ${FAIR} }
+  chosen: { consumes: [{ types: [Chosen] }], ${FAIR} }
+  assigned: { consumes: [{ types: [Assigned] }], fair_by: payload.tenant, engine: { kind: external, assignee: anna } }
+  direct: { consumes: [{ types: [Direct] }], ${FAIR} }
+  again: { consumes: [{ types: [Again] }], ${TWICE}, ${FAIR} }
+  fair_turn: { consumes: [{ types: [FairTurn] }], singleton: { key: payload.order, on_conflict: queue }, ${FAIR} }
   shown: { consumes: [{ types: [Secret] }], ${FAIR} }
   replayed: { consumes: [{ types: [Original] }], ${FAIR} }
   turn_shown: { consumes: [{ types: [SecretTurn] }], singleton: { key: payload.order, on_conflict: queue }, ${GATED} }
@@ -78,15 +83,86 @@ describe('together go', () => {
       expect(await ended(pairs.board, batch)).toMatchObject({ completed_items: 5, failed_items: 0 });
     });
 
-    it('and cancel_on: what is cancelled before it starts uses no turn', async () => {
+    it('and cancel_on: it cancels those of all keys, and what is cancelled before it starts uses no turn', async () => {
       await publish('Order', ['fo1', 'fo2', 'fo3'], { tenant: 'a', order: 'fo' });
       await publish('Order', ['fo4'], { tenant: 'a', order: 'other' });
       await publish('Order', ['fo5', 'fo6', 'fo7', 'fo8'], { tenant: 'b', order: 'other' });
+      await publish('Order', ['fo9'], { tenant: 'b', order: 'fo' });
       await callOff('fo');
-      for (const name of ['fo1', 'fo2', 'fo3']) expect(await only(name)).toMatchObject({ state: 'cancelled' });
+      for (const name of ['fo1', 'fo2', 'fo3', 'fo9']) expect(await only(name)).toMatchObject({ state: 'cancelled' });
       const order = await claimInOrder('called_off', 5);
       comesInTurn(order, 'fo4');
       expect(order.filter((name) => name !== 'fo4')).toEqual(['fo5', 'fo6', 'fo7', 'fo8']);
+    });
+
+    it('and claims of a chosen execution: they use no turn', async () => {
+      await publish('Chosen', ['fi1', 'fi2', 'fi3', 'fi4', 'fi5'], { tenant: 'a' });
+      await publish('Chosen', ['fi6', 'fi7'], { tenant: 'b' });
+      for (const name of ['fi1', 'fi2', 'fi3']) {
+        const { id } = await only(name);
+        await pairs.board.http.post(`/api/v1/executions/${id}/claim`).send({}).expect(200);
+      }
+      const order = await claimInOrder('chosen', 4);
+      expect(order.slice(0, 2).sort()).toEqual(['fi4', 'fi6']);
+      expect(order.slice(2).sort()).toEqual(['fi5', 'fi7']);
+    });
+
+    it('and work of an assignee: it is claimed by age, without turns', async () => {
+      const names = ['fa1', 'fa2', 'fa3', 'fa4'];
+      await publish('Assigned', names.slice(0, 3), { tenant: 'a' });
+      await publish('Assigned', names.slice(3), { tenant: 'b' });
+      const order: string[] = [];
+      for (let n = 0; n < names.length; n += 1)
+        order.push((await pairs.outside.claimOne({ agents: ['assigned'], assignee: 'anna', max: 1 })).correlation_id);
+      expect(order).toEqual(names);
+    });
+
+    it('and a direct run: it has a key', async () => {
+      await publish('Direct', ['fd1', 'fd2', 'fd3', 'fd4'], { tenant: 'a' });
+      const inputs = [{ type: 'Direct', payload: { tenant: 'b' } }];
+      const direct = pairs.board.http
+        .post('/api/v1/agents/direct/run')
+        .send({ inputs })
+        .then(({ status }) => status);
+      await eventually('it waits', async () => {
+        const { body } = await pairs.board.http.get('/api/v1/executions').query({ agent: 'direct' }).expect(200);
+        return (body as { items: object[] }).items.length === 5;
+      });
+      await areQueued();
+      const held: Held[] = [];
+      for (let n = 0; n < 5; n += 1) held.push(...(await claim('direct', 1)));
+      comesInTurn(
+        held.map(({ inputs: [input] }) => input!.payload.tenant),
+        'b',
+      );
+      await complete(held);
+      expect(await direct).toBe(200);
+    });
+
+    it('and retries: an execution that waits for its next attempt uses no turn, and its key gets none for this time', async () => {
+      await publish('Again', ['fr1'], { tenant: 'a' });
+      const [failed] = await claim('again');
+      await pairs.outside.send(failed!, 'fail', { error_message: 'again' });
+      await publish('Again', ['fr2', 'fr3', 'fr4'], { tenant: 'b' });
+      expect(await claimInOrder('again', 3)).toEqual(['fr2', 'fr3', 'fr4']);
+      await publish('Again', ['fr5', 'fr6'], { tenant: 'a' });
+      await publish('Again', ['fr7', 'fr8'], { tenant: 'b' });
+      const order = await claimInOrder('again', 4);
+      expect(order.slice(0, 2).sort()).toEqual(['fr5', 'fr7']);
+      clock.advance(RETRY);
+      expect(await claimInOrder('again', 1)).toEqual(['fr1']);
+    });
+
+    it('and singleton: what has its turn of the key takes turns, and what waits for it uses none', async () => {
+      await publish('FairTurn', ['ft1', 'ft2', 'ft3', 'ft4'], { tenant: 'a', order: 'A' });
+      await publish('FairTurn', ['ft5'], { tenant: 'a', order: 'B' });
+      for (const [n, order] of ['C', 'D', 'E'].entries())
+        await publish('FairTurn', [`ft${6 + n}`], { tenant: 'b', order });
+      const first = [...(await claim('fair_turn', 1)), ...(await claim('fair_turn', 1))];
+      expect(namesOf(first).sort()).toEqual(['ft1', 'ft6']);
+      const second = [...(await claim('fair_turn', 1)), ...(await claim('fair_turn', 1))];
+      expect(namesOf(second).sort()).toEqual(['ft5', 'ft7']);
+      await complete([...first, ...second]);
     });
 
     it('and a hidden artifact: it has a key when it is released', async () => {

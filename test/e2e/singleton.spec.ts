@@ -29,6 +29,8 @@ agents:
   latest: { consumes: [{ types: [Up, Down] }, { types: [Alone] }], ${rule('cancel_running', 'has(payload.order) ? payload.order : payload.Up.order')}, engine: { kind: external } }
   window: { consumes: [{ types: [Event], batch: { size: 2, key: payload.order } }], ${rule('queue', 'payload[0].order')}, engine: { kind: external } }
   cached: { consumes: [{ types: [Text] }], publishes: [{ type: Ended }], cache: { for: 1h, key: payload.text }, ${rule('queue')}, engine: { kind: function, module: ./gate.js }, timeout: 5h }
+  recalled: { consumes: [{ types: [Lot] }], cancel_on: { types: [Recall], key: payload.lot }, ${rule('queue')}, engine: { kind: external } }
+  renewed: { consumes: [{ types: [Draft] }], ${rule('cancel_running')}, engine: { kind: external } }
   both: { consumes: [{ types: [Two] }], cancel_on: { types: [Withdrawn], key: payload.order }, ${rule('skip')}, engine: { kind: external } }
 `;
 
@@ -137,6 +139,9 @@ describe('singleton', () => {
       open('s4');
       await completes('s4');
       expect(gatesOf('s2')).toEqual([]);
+      const consumers = async (id: string): Promise<unknown> =>
+        (await board.artifacts(id, { embed_meta: true }))[0]!.consumed_by;
+      expect([await consumers('s1'), await consumers('s2')]).toEqual([['skipper'], []]);
     });
 
     it('counts one that waits for its next attempt or for its paused agent', async () => {
@@ -203,8 +208,13 @@ describe('singleton', () => {
         409,
         expect.stringContaining(`Agent skipper did not run: its execution ${first.id} with the same key of singleton`),
       ]);
-      const batch = await send(board, 'skipper', [{ order: 'F' }, { order: 'F' }]);
-      expect(await endedBatch(board, batch)).toMatchObject({ completed_items: 2, failed_items: 0 });
+      const rows = [{ order: 'F' }, { order: 'F' }, { order: 'Y', batch: 'b2', n: 2 }];
+      const batch = await send(board, 'skipper', rows);
+      await started('b2', 1);
+      open('b2');
+      const { results, ...counts } = await endedBatch(board, batch);
+      expect(counts).toMatchObject({ completed_items: 3, failed_items: 0 });
+      expect(results.map(({ result }) => result)).toEqual([{}, {}, { n: 2 }]);
       open('b1');
       await completes('b1');
       expect(await executions({ agent: 'skipper', state: 'completed', correlation_id: 'b1' })).toHaveLength(1);
@@ -322,6 +332,37 @@ describe('singleton', () => {
     });
   });
 
+  describe('with cancel_running, of work that clients claim', () => {
+    it('lets an execution that is retried by hand wait, which cancels none', async () => {
+      const first = await board.publish('Draft', { order: 'A' });
+      await outside.send(await claimed('renewed'), 'fail', { error_message: 'It cannot be done.', final: true });
+      await reaches(first, 'failed');
+      const second = await board.publish('Draft', { order: 'A' });
+      await board.http.post(`/api/v1/executions/${(await only(first)).id}/retry`).expect(200);
+      expect(await waitsFor(first)).toBe('singleton of renewed: 1 of 1 used, 1st of 1 for order A');
+      for (const id of [second, first]) {
+        const held = await claimed('renewed');
+        expect(held.correlation_id).toBe(id);
+        await outside.send(held, 'complete', { outputs: [] });
+      }
+      await completes(second);
+      for (const id of [first, second]) expect(await only(id)).toMatchObject({ state: 'completed' });
+    });
+
+    it('cancels what waits for its paused agent', async () => {
+      await board.http.post('/api/v1/agents/renewed/pause').expect(200);
+      const first = await board.publish('Draft', { order: 'B' });
+      const second = await board.publish('Draft', { order: 'B' });
+      await reaches(first, 'cancelled');
+      expect(await only(second)).toMatchObject({ state: 'pending' });
+      await board.http.post('/api/v1/agents/renewed/resume').expect(200);
+      const held = await claimed('renewed');
+      expect(held.correlation_id).toBe(second);
+      await outside.send(held, 'complete', { outputs: [] });
+      await completes(first, second);
+    });
+  });
+
   describe('with queue', () => {
     it('runs one after the other in order, and says what the others wait for', async () => {
       for (const id of ['q1', 'q2', 'q3']) await gated('Job', id, { order: 'A' });
@@ -393,12 +434,16 @@ describe('singleton', () => {
       });
       const second = await board.publish('Ask', { order: 'E' });
       expect(await waitsFor(second)).toBe('singleton of later: 1 of 1 used, 1st of 1 for order E');
-      await board.http.post(`/api/v1/correlations/${first}/cancel`).expect(200);
+      const { body, headers } = remote.at('/later')[0]!;
+      const { execution_id } = JSON.parse(body) as { execution_id: string };
+      const lease = { execution_id, lease_token: headers['starling-lease-token'] as string };
+      expect(await outside.send(lease, 'complete', { outputs: [] })).toMatchObject({ status: 200 });
+      await completes(first);
       await eventually('the agent is asked again', () => remote.at('/later').length === 2);
       await board.http.post(`/api/v1/correlations/${second}/cancel`).expect(200);
     });
 
-    it('lets clients claim one at a time, also after a release', async () => {
+    it('lets clients claim one at a time, also after a release and a lease that has expired', async () => {
       for (const id of ['e1', 'e2']) await board.publish('Task', { order: 'F' }, { correlation: id });
       const held = await claimed('person');
       expect(held.correlation_id).toBe('e1');
@@ -411,6 +456,8 @@ describe('singleton', () => {
           detail: `Execution ${second} cannot be claimed now: it waits for another one with its key of singleton`,
         });
       await outside.send(held, 'release');
+      expect((await claimed('person')).correlation_id).toBe('e1');
+      clock.advance(HOUR_MS);
       const again = await claimed('person');
       expect(again.correlation_id).toBe('e1');
       await outside.send(again, 'complete', { outputs: [] });
@@ -418,6 +465,35 @@ describe('singleton', () => {
       expect(next.correlation_id).toBe('e2');
       await outside.send(next, 'complete', { outputs: [] });
       await completes('e1', 'e2');
+    });
+
+    it('and a pause: new ones wait, and one has its turn after it', async () => {
+      await board.http.post('/api/v1/agents/person/pause').expect(200);
+      const [first, second] = [
+        await board.publish('Task', { order: 'P' }),
+        await board.publish('Task', { order: 'P' }),
+      ];
+      expect(await outside.claim({ agents: ['person'] })).toEqual([]);
+      await board.http.post('/api/v1/agents/person/resume').expect(200);
+      for (const id of [first, second]) {
+        const held = await claimed('person');
+        expect(held.correlation_id).toBe(id);
+        await outside.send(held, 'complete', { outputs: [] });
+      }
+      await completes(first, second);
+    });
+
+    it('and cancel_on: it cancels what has its turn and what waits for it, and the next one starts', async () => {
+      const ids: string[] = [];
+      for (const lot of ['one', 'one', 'two']) ids.push(await board.publish('Lot', { order: 'L', lot }));
+      const held = await claimed('recalled');
+      expect(held.correlation_id).toBe(ids[0]);
+      await board.publish('Recall', { lot: 'one' });
+      for (const id of ids.slice(0, 2)) await reaches(id, 'cancelled');
+      const next = await claimed('recalled');
+      expect(next.correlation_id).toBe(ids[2]);
+      await outside.send(next, 'complete', { outputs: [] });
+      await completes(...ids);
     });
 
     it('takes turns by fair_by among what has its turn of the key', async () => {
@@ -487,6 +563,56 @@ describe('singleton', () => {
     await board.http.post(`/api/v1/correlations/${live}/cancel`).expect(200);
     // The replays have executions that wait, for which it is not skipped.
     expect(await only(await board.publish('Two', { order: 'K' }))).toMatchObject({ state: 'pending' });
+  });
+
+  const replayOf = async (original: string): Promise<string> => {
+    const path = `/api/v1/correlations/${original}/replay`;
+    const { body } = await board.http.post(path).send({ mode: 'full' }).expect(200);
+    return (body as { correlation_id: string }).correlation_id;
+  };
+
+  it('runs in a replay what was skipped, unless another one of the replay has its key', async () => {
+    const live = await board.publish('Two', { order: 'S' });
+    const skipped = await board.publish('Two', { order: 'S' });
+    await completes(skipped);
+    const again = await replayOf(skipped);
+    expect(await only(again, { replays: true })).toMatchObject({ state: 'pending' });
+    await board.publish('Two', { order: 'S' }, { correlation: live });
+    await board.http.post(`/api/v1/correlations/${live}/cancel`).expect(200);
+    const both = await executions({ correlation_id: await replayOf(live), replays: true });
+    const runs = both.find(({ state }) => state === 'pending');
+    expect(both).toHaveLength(2);
+    expect(both).toContainEqual(expect.objectContaining({ state: 'cancelled', skipped_for: runs!.id }));
+  });
+
+  it('runs in a replay what was cancelled, which cancels no live execution and is cancelled by none', async () => {
+    const first = await board.publish('Draft', { order: 'T' });
+    const live = await board.publish('Draft', { order: 'T' });
+    await reaches(first, 'cancelled');
+    await completes(first);
+    const again = await replayOf(first);
+    const last = await board.publish('Draft', { order: 'T' });
+    await reaches(live, 'cancelled');
+    const { cancelled_by: by } = await only(live);
+    expect(by).toBe((await board.artifacts(last))[0]!.id);
+    expect(await only(again, { replays: true })).toMatchObject({ state: 'pending' });
+    const held = await outside.claim({ agents: ['renewed'], max: 10 });
+    expect(held.map(({ correlation_id: id }) => id).sort()).toEqual([again, last].sort());
+    for (const one of held) await outside.send(one, 'complete', { outputs: [] });
+  });
+
+  it('lets a replay wait for no live execution', async () => {
+    const original = await board.publish('Task', { order: 'U' });
+    await outside.send(await claimed('person'), 'complete', { outputs: [] });
+    await completes(original);
+    const live = await board.publish('Task', { order: 'U' });
+    const held = await claimed('person');
+    expect(held.correlation_id).toBe(live);
+    const replay = await replayOf(original);
+    const again = await claimed('person');
+    expect(again.correlation_id).toBe(replay);
+    for (const one of [held, again]) await outside.send(one, 'complete', { outputs: [] });
+    await completes(live);
   });
 });
 
