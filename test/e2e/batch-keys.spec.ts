@@ -1,6 +1,7 @@
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { ended, send } from './batch-board.js';
 import { Board } from './board.js';
 import { Outside } from './outside.js';
 
@@ -72,7 +73,7 @@ describe('batch windows by a key', () => {
     expect(await packs(late)).toEqual([[2]]);
   });
 
-  it('do not hold runs and direct runs, whose lists need no key', async () => {
+  it('do not hold runs, direct runs and rows of batches, whose lists need no key', async () => {
     const windows = async (): Promise<unknown> =>
       (await board.http.get('/api/v1/waiting').query({ agent: 'patient' }).expect(200)).body;
     const before = await windows();
@@ -84,6 +85,8 @@ describe('batch windows by a key', () => {
       .send({ agent_name: 'patient', inputs: { n: 4 } })
       .expect(200);
     expect(run.body).toMatchObject({ status: 'completed', result: { ns: [4] } });
+    const { results } = await ended(board, await send(board, 'patient', [{ n: 5 }, { shop: 'm', n: 6 }]));
+    expect(results.map(({ result }) => result)).toEqual([{ ns: [5] }, { ns: [6] }]);
     expect(await windows()).toEqual(before);
   });
 

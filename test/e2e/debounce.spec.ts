@@ -359,7 +359,8 @@ describe('debounce after a restart', () => {
 
   const start = async (rule: string): Promise<void> => {
     await board?.close();
-    const config = `agents:\n  indexer: { consumes: [{ types: [Edited], ${rule} }], ${INDEXES} }\n`;
+    const types = rule.startsWith('types') ? '' : 'types: [Edited], ';
+    const config = `agents:\n  indexer: { consumes: [{ ${types}${rule} }], ${INDEXES} }\n`;
     board = await Board.start(config, { clock, folder: folder.path });
   };
 
@@ -398,4 +399,33 @@ describe('debounce after a restart', () => {
     await start(debounce());
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed', artifact_count: 2 });
   });
+
+  it.each([
+    ['another key', debounce('payload.name')],
+    ['other types', `types: [Edited, Renamed], mode: any, ${debounce()}`],
+    ['none', ''],
+  ])(
+    'keeps a window while the configuration has %s, says so, and continues when the rule is back',
+    async (what, rule) => {
+      await start(debounce());
+      const first = await board.publish('Edited', { document: what, name: what, version: 1 });
+      const second = await board.publish('Edited', { document: `${what}, too`, version: 1 });
+      await start(rule);
+      await eventually('the log names the agent', () =>
+        board.app.logLines.some(
+          ({ msg, agents }) =>
+            String(msg).startsWith('work waits for agents or subscriptions that no worker has') &&
+            JSON.stringify(agents).includes('indexer'),
+        ),
+      );
+      const other = await board.publish('Edited', { document: what, name: what, version: 2 });
+      clock.advance(30 * SECOND);
+      expect(await board.ended(other)).toMatchObject({ state: 'completed', artifact_count: 2 });
+      for (const id of [first, second]) expect(await board.status(id)).toMatchObject({ state: 'active' });
+      await board.http.post(`/api/v1/correlations/${second}/cancel`).expect(200);
+      expect(await board.ended(second)).toMatchObject({ state: 'cancelled' });
+      await start(debounce());
+      expect(await board.ended(first)).toMatchObject({ state: 'completed', artifact_count: 2 });
+    },
+  );
 });

@@ -66,9 +66,9 @@ export class PairsBoard {
     this.publish(type, [name], payload, { visibility: { kind: 'After', ttl: 'PT1M' } });
 
   /** Replays what has ended, and returns the correlation of the replay. */
-  readonly replay = async (name: string): Promise<string> => {
+  readonly replay = async (name: string, mode = 'full'): Promise<string> => {
     const path = `/api/v1/correlations/${name}/replay`;
-    const { body } = await this.board.http.post(path).send({ mode: 'full' }).expect(200);
+    const { body } = await this.board.http.post(path).send({ mode }).expect(200);
     return (body as { correlation_id: string }).correlation_id;
   };
 

@@ -3,12 +3,16 @@
 import { eventually } from '../support/eventually.js';
 import { gatesOf, started } from './batch-board.js';
 import type { Held } from './outside.js';
-import { EXTERNAL, GATED, MINUTE, namesOf, PairsBoard, RETRY, TWICE } from './pairs-board.js';
+import { EXTERNAL, GATED, MINUTE, namesOf, ONCE, PairsBoard, RETRY, TWICE } from './pairs-board.js';
 
 const window = (type: string, more = ''): string =>
   `consumes: [{ types: [${type}], batch: { size: 2, timeout: 1h, key: payload.shop }${more} }]`;
 const last = (type: string, more = ''): string =>
   `consumes: [{ types: [${type}], debounce: { key: payload.document, wait: 1m, at_most: 5m }${more} }]`;
+
+/** That of one of the artifacts of an execution, or of the artifact that cancels. */
+const calledOff = (payload: string): string =>
+  `cancel_on: { types: [Off], key: 'size(inputs) > 1 ? ${payload}.order : artifact.payload.order' }`;
 
 const CONFIG = `
 limits:
@@ -20,14 +24,19 @@ agents:
   cached: { ${window('Cached')}, cache: { for: 5h, key: 'payload[0].shop' }, ${GATED} }
   ranked: { ${window('Ranked', ", priority: 'payload[0].urgency'")}, ${EXTERNAL} }
   paced: { ${window('Paced')}, limits: [parcels], ${GATED} }
+  broken: { ${window('Broken')}, breaker: { failures: 50%, of: 2, open: 5m, key: 'payload[0].shop' }, ${ONCE}, ${GATED} }
+  called_off: { ${window('CalledOff')}, ${calledOff('payload[1]')}, ${EXTERNAL} }
+  joined_off: { consumes: [{ types: [Left, Right] }], ${calledOff('payload.Right')}, ${EXTERNAL} }
+  replayed: { ${window('Replayed')}, publishes: [{ type: Packed }], engine: { kind: expression, expression: "{ 'ns': payload.map(one, one.n) }" } }
   last_again: { ${last('LastAgain')}, ${TWICE}, ${EXTERNAL} }
+  last_turn: { ${last('LastTurn')}, singleton: { key: payload.order, on_conflict: queue }, ${EXTERNAL} }
   last_ranked: { ${last('LastRanked', ', priority: payload.urgency')}, ${EXTERNAL} }
 `;
 
 describe('together go', () => {
   const pairs = new PairsBoard();
-  const { clock, publish, publishHidden, executions, only, areQueued, ends, waitsFor } = pairs;
-  const { pause, resume, claim, claimInOrder, complete } = pairs;
+  const { clock, publish, publishHidden, executions, only, areQueued, ends, fails, waitsFor, callOff } = pairs;
+  const { pause, resume, claim, claimInOrder, complete, replay } = pairs;
 
   beforeAll(() => pairs.start(CONFIG));
   afterAll(() => pairs.close());
@@ -130,6 +139,63 @@ describe('together go', () => {
       gatesOf('wl3')[0]!.open();
       await ends('wl4');
     });
+
+    it('and a breaker: it holds for the key of the list', async () => {
+      await publish('Broken', ['wb1', 'wb2'], { shop: 'a' });
+      await fails('wb1');
+      await ends('wb2', 'failed');
+      await publish('Broken', ['wb3', 'wb4'], { shop: 'a' });
+      await waitsFor('wb4', /^breaker of broken: open, 1st of 1 for shop a/);
+      await publish('Broken', ['wb5', 'wb6'], { shop: 'b' });
+      await started('wb5', 1);
+      gatesOf('wb5')[0]!.open();
+      await ends('wb6');
+      expect(gatesOf('wb3')).toEqual([]);
+      clock.advance(5 * MINUTE);
+      await started('wb3', 1);
+      gatesOf('wb3')[0]!.open();
+      await ends('wb4');
+    });
+
+    it.each([
+      ['it, whose key sees the list', 'wo', 'CalledOff', 'CalledOff'],
+      ['a join, whose key sees its artifacts', 'wj', 'Left', 'Right'],
+    ])('and cancel_on: it keeps what has come to %s, until its execution is queued', async (_, name, first, second) => {
+      await publish(first, [name], { shop: 'a', order: `${name}1` });
+      for (const order of [`${name}1`, `${name}2`]) await callOff(order);
+      await publish(second, [name], { shop: 'a', order: `${name}2` });
+      await areQueued(name);
+      await callOff(`${name}1`);
+      expect(await only(name)).toMatchObject({ state: 'pending' });
+      const off = await callOff(`${name}2`);
+      expect(await only(name)).toMatchObject({ state: 'cancelled', cancelled_by: off });
+      await ends(name);
+    });
+
+    it('and a replay: it has separate windows for each key, or those of the record', async () => {
+      const packed = async (name: string): Promise<unknown[]> =>
+        (await pairs.board.artifacts(name, { type: 'Packed' })).map(({ payload }) => payload.ns);
+      for (const [shop, n] of [
+        ['a', 1],
+        ['b', 2],
+        ['a', 3],
+      ] as const)
+        await publish('Replayed', ['wy1'], { shop, n });
+      clock.advance(60 * MINUTE);
+      await ends('wy1');
+      await publish('Replayed', ['wy2'], { shop: 'b', n: 4 });
+      const recorded = await replay('wy1', 'recorded');
+      await ends(recorded);
+      expect(await packed(recorded)).toEqual([[1, 3], [2]]);
+      const again = await replay('wy1');
+      await eventually('the window of the other key waits', async () => (await packed(again)).length === 1);
+      expect((await pairs.board.status(again)).state).toBe('active');
+      clock.advance(60 * MINUTE);
+      await ends(again);
+      expect(await packed(again)).toEqual([[1, 3], [2]]);
+      await ends('wy2');
+      expect(await packed('wy2')).toEqual([[4]]);
+    });
   });
 
   describe('debounce', () => {
@@ -146,6 +212,23 @@ describe('together go', () => {
       expect(held.find(({ correlation_id: name }) => name === 'dr1')).toMatchObject({ attempt: 2 });
       await complete(held);
       for (const name of ['dr1', 'dr2']) await ends(name);
+    });
+
+    it('and singleton: the key is that of the last artifact, when its window has ended', async () => {
+      await publish('LastTurn', ['dt1'], { document: 'd', order: 'A' });
+      clock.advance(MINUTE);
+      const first = await claimOne('last_turn');
+      await publish('LastTurn', ['dt2'], { document: 'e', order: 'B' });
+      await publish('LastTurn', ['dt3'], { document: 'e', order: 'A' });
+      await publish('LastTurn', ['dt4'], { document: 'f', order: 'A' });
+      await publish('LastTurn', ['dt5'], { document: 'f', order: 'B' });
+      clock.advance(MINUTE);
+      const second = await claimOne('last_turn');
+      await waitsFor('dt3', /^singleton of last_turn: 1 of 1 used, 1st of 1 for order A$/);
+      await complete([first]);
+      const third = await claimOne('last_turn');
+      expect(namesOf([first, second, third])).toEqual(['dt1', 'dt5', 'dt3']);
+      await complete([second, third]);
     });
 
     it('and priority: it is that of the last artifact', async () => {
