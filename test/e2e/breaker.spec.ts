@@ -9,6 +9,8 @@ import { operate } from './operations.js';
 import { type Held, Outside } from './outside.js';
 
 const OPEN_MS = 30_000;
+/** The time that a client has, by default. */
+const LEASE_MS = 60_000;
 const GATED = 'publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 5h';
 const ONCE = 'retry: { attempts: 1 }';
 const breaker = (more = ''): string => `breaker: { failures: 50%, of: 4, open: 30s${more} }`;
@@ -205,10 +207,11 @@ describe('a breaker', () => {
 
   it('and a limit: the one that decides may wait for the limit', async () => {
     await fail('Limited', ['l1', 'l2']);
-    await gated('Lasting', ['l3']);
-    await started('l3', 1);
     await gated('Limited', ['l4', 'l5']);
     await waitsFor('l4', /^breaker of limited: open, 1st of 2/);
+    // Meanwhile it holds no limit.
+    await gated('Lasting', ['l3']);
+    await started('l3', 1);
     clock.advance(OPEN_MS);
     await waitsFor('l4', /^limit pool: 1 of 1 used/);
     await works('l3');
@@ -225,7 +228,7 @@ describe('a breaker', () => {
     await fail('Text', ['c3'], { text: 'y' });
     await gated('Text', ['c4'], { text: 'known' });
     await gated('Text', ['c5'], { text: 'z' });
-    await waitsFor('c5', /^breaker of cached: open/);
+    for (const name of ['c4', 'c5']) await waitsFor(name, /^breaker of cached: open/);
     clock.advance(OPEN_MS);
     await ends('c4', 'completed');
     await started('c5', 1);
@@ -248,15 +251,26 @@ describe('a breaker', () => {
     await fail('Called', ['x1', 'x2'], { order: 'A' });
     await gated('Called', ['x3'], { order: 'B' });
     await gated('Called', ['x4', 'x5', 'x6'], { order: 'C' });
-    await waitsFor('x6', /^breaker of called: open, 4th of 4/);
+    await gated('Called', ['x7'], { order: 'D' });
+    await board.publish('Called', { batch: 'x8', n: 1, order: 'E' }, { correlation: 'x8', deadline: 'PT10S' });
+    await gated('Called', ['x9', 'x10'], { order: 'F' });
+    await waitsFor('x10', /^breaker of called: open, 8th of 8/);
     await board.publish('Off', { order: 'B' });
     await ends('x3', 'completed');
     expect(await only('x3')).toMatchObject({ state: 'cancelled' });
+    clock.advance(11_000);
+    await ends('x8', 'cancelled');
+    expect(gatesOf('x4')).toEqual([]);
     clock.advance(OPEN_MS);
     await started('x4', 1);
     await board.http.post('/api/v1/correlations/x4/cancel').expect(200);
-    await works('x5');
-    await works('x6');
+    await started('x5', 1);
+    await board.publish('Off', { order: 'C' });
+    for (const name of ['x5', 'x6']) await ends(name, 'completed');
+    await started('x7', 1);
+    await waitsFor('x9', 'breaker of called: half-open, 1st of 2');
+    for (const name of ['x7', 'x9', 'x10']) await works(name);
+    expect([...gatesOf('x6'), ...gatesOf('x8')]).toEqual([]);
   });
 
   it('and a pause: nothing starts, and after it one decides', async () => {
@@ -295,6 +309,10 @@ describe('a breaker', () => {
     await outside.send(probe[0]!, 'release');
     await eventually('it can be claimed again', async () => (probe = await claim()).length > 0);
     expect(probe).toHaveLength(1);
+    clock.advance(LEASE_MS + 1_000);
+    await eventually('its lease has expired, and one can be claimed', async () => (probe = await claim()).length > 0);
+    expect(probe).toHaveLength(1);
+    expect(await shown('person')).toMatchObject({ open: 1 });
     await outside.send(probe[0]!, 'complete', { outputs: [] });
     const rest: Held[] = [];
     await eventually('the others can be claimed', async () => {
@@ -328,7 +346,7 @@ describe('a breaker', () => {
     expect(await outside.claim({ agents: ['window'], max: 10 })).toEqual([]);
   });
 
-  it('and a remote agent: an attempt whose answer comes later has not ended', async () => {
+  it('and a remote agent: an attempt ends with the later answer, or with the timeout', async () => {
     const calls = (): { id: string; token: unknown }[] =>
       remote.at('/later').map(({ body, headers }) => ({
         id: (JSON.parse(body) as { execution_id: string }).execution_id,
@@ -361,6 +379,15 @@ describe('a breaker', () => {
     await called(4);
     await end(3, 'complete', { outputs: [] });
     for (const id of asked.slice(2)) await ends(id, 'completed');
+    expect(await shown('later')).toMatchObject({ open: 0 });
+    const late = [await board.publish('Ask', { n: 4 }), await board.publish('Ask', { n: 5 })];
+    await called(6);
+    for (const id of late)
+      await eventually('the time for its answer is up', async () => {
+        clock.advance(LEASE_MS);
+        return (await board.status(id)).state === 'failed';
+      });
+    expect(await shown('later')).toMatchObject({ open: 1 });
   });
 
   it('and a replay: its executions neither wait nor count', async () => {

@@ -24,7 +24,7 @@ agents:
   rows_breaker: { consumes: [{ types: [Row] }], ${breaker()}, ${ONCE}, ${GATED} }
   run_breaker: { consumes: [{ types: [Asked] }], ${breaker()}, ${ONCE}, ${GATED} }
   shown_breaker: { consumes: [{ types: [Shown] }], ${breaker('payload.host')}, ${ONCE}, ${GATED} }
-  two_breaker: { consumes: [{ types: [Two] }], ${breaker()}, concurrency: 2, ${ONCE}, ${GATED} }
+  two_breaker: { consumes: [{ types: [Two] }], ${breaker('payload.host')}, concurrency: 2, ${ONCE}, ${GATED} }
 `;
 
 describe('together go', () => {
@@ -107,10 +107,13 @@ describe('together go', () => {
     });
 
     it('and cancel_on: it cancels an execution that waits, and no artifact in a window', async () => {
+      await publish('LastOff', ['do0'], { document: 'd', order: 'earlier' });
       await publish('LastOff', ['do1'], { document: 'd', order: 'do' });
       await callOff('do');
       clock.advance(MINUTE);
       await eventually('its execution waits', async () => (await executions('do1')).length === 1);
+      await callOff('earlier');
+      expect(await only('do1')).toMatchObject({ state: 'pending' });
       const off = await callOff('do');
       expect(await only('do1')).toMatchObject({ state: 'cancelled', cancelled_by: off });
       await ends('do1');
@@ -118,7 +121,7 @@ describe('together go', () => {
   });
 
   describe('a breaker', () => {
-    it('and fair_by: the first by age decides, and then keys take turns', async () => {
+    it('and fair_by: the key whose turn it is decides, and then all take turns', async () => {
       await publish('FairBreaker', ['bf0'], { tenant: 'a' });
       const [first] = await claim('fair_breaker');
       await pairs.outside.send(first!, 'fail', { error_message: 'down', final: true });
@@ -127,9 +130,16 @@ describe('together go', () => {
       await publish('FairBreaker', ['bf6'], { tenant: 'b' });
       expect(await pairs.outside.claim({ agents: ['fair_breaker'], max: 10 })).toEqual([]);
       for (const name of [...many, 'bf6']) await waitsFor(name, /^breaker of fair_breaker: open/);
+      // By age, two of one key would decide.
+      clock.advance(5 * MINUTE);
+      const failing = await claim('fair_breaker');
+      expect(namesOf(failing)).toEqual(['bf1']);
+      await pairs.outside.send(failing[0]!, 'fail', { error_message: 'down', final: true });
+      await publish('FairBreaker', ['bf7'], { tenant: 'b' });
+      await waitsFor('bf7', /^breaker of fair_breaker: open/);
       clock.advance(5 * MINUTE);
       const probe = await claim('fair_breaker');
-      expect(namesOf(probe)).toEqual(['bf1']);
+      expect(namesOf(probe)).toEqual(['bf6']);
       await complete(probe);
       await eventually('nothing waits for the breaker', async () => {
         return (
@@ -138,9 +148,9 @@ describe('together go', () => {
       });
       const order: string[] = [];
       for (let n = 0; n < 5; n += 1) order.push(...namesOf(await claim('fair_breaker', 1)));
-      expect(order.filter((name) => name !== 'bf6')).toEqual(['bf2', 'bf3', 'bf4', 'bf5']);
+      expect(order.filter((name) => name !== 'bf7')).toEqual(['bf2', 'bf3', 'bf4', 'bf5']);
       // The other key starts at most two before it.
-      expect(order.indexOf('bf6')).toBeLessThanOrEqual(2);
+      expect(order.indexOf('bf7')).toBeLessThanOrEqual(2);
     });
 
     it('and a join: its execution has a key when the join is complete', async () => {
@@ -209,8 +219,8 @@ describe('together go', () => {
     });
   });
 
-  it('a breaker and concurrency: what runs when it opens runs on, and then one attempt decides', async () => {
-    await publish('Two', ['bc1', 'bc2', 'bc3', 'bc4']);
+  it('a breaker and concurrency: what runs when it opens runs on, what waits uses no place, and one attempt decides', async () => {
+    await publish('Two', ['bc1', 'bc2', 'bc3', 'bc4'], { host: 'down' });
     await started('bc2', 1);
     expect([...gatesOf('bc3'), ...gatesOf('bc4')]).toEqual([]);
     await fails('bc1');
@@ -218,6 +228,11 @@ describe('together go', () => {
     for (const name of ['bc3', 'bc4']) await waitsFor(name, /^breaker of two_breaker: open/);
     await fails('bc2');
     await ends('bc2', 'failed');
+    await publish('Two', ['bc5', 'bc6', 'bc7'], { host: 'up' });
+    await started('bc5', 1);
+    await started('bc6', 1);
+    await waitsAs('bc7', 'concurrency');
+    for (const name of ['bc5', 'bc6', 'bc7']) await works(name);
     clock.advance(5 * MINUTE);
     await started('bc3', 1);
     await waitsFor('bc4', /^breaker of two_breaker: half-open, 1st of 1/);
