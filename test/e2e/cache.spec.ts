@@ -115,6 +115,12 @@ describe('cache', () => {
     expect((await ask('Question', { text: 'same', n: 1 })).one).not.toHaveProperty('cached_from');
   });
 
+  it('compares the fields of payloads in their order', async () => {
+    const first = await ask('Question', { text: 'ordered', n: 1 });
+    expect((await ask('Question', { n: 1, text: 'ordered' })).one).not.toHaveProperty('cached_from');
+    expect((await ask('Question', { text: 'ordered', n: 1 })).one.cached_from).toBe(first.one.id);
+  });
+
   it.each([
     ['is null', { text: null }, 'the key of cache is null'],
     ['fails', {}, expect.stringMatching(/^the key of cache fails: /) as string],

@@ -190,6 +190,15 @@ describe('cancel_on', () => {
       expect(await only(agent, id)).toMatchObject({ cancelled_by: artifact });
       expect(await board.ended(id)).toMatchObject({ state: 'completed' });
     }
+    const { body, headers } = agents.at('/remote')[0]!;
+    const { execution_id } = JSON.parse(body) as { execution_id: string };
+    const lease = { execution_id, lease_token: headers['starling-lease-token'] as string };
+    expect(await outside.send(lease, 'complete', { outputs: [] })).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringContaining(`, by the artifact ${artifact}, and accepts no more requests`) as string,
+      },
+    });
     const third = await board.publish('Job', { batch: 'limit', n: 3, order: 'other' });
     gatesOf('limit')[0]!.open();
     await started('limit', 2);

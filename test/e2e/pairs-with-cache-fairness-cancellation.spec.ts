@@ -52,8 +52,10 @@ describe('together go', () => {
   };
 
   describe('cache', () => {
-    it('and a pause: the time of the answers passes', async () => {
+    it('and a pause: the time of the answers passes, from the end of the execution', async () => {
       await publish('CachedPause', ['cp1'], { text: 'known' });
+      await started('cp1', 1);
+      clock.advance(7 * MINUTE);
       await works('cp1');
       const afterPause = async (name: string, ms: number): Promise<void> => {
         await pause('cached_pause');

@@ -1,5 +1,6 @@
 // Pairs of rules of which one is a schedule. Uses the whole app over HTTP on a database. The clock is faked.
 import { eventually } from '../support/eventually.js';
+import { started } from './batch-board.js';
 import { EXTERNAL, GATED, MINUTE, ONCE, PairsBoard } from './pairs-board.js';
 
 const CONFIG = `
@@ -15,6 +16,7 @@ agents:
   paused: { consumes: [{ types: [Paused] }], ${EXTERNAL} }
   newest: { consumes: [{ types: [Newest] }], cancel_on: { types: [Newest], key: "'a'" }, ${EXTERNAL} }
   cached: { consumes: [{ types: [Cached] }], publishes: [{ type: Told }], cache: { for: 50h }, engine: { kind: expression, expression: "{'n': 1}" } }
+  slow: { consumes: [{ types: [Slow] }], ${ONCE}, publishes: [{ type: Ended }], engine: { kind: function, module: ./gate.js }, timeout: 5m }
   replayed: { consumes: [{ types: [Replayed] }], ${EXTERNAL} }
   shared: { consumes: [{ types: [Shared] }], fair_by: payload.order, ${EXTERNAL} }
 `;
@@ -63,8 +65,23 @@ describe('a schedule and', () => {
   const BOTH = ['published', 'published'];
   const ONE = ['published', 'skipped'];
 
-  it('a join without a time limit: a tick that waits in it is not active', async () => {
+  it('a join without a time limit: a tick that waits in it is not active, and has another correlation', async () => {
     expect(await twice('Joined')).toEqual(BOTH);
+    expect(new Set((await ticks()).map(({ correlation_id: id }) => id)).size).toBe(2);
+  });
+
+  it('a deadline: a tick has none, and its execution ends with the timeout of its agent', async () => {
+    const publishes = { type: 'Slow', payload: { batch: 'slow', n: 1 }, deadline: '1m' };
+    const refused = await pairs.board.http
+      .post('/api/v1/schedules')
+      .send({ name: 'Slow', options: { every: '1m', publishes } });
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([400, expect.stringContaining('deadline')]);
+    expect(await twice('Slow', 'skip', { batch: 'slow', n: 1 })).toEqual(ONE);
+    const { correlation_id: id } = (await ticks())[0]!;
+    await started('slow', 1);
+    clock.advance(5 * MINUTE);
+    await ends(id, 'failed');
+    expect(await executions(id)).toMatchObject([{ state: 'failed', error_type: 'timeout' }]);
   });
 
   it('a join with a time limit: the next tick comes after the join is complete', async () => {
@@ -132,15 +149,24 @@ describe('a schedule and', () => {
     expect(await executions(second!.correlation_id)).toMatchObject([{ state: 'pending' }]);
   });
 
-  it('fair_by and max_pending_executions: a tick is published although its key has its share, and takes turns', async () => {
-    const mine = { type: 'Shared', payload: { order: 'Shared' } };
-    const publishMine = async (): Promise<number> =>
-      (await pairs.board.http.post('/api/v1/artifacts').send(mine)).status;
-    await eventually('its key has its share', async () => (await publishMine()) === 503);
-    expect(await twice('Shared', 'allow')).toEqual(BOTH);
+  it('fair_by and max_pending_executions: a tick is published although no more may wait, and takes turns', async () => {
+    const isRefused = async (type: string, order: string): Promise<boolean> =>
+      (await pairs.board.http.post('/api/v1/artifacts').send({ type, payload: { order } })).status === 503;
+    await eventually('its key has its share', () => isRefused('Shared', 'Shared'));
     const other = await pairs.board.publish('Shared', { order: 'other' });
-    const firstTwo = [...(await claim('shared', 1)), ...(await claim('shared', 1))];
-    expect(firstTwo.map(({ correlation_id }) => correlation_id)).toContain(other);
+    await eventually('no more may wait', () => isRefused('Shared', 'more'));
+    await eventually('no more of any agent may wait', () => isRefused('Replayed', 'more'));
+    expect(await twice('Shared', 'allow')).toEqual(BOTH);
+    const [first, second] = await ticks();
+    const order: string[] = [];
+    while (order.at(-1) !== second!.correlation_id) {
+      const [held] = await claim('shared', 1);
+      order.push(held!.correlation_id);
+      await complete([held!]);
+    }
+    // Three keys take turns, and the ticks came after the others of theirs.
+    expect(order.indexOf(other)).toBeLessThanOrEqual(2);
+    expect(order.indexOf(first!.correlation_id)).toBeGreaterThan(MOST_PENDING / 2);
   });
 
   it('cache: ticks with equal payloads take the answer of the first', async () => {
