@@ -85,7 +85,7 @@ describe('priority and', () => {
     await publish('Retried', ['pr2'], { urgency: 0 });
     await publish('Retried', ['pr3'], { urgency: 9 });
     clock.advance(RETRY);
-    await eventually('its next attempt is due', async () => (await only('pr1')).attempt === 2);
+    await waitsAs('pr1', 'unclaimed');
     expect(await claimInOrder('retried', 3)).toEqual(['pr3', 'pr1', 'pr2']);
   });
 
