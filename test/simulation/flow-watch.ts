@@ -17,6 +17,7 @@ interface Running {
 export class FlowWatch {
   private readonly model: LimitModel;
   private readonly entries: StatementSync;
+  private readonly lastEntry: StatementSync;
   private readonly secondTurns: StatementSync;
   private readonly breakers: StatementSync;
   private readonly running: StatementSync;
@@ -43,9 +44,8 @@ export class FlowWatch {
       between: (from, to) => to - from,
     });
     this.entries = connection.prepare('select * from execution_log where seq > ? order by seq');
-    const { last } = connection.prepare('select coalesce(max(seq), 0) as last from execution_log').get() as {
-      last: number;
-    };
+    this.lastEntry = connection.prepare('select coalesce(max(seq), 0) as last from execution_log');
+    const last = this.lastPosition();
     // A loss of power may have lost the last entries.
     for (const [index, position] of stepsBack.entries()) stepsBack[index] = Math.min(position, last);
     this.secondTurns = connection.prepare(
@@ -75,7 +75,8 @@ export class FlowWatch {
   }
 
   clockSetBack(): void {
-    this.stepsBack.push(this.read);
+    // After a crash, nothing may have been read yet.
+    this.stepsBack.push(this.lastPosition());
   }
 
   /** Call it after each commit. */
@@ -92,6 +93,10 @@ export class FlowWatch {
       ...this.throughBreakers(),
       ...this.inPauses(),
     ];
+  }
+
+  private lastPosition(): number {
+    return (this.lastEntry.get() as { last: number }).last;
   }
 
   /** Finds what has started although its agent was paused. */
