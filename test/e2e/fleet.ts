@@ -42,6 +42,11 @@ export class Fleet {
     this.leaving = undefined;
   }
 
+  /** One after the other gets this configuration, as when it is rolled out. */
+  async replaceAll(config: string): Promise<void> {
+    for (let place = 0; place < Fleet.SIZE; place += 1) await this.restart(config, place);
+  }
+
   /**
    * Some of what any process runs loses its lease, as if the process had died, although its agent continues. A lease
    * without renewal is what the death of a process leaves.

@@ -1,5 +1,5 @@
 // Random limits, beside fair keys, breakers, cache, cancel_on, debounce, priorities and singleton, while values of limits
-// change, agents are paused, executions fail and are cancelled, leases are lost and processes stop. Uses the whole app over
+// and the configuration change, agents are paused, executions fail and are cancelled, leases are lost and processes stop. Uses the whole app over
 // HTTP: one process on SQLite, three on Postgres.
 import { type Answer, FlowRound, type Method, type Processes, type RequestParts } from '../flow/flow-round.js';
 import type { TestDatabase } from '../support/database.js';
@@ -38,6 +38,11 @@ class Apps implements Processes {
 
   suffer(): Promise<void> {
     return this.random.between(0, 2) === 0 ? this.fleet.restart(this.config) : this.fleet.loseLeases();
+  }
+
+  replace(config: string): Promise<void> {
+    this.config = config;
+    return this.fleet.replaceAll(config);
   }
 
   remove(): Promise<void> {

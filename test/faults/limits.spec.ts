@@ -35,6 +35,14 @@ class KilledPrograms extends Programs implements Processes {
     await this.kill(place);
     await this.begin(place);
   }
+
+  async replace(config: string): Promise<void> {
+    this.change(config);
+    for (let place = 0; place < Programs.SIZE; place += 1) {
+      await this.kill(place);
+      await this.begin(place);
+    }
+  }
 }
 
 /** Runs the built program, killed with SIGKILL while its limits change: one process on SQLite, three on Postgres. */

@@ -18,8 +18,13 @@ export class Programs {
   async prepare(config: string, files: Record<string, string>, lease: string): Promise<void> {
     for (const [name, text] of Object.entries(files)) this.folder.write(name, text);
     this.database = await databaseOf(this.folder.path);
-    const file = this.folder.write('starling.yaml', config);
+    const file = this.change(config);
     this.args = ['--config', file, '--database-url', this.database.url, '--lease', lease, '--log-level', 'warn'];
+  }
+
+  /** Writes the configuration of the processes that start from now on. Returns its path. */
+  change(config: string): string {
+    return this.folder.write('starling.yaml', config);
   }
 
   async begin(place: number): Promise<void> {

@@ -3,6 +3,8 @@ export interface CachedExecution {
   id: string;
   correlation: string;
   state: string;
+  /** Its agent as the file says, which differs if the file changes. */
+  definition: string | null;
   /** The execution whose answer it took. */
   cachedFrom: string | null;
   /** The correlations that its outputs name. */
@@ -14,7 +16,7 @@ export interface CachedExecution {
 }
 
 /**
- * Returns a line for each execution that took the answer of another key, or one that is not the stored one, or whose engine
+ * Returns a line for each execution that took the answer of another key or definition, or one that is not the stored one, or whose engine
  * was invoked in the attempt that took it. `keys`: correlation → key.
  */
 export function wronglyCached(
@@ -24,7 +26,7 @@ export function wronglyCached(
   const byId = new Map(executions.map((execution) => [execution.id, execution]));
   return executions
     .filter(({ state }) => state === 'completed')
-    .flatMap(({ correlation, cachedFrom, answers, starts, invocations }) => {
+    .flatMap(({ correlation, definition, cachedFrom, answers, starts, invocations }) => {
       const giver = cachedFrom === null ? null : byId.get(cachedFrom);
       if (giver === undefined || giver?.state === 'cancelled')
         return [`${correlation} has the answer of ${cachedFrom}, which gave none`];
@@ -33,6 +35,7 @@ export function wronglyCached(
       const most = giver ? starts - 1 : starts;
       return [
         ...(keys.get(author) === keys.get(correlation) ? [] : [`${correlation} has the answer of another key`]),
+        ...(giver && giver.definition !== definition ? [`${correlation} has the answer of another definition`] : []),
         ...(giver?.cachedFrom ? [`${correlation} names ${author}, which took its answer from another one`] : []),
         ...(answers.join() === author ? [] : [`${correlation} has the answers of ${answers.join()}, not of ${author}`]),
         ...(invocations <= most ? [] : [`${correlation} was asked ${invocations} times in ${starts} attempts`]),

@@ -9,6 +9,7 @@ import { Random } from '../support/random.js';
 import type { Keyed } from './cancel-model.js';
 import { ClaimingClients } from './claiming-clients.js';
 import { LOG_EXECUTIONS } from './execution-log.js';
+import type { Rule } from './limit-model.js';
 import { valueOptions } from './limit-options.js';
 import type { Pause } from './pause-model.js';
 import { type Agent, AGENTS, KEYS, LIMITED, MIXED, RandomRules, SCHEDULE, valuesOf } from './random-rules.js';
@@ -27,6 +28,8 @@ export interface Processes {
   send(method: Method, path: string, parts: RequestParts): Promise<Answer>;
   /** Makes something go wrong in one of them. Resolves when all can be asked again. */
   suffer(): Promise<void>;
+  /** Starts one after the other again, with another configuration. */
+  replace(config: string): Promise<void>;
   /** Stops them, and deletes the database. */
   remove(): Promise<void>;
 }
@@ -96,7 +99,9 @@ interface LimitUse {
 
 /** One life of some processes and a database, with random limits and other rules of flow. */
 export class FlowRound {
-  private readonly rules: RandomRules;
+  /** The rules of the newest file. */
+  private rules: RandomRules;
+  private readonly files: RandomRules[];
   /** By the correlations. */
   private readonly works = new Map<string, Work>();
   private readonly recalls = new Map<string, Keyed>();
@@ -121,18 +126,20 @@ export class FlowRound {
     private readonly random: Random,
     private readonly processes: Processes,
   ) {
-    this.rules = new RandomRules(random);
+    this.rules = RandomRules.first(random);
+    this.files = [this.rules];
   }
 
+  /** All configurations, one after the other. */
   get config(): string {
-    return this.rules.config;
+    return this.files.map(({ config }) => config).join('\n');
   }
 
   /** Returns the broken promises. */
   async play(): Promise<string[]> {
     writeFileSync(this.invocations, '');
     const answered = AGENTS.filter((agent) => this.rules.of[agent].hasCache).map((agent) => `For_${agent}`);
-    await this.processes.start(this.config, { 'run.js': agentThatNotesIn(this.invocations, answered) });
+    await this.processes.start(this.rules.config, { 'run.js': agentThatNotesIn(this.invocations, answered) });
     const ticking = setInterval(() => {
       if (!this.isSuffering) this.ticks.push(Date.now());
     }, TICK_MS);
@@ -183,7 +190,8 @@ export class FlowRound {
 
   private payload(agent: Agent): Payload {
     const { random } = this;
-    const { isFair, isRanked, onConflict, runsOne } = this.rules.of[agent];
+    const { isRanked, onConflict, runsOne } = this.rules.of[agent];
+    const mayBeFair = agent === 'fair' || MIXED.some((name) => name === agent);
     const key = random.between(1, KEYS);
     const ms = random.between(0, 40);
     const failures = runsOne ? 0 : Math.max(0, random.between(-4, 2));
@@ -198,7 +206,7 @@ export class FlowRound {
         (onConflict === 'skip' || onConflict === 'cancel_running' ? LEAST_ALONE_MS : 0) +
         (isRanked ? LEAST_URGENT_MS : 0),
       failures,
-      ...(isFair && { tenant, weight: TENANTS[tenant]! }),
+      ...(mayBeFair && { tenant, weight: TENANTS[tenant]! }),
       ...(isRanked && { urgency: random.between(-1, 2) }),
     };
   }
@@ -228,7 +236,7 @@ export class FlowRound {
     const { random } = this;
     const rule = this.pick(this.rules.limits);
     const limit = `/api/v1/limits/${encodeURIComponent(rule.name)}`;
-    const event = random.between(0, 21);
+    const event = random.between(0, 23);
     if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random, rule.units)) });
     else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
@@ -239,6 +247,7 @@ export class FlowRound {
     } else if (event < 12) await this.recall(random.between(1, KEYS));
     else if (event < 15) await this.breakDown(`${sent[0]}-down`);
     else if (event < 19) await this.pause(this.pick(AGENTS), `${sent[0]}-paused`);
+    else if (event < 21) await this.changeFile();
     else await this.batch(this.pick(AGENTS.filter((agent) => this.takesRows(agent))));
   }
 
@@ -299,10 +308,21 @@ export class FlowRound {
     return answer;
   }
 
+  private suffer(): Promise<void> {
+    return this.whileSuffering(() => this.processes.suffer());
+  }
+
+  private async changeFile(): Promise<void> {
+    const known = new Map<string, Rule>(this.files.flatMap(({ limits }) => limits.map((rule) => [rule.name, rule])));
+    this.rules = this.rules.changed(this.random, [...known.values()]);
+    this.files.push(this.rules);
+    await this.whileSuffering(() => this.processes.replace(this.rules.config));
+  }
+
   /** If there is only one process, the time until it runs again is not idle. */
-  private async suffer(): Promise<void> {
+  private async whileSuffering(disturb: () => Promise<void>): Promise<void> {
     this.isSuffering = !this.processes.areSeveral;
-    await this.processes.suffer();
+    await disturb();
     this.isSuffering = false;
   }
 
@@ -352,8 +372,8 @@ export class FlowRound {
   }
 
   private get played(): Omit<PlayedRound, 'rows'> {
-    const { rules, works, refused, recalls, cancelled, known, pauses, invocations, between } = this;
-    return { rules, works, refused, recalls, cancelled, known, pauses, invocations, between };
+    const { files, works, refused, recalls, cancelled, known, pauses, invocations, between } = this;
+    return { files, works, refused, recalls, cancelled, known, pauses, invocations, between };
   }
 
   private async unended(): Promise<string[]> {

@@ -4,7 +4,8 @@ import { type CancelledExecution, wronglyCancelled } from './cancel-model.js';
 import { type DebouncedExecution, wronglySuperseded } from './debounce-model.js';
 import type { Logged } from './execution-log.js';
 import { unfair } from './fair-model.js';
-import { type LimitedWork, LimitModel, type Rule } from './limit-model.js';
+import { FileHistory } from './file-history.js';
+import { keysIn, type LimitedWork, type LimitFile, LimitModel, type Rule } from './limit-model.js';
 import { startedInPauses } from './pause-model.js';
 import { outOfOrder } from './priority-model.js';
 import type { Sent } from './sent.js';
@@ -22,14 +23,22 @@ const RULES = new Map([
   rule('breaker', { isKeyed: true }),
   rule('weighed', { rate: { perSecond: 10, burst: 4 }, units: 'payload.units' }),
 ]);
+const FILE: LimitFile = {
+  all: RULES,
+  partsOf: Object.fromEntries([...RULES.keys()].map((name) => [name, [name]])),
+};
+/** Another file with other rules in the place of some. */
+const withOther = (...rules: [string, Rule][]): LimitFile => ({ ...FILE, all: new Map([...RULES, ...rules]) });
+const worksOf = (agent: string, names: readonly string[], more: Partial<LimitedWork> = {}): [string, LimitedWork][] =>
+  names.map((name) => [name, { agent, key: 1, ...more }]);
 const WORKS = new Map<string, LimitedWork>([
-  ...['p1', 'p2'].map((name): [string, LimitedWork] => [name, { limits: ['plain'], key: 1 }]),
-  ['other', { limits: ['plain'], key: 2 }],
-  ...['h1', 'h2'].map((name): [string, LimitedWork] => [name, { limits: ['held'], key: 1 }]),
-  ...['r1', 'r2', 'r3'].map((name): [string, LimitedWork] => [name, { limits: ['paced'], key: 1 }]),
-  ...['u1', 'u2'].map((name): [string, LimitedWork] => [name, { limits: ['weighed'], key: 1, units: 3 }]),
-  ...['b1', 'b2'].map((name): [string, LimitedWork] => [name, { limits: ['breaker'], key: 1 }]),
-  ...['s1', 's2'].map((name): [string, LimitedWork] => [name, { agent: 'stopped', limits: [], key: 1 }]),
+  ...worksOf('plain', ['p1', 'p2']),
+  ...worksOf('plain', ['other'], { key: 2 }),
+  ...worksOf('held', ['h1', 'h2']),
+  ...worksOf('paced', ['r1', 'r2', 'r3', 'r4']),
+  ...worksOf('weighed', ['u1', 'u2'], { units: 3 }),
+  ...worksOf('breaker', ['b1', 'b2']),
+  ...worksOf('stopped', ['s1', 's2']),
 ]);
 
 let seq = 0;
@@ -38,6 +47,11 @@ const entry = (at: number, more: Partial<Logged>): Logged => {
   seq += 1;
   const none = { limit_name: null, options: null, execution: null, correlation_id: null, state: null, retry_at: null };
   const others = {
+    process: null,
+    configuration: null,
+    lease_owner: null,
+    limit_keys: null,
+    fair_key: null,
     blocked_on: null,
     breaker_key: null,
     open_until: null,
@@ -48,16 +62,32 @@ const entry = (at: number, more: Partial<Logged>): Logged => {
   return { seq, at, ...none, ...others, started_at: at, ...more };
 };
 
-const moves = (at: number, name: string, state: Logged['state'], retry_at: number | null = null): Logged =>
-  entry(at, { execution: name, correlation_id: name, state, retry_at, lease_token: `${name} ${at}` });
+/** Its limits are those of the first file. */
+const moves = (at: number, name: string, state: Logged['state'], retry_at: number | null = null): Logged => {
+  const keys = WORKS.has(name) ? keysIn(FILE, WORKS.get(name)!) : null;
+  const lease = { lease_token: `${name} ${at}` };
+  return entry(at, { execution: name, correlation_id: name, state, retry_at, limit_keys: keys, ...lease });
+};
+
+const startsIn = (process: string, at: number, name: string): Logged => ({
+  ...moves(at, name, 'running'),
+  lease_owner: process,
+});
+
+/** A process registers with a configuration. With null, it leaves. */
+const registers = (at: number, process: string, configuration: string | null): Logged =>
+  entry(at, { process, configuration });
+
+const sets = (at: number, limit_name: string, options: object | null): Logged =>
+  entry(at, { limit_name, options: options && JSON.stringify(options), started_at: options && at });
 
 const breaks = (at: number, open_until: number | null): Logged =>
   entry(at, { breaker_key: '["breaker",1]', open_until });
 
 const pauses = (at: number, is_paused: number): Logged => entry(at, { paused_agent: 'stopped', is_paused });
 
-function breachesOf(entries: readonly Logged[], until = 0): string[] {
-  const model = new LimitModel(RULES, WORKS, { longestMs: LONGEST_MS, between: (from, to) => to - from });
+function breachesOf(entries: readonly Logged[], until = 0, files: readonly LimitFile[] = [FILE]): string[] {
+  const model = new LimitModel(files, WORKS, { longestMs: LONGEST_MS, between: (from, to) => to - from });
   for (const each of entries) model.read(each);
   model.look(until);
   return model.breaches;
@@ -104,11 +134,7 @@ describe('the model of limits', () => {
     ],
     [
       'a start above a value that a client has set',
-      [
-        moves(0, 'r1', 'running'),
-        entry(1, { limit_name: 'paced', options: '{"concurrency":1}' }),
-        moves(2, 'r2', 'running'),
-      ],
+      [moves(0, 'r1', 'running'), sets(1, 'paced', { concurrency: 1 }), moves(2, 'r2', 'running')],
       2,
       /^r2 starts .* 1 of 1 are used$/,
     ],
@@ -116,19 +142,19 @@ describe('the model of limits', () => {
       'too many starts for a rate',
       [moves(0, 'r1', 'running'), moves(1, 'r2', 'running'), moves(98, 'r3', 'running')],
       98,
-      /^3 units start with .* in 98 ms/,
+      /^r3 starts at 98 with .* units too many for its rate$/,
     ],
     [
       'a start for which a rate had no room when it began to wait for the lock',
       [moves(1_000, 'r1', 'running'), moves(400, 'r2', 'running')],
       1_000,
-      /^2 units start with .* in -600 ms/,
+      /^r2 starts at 400 with .* units too many for its rate$/,
     ],
     [
       'too many units for a rate',
       [moves(0, 'u1', 'running'), moves(190, 'u2', 'running')],
       190,
-      /^6 units start with .* in 190 ms/,
+      /^u2 starts at 190 with .* units too many for its rate$/,
     ],
     [
       'an execution that waits although its limit has room',
@@ -165,15 +191,156 @@ describe('the model of limits', () => {
   });
 });
 
+describe('the model of limits, of which values and files change', () => {
+  const KEYLESS = withOther(rule('plain', { concurrency: 1 }));
+  const WITHOUT_HOLD = withOther(rule('held', { concurrency: 1 }));
+  const SLOWER = withOther(rule('paced', { rate: { perSecond: 5, burst: 1 } }));
+  const WIDER = withOther(rule('plain', { concurrency: 2, isKeyed: true }));
+  const WITHOUT_BREAKER: LimitFile = {
+    all: new Map([...RULES].filter(([name]) => name !== 'breaker')),
+    partsOf: { ...FILE.partsOf, breaker: [] },
+  };
+  const first = registers(0, 'one', 'first');
+  /** The only process has the second file from then on. */
+  const changes = (at: number): Logged[] => [registers(at, 'one', null), registers(at, 'two', 'second')];
+  const KEYLESS_P2 = { limit_keys: '[["plain",null,1]]' };
+
+  it.each<[string, LimitFile, Logged[]]>([
+    [
+      'a start with the key of the second file',
+      KEYLESS,
+      [...changes(1), { ...moves(2, 'p2', 'pending'), ...KEYLESS_P2 }],
+    ],
+    [
+      'a start while what holds a limit waits, of which the second file has no hold',
+      WITHOUT_HOLD,
+      [moves(0, 'h1', 'running'), moves(1, 'h1', 'pending', 50), ...changes(2), moves(3, 'h2', 'running')],
+    ],
+    [
+      'a start in a process with a higher limit, while another one has the lower one',
+      WIDER,
+      [startsIn('one', 0, 'p1'), registers(1, 'two', 'second'), startsIn('two', 2, 'p2')],
+    ],
+    [
+      'a start by each rate, while processes have different ones',
+      SLOWER,
+      [
+        ...[
+          startsIn('one', 0, 'r1'),
+          startsIn('one', 0, 'r2'),
+          registers(1, 'two', 'second'),
+          startsIn('two', 2, 'r3'),
+        ],
+        startsIn('one', 100, 'r4'),
+      ],
+    ],
+    [
+      'a start through a breaker that the second file does not have',
+      WITHOUT_BREAKER,
+      [breaks(0, 5_000), ...changes(1), moves(1_000, 'b1', 'running')],
+    ],
+    [
+      'starts at a faster rate as soon as it is set',
+      FILE,
+      [
+        ...[moves(0, 'r1', 'running'), moves(0, 'r2', 'running'), sets(50, 'paced', { rate: '100/s', burst: 2 })],
+        moves(60, 'r3', 'running'),
+      ],
+    ],
+  ])('allows %s', (_, second, entries) => {
+    expect(breachesOf([first, ...entries], 0, [FILE, second])).toEqual([]);
+  });
+
+  it.each<[string, LimitFile, Logged[], number, RegExp]>([
+    [
+      'a key that no file has had since the work was sent',
+      KEYLESS,
+      [...changes(1), { ...moves(2, 'p2', 'pending'), limit_keys: '[["plain",2,1]]' }],
+      2,
+      /^p2 of plain has the limits \[\["plain",2,1\]\], which no configuration says$/,
+    ],
+    [
+      'work that waits and gets the key of the second file',
+      KEYLESS,
+      [moves(0, 'p2', 'pending'), ...changes(1), { ...moves(2, 'p2', 'pending'), ...KEYLESS_P2 }],
+      2,
+      /^p2 has the limits \[\["plain",null,1\]\], and had \[\["plain",1,1\]\] before$/,
+    ],
+    [
+      'a start above the limit of the key that work came with',
+      KEYLESS,
+      [moves(0, 'p1', 'running'), moves(0, 'p2', 'pending'), ...changes(1), moves(2, 'p2', 'running')],
+      2,
+      /^p2 starts at 2 with \["plain",1\], of which 1 of 1 are used$/,
+    ],
+    [
+      'a start above the limit of its process, while another one has a higher one',
+      WIDER,
+      [startsIn('one', 0, 'p1'), registers(1, 'two', 'second'), startsIn('one', 2, 'p2')],
+      2,
+      /^p2 starts at 2 with .* 1 of 1 are used$/,
+    ],
+    [
+      'work that waits although the second file has a higher limit',
+      WIDER,
+      [moves(0, 'p1', 'running'), moves(0, 'p2', 'pending'), ...changes(1)],
+      2 + LONGEST_MS,
+      /^p2 might have started at 1,/,
+    ],
+    [
+      'work that waits for a breaker that the second file does not have',
+      WITHOUT_BREAKER,
+      [breaks(0, 9_000), moves(0, 'b1', 'pending'), ...changes(1)],
+      2 + LONGEST_MS,
+      /^b1 might have started at 1,/,
+    ],
+    [
+      'a start that forgets what has started at another rate of a file',
+      SLOWER,
+      [moves(0, 'r1', 'running'), moves(0, 'r2', 'running'), ...changes(1), moves(2, 'r3', 'running')],
+      2,
+      /^r3 starts at 2 with .* units too many for its rate$/,
+    ],
+    [
+      'a start that forgets what has started before a client has set another rate',
+      FILE,
+      [
+        ...[moves(0, 'r1', 'running'), moves(0, 'r2', 'running'), sets(50, 'paced', { rate: '100/s', burst: 2 })],
+        moves(52, 'r3', 'running'),
+      ],
+      52,
+      /^r3 starts at 52 with .* units too many for its rate$/,
+    ],
+    [
+      'too many starts since a client has set another rate',
+      FILE,
+      [
+        ...[moves(0, 'r1', 'running'), sets(1_000, 'paced', { rate: '5/s', burst: 1 }), moves(1_001, 'r2', 'running')],
+        moves(1_150, 'r3', 'running'),
+      ],
+      1_150,
+      /^r3 starts at 1150 with .* units too many for its rate$/,
+    ],
+  ])('finds %s', (_, second, entries, until, found) => {
+    expect(breachesOf([first, ...entries], until, [FILE, second])).toEqual([expect.stringMatching(found)]);
+  });
+});
+
+/** With the key of `fair_by`. */
+const queued = (at: number, name: string): Logged => ({
+  ...moves(at, name, 'pending'),
+  fair_key: JSON.stringify(name[0]),
+});
+
 it('the model of turns finds a key that has to wait for too many starts of another one', () => {
   const works = new Map(['a1', 'a2', 'a3', 'b1'].map((name) => [name, { key: name[0]!, weight: 1 }]));
   const log = [
-    ...[...works.keys()].map((name) => moves(0, name, 'pending')),
+    ...[...works.keys()].map((name) => queued(0, name)),
     ...['a1', 'a2', 'a3'].map((name) => moves(1, name, 'running')),
   ];
   expect(unfair(log, works)).toEqual([expect.stringMatching(/^3 of a start before one of b/)]);
   expect(unfair(log.slice(0, -1), works)).toEqual([]);
-  const again = [...log.slice(0, -1), moves(2, 'a2', 'pending'), moves(3, 'a2', 'running')];
+  const again = [...log.slice(0, -1), queued(2, 'a2'), moves(3, 'a2', 'running')];
   expect(unfair(again, works)).toEqual([expect.stringMatching(/^3 of a start before one of b/)]);
   expect(unfair(again, works, { holds: true })).toEqual([]);
 });
@@ -181,15 +348,31 @@ it('the model of turns finds a key that has to wait for too many starts of anoth
 it('the model of turns lets what a limit has let go start before a key that waits since then', () => {
   const works = new Map(['a1', 'a2', 'a3', 'b1'].map((name) => [name, { key: name[0]!, weight: 1 }]));
   const all = ['a1', 'a2', 'a3'];
-  const waits = (name: string): Logged => ({ ...moves(0, name, 'pending'), blocked_on: '["pool",null]' });
+  const waits = (name: string): Logged => ({ ...queued(0, name), blocked_on: '["pool",null]' });
   const starts = (): Logged[] => all.map((name) => moves(3, name, 'running'));
-  const released = [...all.map(waits), ...all.map((name) => moves(1, name, 'pending'))];
-  expect(unfair([...released, moves(2, 'b1', 'pending'), ...starts()], works)).toEqual([]);
-  const late = [waits('a1'), moves(1, 'b1', 'pending'), moves(2, 'a1', 'pending')];
-  const others = ['a2', 'a3'].map((name) => moves(2, name, 'pending'));
+  const released = [...all.map(waits), ...all.map((name) => queued(1, name))];
+  expect(unfair([...released, queued(2, 'b1'), ...starts()], works)).toEqual([]);
+  const late = [waits('a1'), queued(1, 'b1'), queued(2, 'a1')];
+  const others = ['a2', 'a3'].map((name) => queued(2, name));
   expect(unfair([...late, ...others, ...starts()], works)).toEqual([
     expect.stringMatching(/^3 of a start before one of b/),
   ]);
+});
+
+it('the model of turns lets executions start in any order while a process has no fair_by, and finds a key that no file says', () => {
+  const works = new Map(['a1', 'a2', 'a3', 'b1'].map((name) => [name, { key: name[0]!, weight: 1, sentAt: 0 }]));
+  const found = (log: readonly Logged[]): string[] =>
+    unfair(log, works, { history: new FileHistory([{ hasKeys: true }, { hasKeys: false }]) });
+  const first = registers(0, 'one', 'first');
+  const all = [...works.keys()].map((name) => queued(1, name));
+  const starts = ['a1', 'a2', 'a3'].map((name) => moves(3, name, 'running'));
+  const other = registers(2, 'two', 'second');
+  expect(found([first, ...all, other, ...starts])).toEqual([]);
+  expect(found([first, ...all, other, registers(2, 'two', null), ...starts])).toEqual([
+    expect.stringMatching(/^3 of a start before one of b/),
+  ]);
+  expect(found([first, moves(1, 'a1', 'pending')])).toEqual(['a1 has the key null, which no configuration says']);
+  expect(found([first, other, moves(3, 'a1', 'pending')])).toEqual([]);
 });
 
 const sent = (from: number): Sent => ({ from, until: from + 10 });
@@ -212,6 +395,23 @@ it('the model of priorities finds a start before one that is next', () => {
   expect(outOfOrder(runs(['low', 'high', 'younger', 'older']), works)).toEqual([
     expect.stringMatching(/^younger starts before older/),
   ]);
+});
+
+it('the model of priorities lets keys take turns until no process has fair_by', () => {
+  const works = new Map(['old', 'young'].map((name, n) => [name, { priority: 0, sent: sent(20 * n) }]));
+  const found = (...changes: Logged[]): string[] =>
+    outOfOrder(
+      [
+        ...[registers(0, 'one', 'first'), moves(0, 'old', 'pending'), moves(20, 'young', 'pending'), ...changes],
+        ...[moves(90, 'before', 'running'), moves(95, 'before', 'completed'), moves(100, 'young', 'running')],
+      ],
+      new Map([...works, ['before', { priority: 1, sent: sent(0) }]]),
+      new FileHistory([{ hasKeys: true }, { hasKeys: false }]),
+    );
+  const second = registers(50, 'two', 'second');
+  expect(found()).toEqual([]);
+  expect(found(second)).toEqual([]);
+  expect(found(second, registers(60, 'one', null))).toEqual([expect.stringMatching(/^young starts before old/)]);
 });
 
 it('the model of pauses finds a start in a pause', () => {
@@ -296,7 +496,8 @@ describe('the model of cache', () => {
     ['taker', 1],
   ]);
   const execution = (correlation: string, more: Partial<CachedExecution> = {}): CachedExecution => ({
-    ...{ id: `id-${correlation}`, correlation, state: 'completed', cachedFrom: null, answers: [correlation] },
+    ...{ id: `id-${correlation}`, correlation, state: 'completed', definition: 'one' },
+    ...{ cachedFrom: null, answers: [correlation] },
     ...{ starts: 1, invocations: 1, ...more },
   });
   const taken = { cachedFrom: 'id-giver', answers: ['giver'], invocations: 0 };
@@ -311,6 +512,7 @@ describe('the model of cache', () => {
 
   it.each<[string, Partial<CachedExecution>, RegExp]>([
     ['another key', { cachedFrom: 'id-stranger', answers: ['stranger'] }, /has the answer of another key$/],
+    ['another definition', { definition: 'two' }, /has the answer of another definition$/],
     ['another answer', { answers: ['stranger'] }, /has the answers of stranger, not of giver$/],
     ['no answer', { answers: [] }, /has the answers of , not of giver$/],
     ['an engine that was invoked', { invocations: 1 }, /was asked 1 times in 1 attempts$/],

@@ -1,6 +1,6 @@
 import { breakerName, singletonName } from '../../src/catalog/limits.js';
 import type { Random } from '../support/random.js';
-import type { Rule, Values } from './limit-model.js';
+import type { LimitFile, Rule, Values } from './limit-model.js';
 import { limitOptions } from './limit-options.js';
 
 /** Agents with limits alone, and one each with a rule beside them. */
@@ -50,12 +50,13 @@ const breakerOf = (agent: Agent): Rule => {
 
 /** An execution keeps its turn from its first start until it ends. */
 const turnOf = (agent: Agent): Rule => {
-  return { name: singletonName(agent), concurrency: 1, rate: null, hold: true, isKeyed: true };
+  return { name: singletonName(agent), concurrency: 1, rate: null, hold: true, isKeyed: true, isOfAgent: true };
 };
 
 /** The `concurrency` of an agent whose executions run one at a time. */
 const oneOf = (agent: Agent): Rule => {
-  return { name: `one ${agent}`, concurrency: 1, rate: null, hold: false, isKeyed: false, isOfProcess: true };
+  const isOf = { isOfAgent: true, isOfProcess: true };
+  return { name: `one ${agent}`, concurrency: 1, rate: null, hold: false, isKeyed: false, ...isOf };
 };
 
 /** The rules of an agent that are like limits. */
@@ -94,81 +95,137 @@ function ruleOf(random: Random, name: string): Rule {
   return { name, ...values, hold, isKeyed: random.between(0, 1) === 1, ...(values.rate && { units }) };
 }
 
+/** The same limit in another file. Its units stay, because work that waits has them. */
+function changedRule(random: Random, rule: Rule, mayHaveKey: boolean): Rule {
+  const values = valuesOf(random, rule.units);
+  const { concurrency, rate } = rule.units !== undefined && values.rate === null ? rule : values;
+  const hold = concurrency !== null && random.between(0, 2) === 0;
+  return { ...rule, concurrency, rate, hold, isKeyed: mayHaveKey && random.between(0, 1) === 1 };
+}
+
 const isPattern = (limit: string): boolean => limit.endsWith('*');
 
+function draw(random: Random, shared: readonly string[], limits: readonly Rule[]): Record<Agent, FlowRules> {
+  const some = (): string[] => shared.filter(() => random.between(0, 2) > 0);
+  const few = (): string[] => shared.filter(() => random.between(0, 3) === 0);
+  // Their units are those of one payload.
+  const fewOfMany = (): string[] =>
+    few().filter((name) => limits.find((limit) => limit.name === name)!.units === undefined);
+  const atLeastOne = (): string[] => {
+    const parts = some();
+    return parts.length === 0 ? [shared[0]!] : parts;
+  };
+  const ofFair = (): string[] =>
+    few()
+      .filter((name) => !limits.find((limit) => limit.name === name)!.isKeyed)
+      .slice(0, 1);
+  const mixed = (): FlowRules => {
+    const onConflict = ([undefined, 'queue', 'skip', 'cancel_running'] as const)[random.between(0, 3)];
+    const isFair = random.between(0, 1) === 0;
+    return {
+      limits: few(),
+      ...(onConflict && { onConflict }),
+      hasBreaker: random.between(0, 2) === 0,
+      hasCancelOn: random.between(0, 1) === 0,
+      hasDebounce: random.between(0, 2) === 0,
+      hasCache: random.between(0, 2) === 0,
+      isFair,
+      hasShare: isFair && random.between(0, 1) === 0,
+      isRanked: random.between(0, 1) === 0,
+    };
+  };
+  return {
+    ...{ a: { limits: atLeastOne() }, b: { limits: atLeastOne() }, c: { limits: atLeastOne() } },
+    ...{ mixed_1: mixed(), mixed_2: mixed(), mixed_3: mixed() },
+    fair: { limits: ofFair(), isFair: true, runsOne: true },
+    sender: { limits: few(), hasBreaker: true },
+    carrier: { limits: ['berths'], hasCancelOn: true },
+    translator: { limits: few(), hasCache: true },
+    urgent: { limits: [], isRanked: true, runsOne: true },
+    single: { limits: few(), onConflict: 'queue' },
+    skipper: { limits: few(), onConflict: 'skip' },
+    renewer: { limits: few(), onConflict: 'cancel_running' },
+    last: { limits: few(), hasDebounce: true },
+    joiner: { limits: fewOfMany() },
+    packer: { limits: fewOfMany() },
+    mover: { limits: few() },
+  };
+}
+
+/** Agents whose executions have one artifact, and whose limits may be any. */
+const MANY_LIMITED: ReadonlySet<Agent> = new Set<Agent>([
+  ...LIMITED,
+  ...MIXED,
+  'sender',
+  'translator',
+  'single',
+  'mover',
+]);
+
+/** Returns the rules of the agent in another file. It takes part in none of its limits that are gone. */
+function changedAgent(random: Random, agent: Agent, rules: FlowRules, limits: readonly Rule[]): FlowRules {
+  const isChanged = MANY_LIMITED.has(agent) && random.between(0, 1) === 0;
+  const names = limits.map(({ name }) => name).filter((name) => name !== 'berths');
+  const parts = isChanged
+    ? names.filter(() => random.between(0, 1) === 0)
+    : rules.limits.filter((name) => limits.some((limit) => limit.name === name));
+  const mayBeFair = agent === 'fair' || (MIXED.some((name) => name === agent) && !rules.hasShare);
+  const mayBreak = agent === 'sender' || MIXED.some((name) => name === agent);
+  return {
+    ...rules,
+    limits: parts,
+    ...(mayBeFair && { isFair: random.between(0, 2) > 0 }),
+    ...(mayBreak && { hasBreaker: random.between(0, 2) > 0 }),
+  };
+}
+
 /** A random configuration. Its agents run a module `run.js` beside it. */
-export class RandomRules {
-  /** The limits of the configuration, whose values clients change. */
-  readonly limits: readonly Rule[];
-  readonly of: Readonly<Record<Agent, FlowRules>>;
-  /** All limits, and the rules of agents that are like limits. */
+export class RandomRules implements LimitFile {
   readonly all: ReadonlyMap<string, Rule>;
-  /** The agent → what it takes part in. */
   readonly partsOf: Readonly<Record<Agent, readonly string[]>>;
-  /** True if an execution of `translator` takes the answer of one with the same payload, and not with the same key. */
-  readonly cachesPayloads: boolean;
   readonly config: string;
 
-  constructor(private readonly random: Random) {
-    const shared = ['one', 'two', 'three'].map((name) => (random.between(0, 3) === 0 ? `${name}/*` : name));
-    // Executions that only end when they are called off hold it for long.
-    this.limits = [...shared, 'berths'].map((name) => ruleOf(random, name));
-    this.of = this.draw(shared);
+  /** `number`: how many files were before this one. */
+  private constructor(
+    private readonly number: number,
+    /** The limits of the configuration, whose values clients change. */
+    readonly limits: readonly Rule[],
+    readonly of: Readonly<Record<Agent, FlowRules>>,
+    /** True if an execution of `translator` takes the answer of one with the same payload, and not with the same key. */
+    readonly cachesPayloads: boolean,
+  ) {
     const agents = AGENTS.map((agent) => [agent, likeLimits(agent, this.of[agent])] as const);
     this.all = new Map([...this.limits, ...agents.flatMap(([, rules]) => rules)].map((rule) => [rule.name, rule]));
+    // In the order in which executions have them.
     this.partsOf = Object.fromEntries(
-      agents.map(([agent, rules]) => [agent, [...this.of[agent].limits, ...rules.map(({ name }) => name)]]),
+      agents.map(([agent, rules]) => [agent, [...rules.map(({ name }) => name), ...this.of[agent].limits]]),
     ) as Record<Agent, string[]>;
-    this.cachesPayloads = random.between(0, 1) === 0;
     this.config = this.write();
   }
 
-  private draw(shared: readonly string[]): Record<Agent, FlowRules> {
-    const { random } = this;
-    const some = (): string[] => shared.filter(() => random.between(0, 2) > 0);
-    const few = (): string[] => shared.filter(() => random.between(0, 3) === 0);
-    // Their units are those of one payload.
-    const fewOfMany = (): string[] =>
-      few().filter((name) => this.limits.find((limit) => limit.name === name)!.units === undefined);
-    const atLeastOne = (): string[] => {
-      const parts = some();
-      return parts.length === 0 ? [shared[0]!] : parts;
-    };
-    const ofFair = (): string[] =>
-      few()
-        .filter((name) => !this.limits.find((limit) => limit.name === name)!.isKeyed)
-        .slice(0, 1);
-    const mixed = (): FlowRules => {
-      const onConflict = ([undefined, 'queue', 'skip', 'cancel_running'] as const)[random.between(0, 3)];
-      const isFair = random.between(0, 1) === 0;
-      return {
-        limits: few(),
-        ...(onConflict && { onConflict }),
-        hasBreaker: random.between(0, 2) === 0,
-        hasCancelOn: random.between(0, 1) === 0,
-        hasDebounce: random.between(0, 2) === 0,
-        hasCache: random.between(0, 2) === 0,
-        isFair,
-        hasShare: isFair && random.between(0, 1) === 0,
-        isRanked: random.between(0, 1) === 0,
-      };
-    };
-    return {
-      ...{ a: { limits: atLeastOne() }, b: { limits: atLeastOne() }, c: { limits: atLeastOne() } },
-      ...{ mixed_1: mixed(), mixed_2: mixed(), mixed_3: mixed() },
-      fair: { limits: ofFair(), isFair: true, runsOne: true },
-      sender: { limits: few(), hasBreaker: true },
-      carrier: { limits: ['berths'], hasCancelOn: true },
-      translator: { limits: few(), hasCache: true },
-      urgent: { limits: [], isRanked: true, runsOne: true },
-      single: { limits: few(), onConflict: 'queue' },
-      skipper: { limits: few(), onConflict: 'skip' },
-      renewer: { limits: few(), onConflict: 'cancel_running' },
-      last: { limits: few(), hasDebounce: true },
-      joiner: { limits: fewOfMany() },
-      packer: { limits: fewOfMany() },
-      mover: { limits: few() },
-    };
+  static first(random: Random): RandomRules {
+    const shared = ['one', 'two', 'three'].map((name) => (random.between(0, 3) === 0 ? `${name}/*` : name));
+    // Executions that only end when they are called off hold it for long.
+    const limits = [...shared, 'berths'].map((name) => ruleOf(random, name));
+    return new RandomRules(0, limits, draw(random, shared, limits), random.between(0, 1) === 0);
+  }
+
+  /**
+   * The next file: limits, the agents that take part in them, `fair_by` and breakers come and go. `known`: the limits of all
+   * files so far, one of each name.
+   */
+  changed(random: Random, known: readonly Rule[]): RandomRules {
+    const limits = known
+      .filter(({ name }) => name === 'berths' || random.between(0, 7) > 0)
+      .map((rule) => {
+        // The model of turns knows only limits that all executions share.
+        const mayHaveKey = !this.of.fair.limits.includes(rule.name);
+        return random.between(0, 1) === 0 ? changedRule(random, rule, mayHaveKey) : rule;
+      });
+    const of = Object.fromEntries(
+      AGENTS.map((agent) => [agent, changedAgent(random, agent, this.of[agent], limits)]),
+    ) as Record<Agent, FlowRules>;
+    return new RandomRules(this.number + 1, limits, of, this.cachesPayloads);
   }
 
   private write(): string {
@@ -184,7 +241,9 @@ export class RandomRules {
     const limits = this.limits.map((rule) => `  ${rule.name}: ${JSON.stringify(limitOptions(rule))}`);
     const publishes = { type: 'For_c', payload: { key: 1, ms: 20, failures: 1 } };
     const schedule = `  ${SCHEDULE}: ${JSON.stringify({ every: '1s', publishes })}`;
-    return `limits:\n${limits.join('\n')}\nagents:\n${agents.join('\n')}\nschedules:\n${schedule}\n`;
+    // So that no two files are the same.
+    const types = `types: { File_${this.number}: {} }\n`;
+    return `${types}limits:\n${limits.join('\n')}\nagents:\n${agents.join('\n')}\nschedules:\n${schedule}\n`;
   }
 
   private optionsOf(agent: Agent): object {
@@ -206,8 +265,8 @@ export class RandomRules {
       ...(limits.length > 0 && { limits }),
       concurrency: rules.runsOne ? 1 : 100,
       engine: { kind: 'function', module: './run.js' },
-      // Without the breaker, these attempts would not be enough for the time in which they fail.
-      retry: rules.hasBreaker ? { attempts: 12, delay: '20ms', max_delay: '80ms' } : { attempts: 3, delay: '20ms' },
+      // These are enough for the time in which they fail, also without the breaker.
+      retry: agent === 'sender' ? { attempts: 50, delay: '20ms', max_delay: '80ms' } : { attempts: 3, delay: '20ms' },
       ...(rules.hasBreaker && { breaker: { failures: '50%', of: 4, open: '1s', key: 'payload.key' } }),
       ...(rules.onConflict && { singleton: { key: 'payload.key', on_conflict: rules.onConflict } }),
       ...(rules.hasCancelOn && { cancel_on: { types: ['Recall'], key: 'payload.key' } }),

@@ -7,7 +7,8 @@ import { type Keyed, wronglyCancelled } from './cancel-model.js';
 import { livesIn, wronglyRenewed, wronglySkipped } from './conflict-model.js';
 import { wronglySuperseded } from './debounce-model.js';
 import { type Logged, readLog } from './execution-log.js';
-import { unfair } from './fair-model.js';
+import { type FairFile, unfair } from './fair-model.js';
+import { FileHistory } from './file-history.js';
 import { type Gathered, type GatheredInput, wronglyGathered, wronglyGiven } from './gather-model.js';
 import { LimitModel } from './limit-model.js';
 import { type Pause, startedInPauses } from './pause-model.js';
@@ -37,7 +38,8 @@ const ALL_KEYS = Array.from({ length: KEYS }, (_, n) => n + 1);
 
 /** All that happened in a round that has ended. */
 export interface PlayedRound {
-  rules: RandomRules;
+  /** The configurations, one after the other. Rules that the models of limits and turns do not know are the same in all. */
+  files: readonly RandomRules[];
   rows: TestDatabase['rows'];
   /** By the correlations. */
   works: ReadonlyMap<string, Work>;
@@ -46,7 +48,7 @@ export interface PlayedRound {
   recalls: ReadonlyMap<string, Keyed>;
   /** Clients have cancelled these correlations. */
   cancelled: ReadonlySet<string>;
-  /** The executions of these correlations must take an earlier answer. */
+  /** The executions of these correlations must take an earlier answer, if the agent was the same then. */
   known: ReadonlySet<string>;
   pauses: readonly Pause[];
   /** The path of a file with the correlation of each call of the agents' function. */
@@ -63,6 +65,7 @@ interface Execution {
   cancelled_by: string | null;
   superseded_by: string | null;
   cached_from: string | null;
+  definition: string | null;
   ended_at: number | string;
 }
 
@@ -120,13 +123,17 @@ export class RoundChecks {
   }
 
   private broken(log: readonly Logged[]): string[] {
-    const { all, partsOf } = this.round.rules;
-    const limited = this.worksFor((agent, { key }) => ({ agent, limits: partsOf[agent], key, units: key }));
-    const model = new LimitModel(all, limited, { longestMs: LONGEST_IDLE_MS, between: this.round.between });
+    const { files } = this.round;
+    const limited = this.worksFor((agent, { key }, { from: sentAt }) => ({ agent, key, units: key, sentAt }));
+    const model = new LimitModel(files, limited, { longestMs: LONGEST_IDLE_MS, between: this.round.between });
     for (const entry of log) model.read(entry);
-    const fair = this.worksFor((agent, { tenant, weight }) =>
-      agent === 'fair' ? { key: tenant!, weight: weight! } : null,
+    const fair = this.worksFor((agent, { tenant, weight }, { from: sentAt }) =>
+      agent === 'fair' ? { key: tenant!, weight: weight!, sentAt } : null,
     );
+    const byAge = this.worksFor((agent, _, sent) => (agent === 'fair' ? { priority: 0, sent } : null));
+    const fairHistory = (): FileHistory<FairFile> =>
+      new FileHistory(files.map(({ of }) => ({ hasKeys: of.fair.isFair === true })));
+    const partsOfFair = files.flatMap(({ of, all }) => of.fair.limits.map((name) => all.get(name)!));
     const sharing = (agent: Agent, { tenant }: Payload, sent: Sent) =>
       this.has(agent).hasShare ? { key: `${agent} ${tenant}`, sent } : null;
     const ranked = this.worksFor((agent, { urgency }, sent) =>
@@ -149,9 +156,11 @@ export class RoundChecks {
       }),
       // Executions that a limit lets go at the same moment may start in either order.
       ...unfair(log, fair, {
-        more: this.has('fair').limits.length,
-        holds: this.has('fair').limits.some((name) => all.get(name)!.hold),
+        more: new Set(partsOfFair.map(({ name }) => name)).size,
+        holds: partsOfFair.some(({ hold }) => hold),
+        history: fairHistory(),
       }),
+      ...(partsOfFair.length === 0 ? outOfOrder(log, byAge, fairHistory()) : []),
       ...outOfOrder(log, ranked),
       ...AGENTS.filter((agent) => this.has(agent).onConflict === 'queue').flatMap((agent) =>
         ALL_KEYS.flatMap((key) => outOfOrder(log, inLine(agent, key))),
@@ -163,7 +172,7 @@ export class RoundChecks {
     const { rows, recalls } = this.round;
     const executions = (
       await rows<Execution>(
-        'select id, correlation_id as correlation, state, cancelled_by, skipped_for, superseded_by, cached_from, ended_at from executions',
+        'select id, correlation_id as correlation, state, cancelled_by, skipped_for, superseded_by, cached_from, definition, ended_at from executions',
       )
     ).map((execution) => ({ ...execution, ...this.round.works.get(execution.correlation)! }));
     const artifacts = await rows<{ id: string; correlation: string }>(
@@ -215,8 +224,8 @@ export class RoundChecks {
       });
     const cached = executions
       .filter(({ agent }) => this.has(agent).hasCache)
-      .map(({ id, agent, correlation, state, cached_from: cachedFrom }) => ({
-        ...{ id, agent, correlation, state, cachedFrom },
+      .map(({ id, agent, correlation, state, definition, cached_from: cachedFrom, payload: { key } }) => ({
+        ...{ id, agent, correlation, state, definition, cachedFrom, key },
         answers: (answers.get(correlation) ?? []).map(({ by }) => by),
         starts: new Set(leases.get(correlation)?.map(({ lease_token: lease }) => lease)).size,
         invocations: invocations.get(correlation)?.length ?? 0,
@@ -234,12 +243,22 @@ export class RoundChecks {
       ),
       ...cached
         .filter(({ correlation, cachedFrom }) => this.round.known.has(correlation) && cachedFrom === null)
+        .filter(({ agent, key, definition }) =>
+          cached.some(
+            (other) =>
+              other.state === 'completed' &&
+              !this.round.known.has(other.correlation) &&
+              other.agent === agent &&
+              other.key === key &&
+              other.definition === definition,
+          ),
+        )
         .map(({ correlation }) => `${correlation} was asked although an equal one had been answered`),
     ];
   }
 
   private has(agent: Agent): FlowRules {
-    return this.round.rules.of[agent];
+    return this.round.files[0]!.of[agent];
   }
 
   /** When the work came to the rules that see executions: with `debounce`, when its window had ended. */

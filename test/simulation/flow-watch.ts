@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
+import { breakerAgent } from '../../src/catalog/limits.js';
 import type { Logged } from '../flow/execution-log.js';
 import { LimitModel } from '../flow/limit-model.js';
-import { LIMITS, WITH_BREAKER } from './flow-agents.js';
+import { LIMITED, LIMITS, WITH_BREAKER } from './flow-agents.js';
 import type { Flows } from './flows.js';
 
 const LONGEST_IDLE_MS = 2_000;
@@ -39,10 +40,14 @@ export class FlowWatch {
     flows: Flows,
     private readonly stepsBack: number[],
   ) {
-    this.model = new LimitModel(new Map(LIMITS.map((rule) => [rule.name, rule])), flows.limited, {
-      longestMs: LONGEST_IDLE_MS,
-      between: (from, to) => to - from,
-    });
+    this.model = new LimitModel(
+      [{ all: new Map(LIMITS.map((rule) => [rule.name, rule])), partsOf: LIMITED }],
+      flows.limited,
+      {
+        longestMs: LONGEST_IDLE_MS,
+        between: (from, to) => to - from,
+      },
+    );
     this.entries = connection.prepare('select * from execution_log where seq > ? order by seq');
     this.lastEntry = connection.prepare('select coalesce(max(seq), 0) as last from execution_log');
     const last = this.lastPosition();
@@ -83,7 +88,8 @@ export class FlowWatch {
   breaches(): string[] {
     for (const entry of this.entries.all(this.read) as unknown as Logged[]) {
       for (; entry.seq > (this.stepsBack[this.stepsRead] ?? Infinity); this.stepsRead += 1) this.model.clockSetBack();
-      this.model.read({ ...entry, at: this.time });
+      // This class checks breakers itself, because they open by the clock of the service.
+      this.model.read({ ...entry, at: this.time, limit_keys: withoutBreakers(entry.limit_keys) });
       this.read = entry.seq;
     }
     const turns = this.secondTurns.all() as { agent: string; key: string; count: number }[];
@@ -133,6 +139,11 @@ export class FlowWatch {
       ];
     });
   }
+}
+
+function withoutBreakers(limits: string | null): string | null {
+  const keys = (JSON.parse(limits ?? '[]') as [string][]).filter(([name]) => breakerAgent(name) === null);
+  return keys.length === 0 ? null : JSON.stringify(keys);
 }
 
 const keysOf = (limits: string): string[] =>

@@ -13,8 +13,8 @@ export class Flows {
 
   begin(correlation: string, agent: string, { n, key }: { n: number; key: string }): void {
     this.sent.set(correlation, agent);
-    const limits = LIMITED[agent];
-    if (limits) this.limited.set(correlation, { limits, key, units: unitsOf(n), waitsForOthers: WAITING.has(agent) });
+    if (LIMITED[agent])
+      this.limited.set(correlation, { agent, key, units: unitsOf(n), waitsForOthers: WAITING.has(agent) });
     if (agent === 'answerer') this.fair.set(correlation, { key, weight: WEIGHTS[key]! });
   }
 }
