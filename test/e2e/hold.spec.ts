@@ -319,6 +319,42 @@ describe('a limit with hold after a restart', () => {
   });
 });
 
+describe('a limit that the configuration does not have for a while', () => {
+  const folder = new ConfigurationFolder();
+  let board: Board;
+
+  const restart = async (limits: string, names: string): Promise<Outside> => {
+    await board?.close();
+    const config = `limits: ${limits}\nagents:\n  person: { consumes: [{ types: [Task], priority: payload.priority }], limits: ${names}, engine: { kind: external } }\n`;
+    board = await Board.start(config, { folder: folder.path });
+    return new Outside(board.http);
+  };
+
+  afterAll(async () => {
+    await board?.close();
+    await board?.app.database.drop();
+    folder.remove();
+  });
+
+  it('is held by what starts meanwhile, so that no two executions wait for what the other one holds', async () => {
+    let outside = await restart('{ desk: { concurrency: 1, hold: true }, room: { concurrency: 1 } }', '[desk, room]');
+    const first = await board.publish('Task', { priority: 0 });
+    await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
+    const second = await board.publish('Task', { priority: 1 });
+    outside = await restart('{ room: { concurrency: 1, hold: true } }', '[room]');
+    await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
+    outside = await restart(
+      '{ desk: { concurrency: 1, hold: true }, room: { concurrency: 1, hold: true } }',
+      '[desk, room]',
+    );
+    for (const correlation of [second, first]) {
+      const held = await outside.claimOne({ agents: ['person'], wait: 10 });
+      expect(held).toMatchObject({ correlation_id: correlation });
+      await outside.send(held, 'complete', { outputs: [] });
+    }
+  });
+});
+
 describe('a limit that has hold later', () => {
   const folder = new ConfigurationFolder();
   let board: Board;

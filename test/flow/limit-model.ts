@@ -234,7 +234,8 @@ export class LimitModel {
       this.breaches.push(`${id} starts at ${at} with ${group}, ${obstacles[0]}`);
     valueOf(this.running, group, () => new Set()).add(id);
     const holding = valueOf(this.holding, group, () => new Set());
-    if (files.every(({ all }) => all.get(name)?.hold)) holding.add(id);
+    // If the limit comes back with `hold`, it is held by what has started without it.
+    if (files.every(({ all }) => all.get(name)?.hold ?? true)) holding.add(id);
     else holding.delete(id);
     if (files.every(({ all }) => all.has(name))) this.startThrough(execution, group);
     const rates = files.map((file) => this.valuesOf(name, file)?.rate ?? null);

@@ -324,6 +324,21 @@ describe('the model of limits, of which values and files change', () => {
   ])('finds %s', (_, second, entries, until, found) => {
     expect(breachesOf([first, ...entries], until, [FILE, second])).toEqual([expect.stringMatching(found)]);
   });
+
+  it('finds a start above the limit that one holds which has started while no file had it', () => {
+    const WITHOUT_HELD: LimitFile = {
+      all: new Map([...RULES].filter(([name]) => name !== 'held')),
+      partsOf: { ...FILE.partsOf, held: [] },
+    };
+    const entries = [
+      ...[first, moves(0, 'h1', 'pending'), moves(0, 'h2', 'pending'), ...changes(1), moves(2, 'h1', 'running')],
+      ...[moves(3, 'h1', 'pending', 50), registers(4, 'two', null), registers(4, 'three', 'third')],
+      moves(5, 'h2', 'running'),
+    ];
+    expect(breachesOf(entries, 5, [FILE, WITHOUT_HELD, FILE])).toEqual([
+      expect.stringMatching(/^h2 starts at 5 .* 1 of 1 are used$/),
+    ]);
+  });
 });
 
 /** With the key of `fair_by`. */

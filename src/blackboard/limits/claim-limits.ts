@@ -143,7 +143,8 @@ export class ClaimLimits {
   }
 
   /**
-   * Stores what the rows hold until they end if they start now. Returns those that may start: a row that another transaction
+   * Stores what the rows hold until they end if they start now. A limit that this process does not know is held too: if it
+   * came back with `hold`, a row with a part of its limits could wait for one that waits for this part. Returns those that may start: a row that another transaction
    * has locked cannot store it. Limits without `hold` need no statement.
    */
   private async holdUntilEnd<Row extends Limited>(
@@ -153,8 +154,8 @@ export class ClaimLimits {
   ): Promise<Row[]> {
     const toStore = new Map<string, string>();
     for (const { id, held_keys } of rows) {
-      const keys = this.holders.held(keysOf.get(id) ?? []);
-      const stored = this.holders.heldTexts(held_keys);
+      const keys = (keysOf.get(id) ?? []).filter((key) => this.holders.mayHold(key));
+      const stored = new Set(parseKeys(held_keys ?? '[]').map(keyText));
       // After a change of the configuration, one that has started before may hold more.
       if (keys.some((key) => !stored.has(keyText(key)))) toStore.set(id, JSON.stringify(keys));
     }

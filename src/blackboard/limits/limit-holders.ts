@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import { breakerAgent } from '../../catalog/limits.js';
 import type { Reader } from '../../database/unit-of-work.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import type { LimitKey } from '../matching/limit-keys.js';
@@ -47,9 +48,9 @@ export class LimitHolders {
     return keys.filter(([name]) => this.hasHold(name));
   }
 
-  /** Whether the limit may have `hold`, as far as this process knows. */
+  /** Whether the limit may have `hold`, as far as this process knows. A breaker has none. */
   mayHold([name]: LimitKey): boolean {
-    return !this.catalog.limits.has(name) || this.hasHold(name);
+    return this.catalog.limits.has(name) ? this.hasHold(name) : breakerAgent(name) === null;
   }
 
   private async read(db: Reader, names: Iterable<string>): Promise<{ running: RunningRow[]; keys: LimitKey[][] }> {
