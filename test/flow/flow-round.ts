@@ -59,6 +59,7 @@ const TICK_MS = 100;
 const LONGEST_OUTAGE_MS = 1_500;
 const WORK_IN_OUTAGE = 6;
 const WORK_IN_PAUSE = 4;
+const WORK_AT_CHANGE = 12;
 /** So that several wait for the first. */
 const LEAST_URGENT_MS = 20;
 /** So that several of a key come while it runs. */
@@ -237,7 +238,7 @@ export class FlowRound {
     const rule = this.pick(this.rules.limits);
     const limit = `/api/v1/limits/${encodeURIComponent(rule.name)}`;
     const event = random.between(0, 23);
-    if (event < 3) await this.send('put', limit, { body: valueOptions(valuesOf(random, rule.units)) });
+    if (event < 3) await this.setValues(rule, `${sent[0]}-set`);
     else if (event < 4) await this.send('delete', limit);
     else if (event < 7) await this.suffer();
     else if (event < 9) {
@@ -249,6 +250,15 @@ export class FlowRound {
     else if (event < 19) await this.pause(this.pick(AGENTS), `${sent[0]}-paused`);
     else if (event < 21) await this.changeFile();
     else await this.batch(this.pick(AGENTS.filter((agent) => this.takesRows(agent))));
+  }
+
+  /** While several wait for the limit, so that its rate is used up when it changes. */
+  private async setValues({ name, units }: Rule, works: string): Promise<void> {
+    const agent = LIMITED.find((each) => this.rules.of[each].limits.includes(name));
+    if (agent)
+      await Promise.all(Array.from({ length: WORK_AT_CHANGE }, (_, n) => this.publish(`${works}-${n}`, agent)));
+    const body = valueOptions(valuesOf(this.random, units));
+    await this.send('put', `/api/v1/limits/${encodeURIComponent(name)}`, { body });
   }
 
   /** Rows have no windows. Their keys and turns are decided after they are queued, of which the models do not know. */

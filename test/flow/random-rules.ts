@@ -84,7 +84,7 @@ export function valuesOf(random: Random, units: string | undefined): Values {
     rate:
       kind === 0
         ? null
-        : { perSecond: random.between(50, 400), burst: random.between(units === undefined ? 1 : KEYS, 5) },
+        : { perSecond: random.between(20, 200), burst: random.between(units === undefined ? 1 : KEYS, 5) },
   };
 }
 
