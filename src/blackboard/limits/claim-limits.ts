@@ -144,8 +144,8 @@ export class ClaimLimits {
 
   /**
    * Stores what the rows hold until they end if they start now. A limit that this process does not know is held too: if it
-   * came back with `hold`, a row with a part of its limits could wait for one that waits for this part. Returns those that may start: a row that another transaction
-   * has locked cannot store it. Limits without `hold` need no statement.
+   * came back with `hold`, a row with a part of its limits could wait for one that waits for this part. Returns those that may
+   * start: a row that another transaction has locked cannot store it. Limits without `hold` need no statement.
    */
   private async holdUntilEnd<Row extends Limited>(
     tx: Transaction,
