@@ -10,16 +10,18 @@ import { pathToFileURL } from 'node:url';
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 
-const STARLING = pathToFileURL(resolve(import.meta.dirname, '../../dist/library/index.js')).href;
+const file = (path: string): string => pathToFileURL(resolve(import.meta.dirname, '../..', path)).href;
 const NEST = pathToFileURL(createRequire(import.meta.url).resolve('@nestjs/common')).href;
+const NEST_CORE = pathToFileURL(createRequire(import.meta.url).resolve('@nestjs/core')).href;
 
 /**
- * A team's own program: an agent class that injects a provider of another module. Decorators are called as functions,
- * so that no compiler is needed.
+ * A team's own modules: an agent class that injects a provider of another module, and a controller. Decorators are called as
+ * functions, so that no compiler is needed.
  */
-const PROGRAM = `
-import { Inject, Module } from '${NEST}';
-import { Agent, serve } from '${STARLING}';
+const MODULES = `
+import { Controller, Get, Inject, Module, NotFoundException } from '${NEST}';
+import { ModuleRef } from '${NEST_CORE}';
+import { Agent } from '${file('bin/library.js')}';
 
 class Prices {
   of(product) {
@@ -27,17 +29,40 @@ class Prices {
     return 39.5;
   }
 }
-class PricesModule {}
-Module({ providers: [Prices], exports: [Prices] })(PricesModule);
+class PricesController {
+  constructor(modules) { this.modules = modules; }
+  list() { return { Lamp: this.modules.get(Prices).of('Lamp') }; }
+  missing() { throw new NotFoundException('there is no price for it'); }
+}
+const route = (name, path) => Get(path)(PricesController.prototype, name, Object.getOwnPropertyDescriptor(PricesController.prototype, name));
+route('list', '/');
+route('missing', '/missing');
+Inject(ModuleRef)(PricesController, undefined, 0);
+Controller('prices')(PricesController);
+export class PricesModule {}
+Module({ providers: [Prices], controllers: [PricesController], exports: [Prices] })(PricesModule);
 
-class Quoter {
+export class Quoter {
   constructor(prices) { this.prices = prices; }
   async execute([inquiry]) { return { price: this.prices.of(inquiry.payload.product) }; }
 }
 Inject(Prices)(Quoter, undefined, 0);
 Agent({ name: 'quoter', consumes: [{ types: ['Inquiry'] }], publishes: [{ type: 'Quote' }], retry: { attempts: 1 } })(Quoter);
+`;
 
+const PROGRAM = `
+import { serve } from '${file('bin/library.js')}';
+import { PricesModule, Quoter } from './modules.mjs';
 await serve({ config: 'starling.yaml', flags: { port: '0' }, agents: [Quoter], imports: process.env.WITHOUT_PRICES ? [] : [PricesModule] });
+`;
+
+const TEST = `
+import { startTestKit } from '${file('bin/testing.js')}';
+import { PricesModule, Quoter } from './modules.mjs';
+const kit = await startTestKit({ types: { Inquiry: {}, Quote: {} } }, { agents: [Quoter], imports: [PricesModule] });
+const { artifacts } = await kit.publish('Inquiry', { product: 'Lamp' });
+await kit.close();
+console.log(JSON.stringify(artifacts.map(({ type, payload }) => ({ type, payload }))));
 `;
 
 // Uses the built package in a separate program, Nest's injection, HTTP and a database. Nothing is faked.
@@ -50,7 +75,9 @@ describe("agent classes in a team's own program", () => {
     await builtProgram();
     folder = await mkdtemp(join(tmpdir(), 'starling-team-'));
     database = await databaseOf(folder);
+    await writeFile(join(folder, 'modules.mjs'), MODULES);
     await writeFile(join(folder, 'main.mjs'), PROGRAM);
+    await writeFile(join(folder, 'test.mjs'), TEST);
     await writeFile(
       join(folder, 'starling.yaml'),
       'types: { Quote: { schema: { required: [price], properties: { price: { type: number } } } } }\n',
@@ -97,6 +124,31 @@ describe("agent classes in a team's own program", () => {
         payload: { failed_agent: 'quoter', error_message: 'there is no price for Sofa', attempts: 1 },
       },
     ]);
+  });
+
+  it('share NestJS with the service: controllers are served, and their exceptions are answers', async () => {
+    child = run();
+    const [url] = await outputUntil(/http:\/\/127\.0\.0\.1:\d+/);
+    const answer = async (path: string): Promise<unknown[]> => {
+      const response = await fetch(`${url}/prices${path}`);
+      return [response.status, await response.json()];
+    };
+    expect(await answer('')).toEqual([200, { Lamp: 39.5 }]);
+    expect(await answer('/missing')).toEqual([404, { detail: 'there is no price for it' }]);
+  });
+
+  it('run in the test kit', async () => {
+    child = spawn(process.execPath, ['test.mjs'], {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const lines: string[] = [];
+    for await (const line of createInterface({ input: child.stdout! })) lines.push(line);
+    const [artifacts] = lines;
+    expect(JSON.parse(artifacts ?? 'null')).toEqual(
+      expect.arrayContaining([{ type: 'Quote', payload: { price: 39.5 } }]),
+    );
   });
 
   it('fail the start if no module provides what they inject', async () => {

@@ -30,7 +30,7 @@ export class ErrorFilter implements ExceptionFilter {
       this.logger.error({ err: error, request_id: requestIdOf(response) }, 'failed while answering');
       response.destroy();
     } else if (error instanceof DomainError) this.answerDomainError(error, response);
-    else if (error instanceof HttpException) answerHttpException(foundOut(error, response), response);
+    else if (error instanceof HttpException) answerHttpException(error, response);
     else this.answerUnexpected(error, response);
   }
 
@@ -53,20 +53,19 @@ export class ErrorFilter implements ExceptionFilter {
   }
 }
 
-function answerHttpException(error: HttpException, response: Response): void {
+function answerHttpException(given: HttpException, response: Response): void {
+  const { req } = response;
+  // A controller of a team's own program throws this error too, but it has a route.
+  const isWithoutRoute = given instanceof NotFoundException && req.route === undefined;
+  const error = isWithoutRoute ? (wrongMethod(req, response) ?? noRoute(req)) : given;
   const body = error.getResponse();
   response.status(error.getStatus());
   if (error.getStatus() === STATUS.unavailable) response.setHeader('Retry-After', String(DEFAULT_RETRY_AFTER_SECONDS));
   // The body of Terminus is sent unchanged, also with 503, because probes read it.
-  if (isHealthBody(body)) response.json(body);
-  else response.json({ detail: error instanceof NotFoundException ? noRoute(response.req) : error.message });
+  response.json(isHealthBody(body) ? body : { detail: error.message });
 }
 
-/** Turns a 404 into a 405 if the path has routes for other methods. */
-const foundOut = (error: HttpException, response: Response): HttpException =>
-  error instanceof NotFoundException ? (wrongMethod(response.req, response) ?? error) : error;
-
-/** Services throw DomainErrors, so a NotFoundException of Nest means that no route matched. */
-const noRoute = ({ method, path }: Request): string => `No route for ${method} ${path}; /docs lists them all`;
+const noRoute = ({ method, path }: Request): HttpException =>
+  new NotFoundException(`No route for ${method} ${path}; /docs lists them all`);
 
 const isHealthBody = (body: unknown): boolean => typeof body === 'object' && body !== null && 'details' in body;
