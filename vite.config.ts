@@ -14,17 +14,17 @@ const { peerDependencies } = JSON.parse(readFileSync(file('package.json'), 'utf8
  */
 const PROGRAM: Bundle = {
   folder: 'dist/bundle',
-  entries: ['cel/sandbox/evaluation-entry', 'cli/program', 'cli/watch/ordered-process', 'testing/testing'],
+  entries: ['cel/sandbox/evaluation-entry', 'cli/program', 'cli/watch/ordered-process'],
   ssr: { noExternal: true, external: [...Object.keys(peerDependencies), 'class-validator', 'undici'] },
 };
 
 /**
- * What programs of users import. Their modules share the packages with it: a `HttpException` of another copy of NestJS would
+ * What programs and tests of users import. Their modules share the packages with it: a `HttpException` of another copy of NestJS would
  * be an unknown error. Only packages of many small files are inside, of which users' modules get no object.
  */
 const LIBRARY: Bundle = {
   folder: 'dist/library',
-  entries: ['cel/sandbox/evaluation-entry', 'index'],
+  entries: ['cel/sandbox/evaluation-entry', 'index', 'testing/testing'],
   ssr: {
     noExternal: [
       ...['kysely', /^@bufbuild\//, 'yaml', 'uuid', 'csv-stringify'],

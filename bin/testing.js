@@ -5,6 +5,6 @@ requireNode('starling-agents/testing', 'node --test');
 
 /** See src/testing/testing.ts. */
 export async function startTestKit(configuration, options) {
-  const kit = await import('../dist/bundle/testing.js');
+  const kit = await import('../dist/library/testing.js');
   return kit.startTestKit(configuration, options);
 }

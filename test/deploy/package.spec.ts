@@ -55,7 +55,7 @@ describe('the package', () => {
     const built = paths.filter((path) => /^dist\/(?!dashboard|page-files).*\.(js|map)$/.test(path));
     expect(built).toEqual(
       expect.arrayContaining(
-        ['bundle/evaluation-entry', 'bundle/ordered-process', 'bundle/program', 'bundle/testing', 'library/index'].map(
+        ['bundle/evaluation-entry', 'bundle/ordered-process', 'bundle/program', 'library/index', 'library/testing'].map(
           (name) => `dist/${name}.js`,
         ),
       ),
