@@ -19,7 +19,7 @@ const NEST_CORE = pathToFileURL(createRequire(import.meta.url).resolve('@nestjs/
  * functions, so that no compiler is needed.
  */
 const MODULES = `
-import { Controller, Get, Inject, Module, NotFoundException } from '${NEST}';
+import { Controller, Get, Inject, Module, NotFoundException, RequestMethod } from '${NEST}';
 import { ModuleRef } from '${NEST_CORE}';
 import { Agent } from '${file('bin/library.js')}';
 
@@ -39,7 +39,11 @@ route('list', '/');
 route('missing', '/missing');
 Inject(ModuleRef)(PricesController, undefined, 0);
 Controller('prices')(PricesController);
-export class PricesModule {}
+export class PricesModule {
+  configure(consumer) {
+    consumer.apply((request, response, next) => next()).forRoutes({ path: '{*path}', method: RequestMethod.ALL });
+  }
+}
 Module({ providers: [Prices], controllers: [PricesController], exports: [Prices] })(PricesModule);
 
 export class Quoter {
@@ -135,6 +139,7 @@ describe("agent classes in a team's own program", () => {
     };
     expect(await answer('')).toEqual([200, { Lamp: 39.5 }]);
     expect(await answer('/missing')).toEqual([404, { detail: 'there is no price for it' }]);
+    expect(await answer('/nope')).toEqual([404, { detail: 'No route for GET /prices/nope; /docs lists them all' }]);
   });
 
   it('run in the test kit', async () => {

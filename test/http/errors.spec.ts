@@ -102,6 +102,12 @@ it.each([
   expect(answer).toContain(`{"detail":"${method} is not allowed at ${path.split('?')[0]}; use ${allow}"}`);
 });
 
+it('HEAD is a 405 where only POST is answered', async () => {
+  const answer = await send('HEAD /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
+  expect(answer).toMatch(/^HTTP\/1\.1 405 Method Not Allowed\r\n/);
+  expect(answer).toContain('\r\nAllow: POST\r\n');
+});
+
 it.each([
   ['TRACE', '/nope'],
   ['DELETE', '/nope'],

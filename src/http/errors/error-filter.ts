@@ -55,15 +55,20 @@ export class ErrorFilter implements ExceptionFilter {
 
 function answerHttpException(given: HttpException, response: Response): void {
   const { req } = response;
-  // A controller of a team's own program throws this error too, but it has a route.
-  const isWithoutRoute = given instanceof NotFoundException && req.route === undefined;
-  const error = isWithoutRoute ? (wrongMethod(req, response) ?? noRoute(req)) : given;
+  const error = isWithoutRoute(given, req) ? (wrongMethod(req, response) ?? noRoute(req)) : given;
   const body = error.getResponse();
   response.status(error.getStatus());
   if (error.getStatus() === STATUS.unavailable) response.setHeader('Retry-After', String(DEFAULT_RETRY_AFTER_SECONDS));
   // The body of Terminus is sent unchanged, also with 503, because probes read it.
   response.json(isHealthBody(body) ? body : { detail: error.message });
 }
+
+/**
+ * Whether Nest has thrown it because no route matched. A controller of a team's own program throws the class too, with another
+ * message. `req.route` does not tell them apart: middleware has a route, and HEAD matches one for POST.
+ */
+const isWithoutRoute = (error: HttpException, { method, originalUrl }: Request): boolean =>
+  error instanceof NotFoundException && error.message === `Cannot ${method} ${originalUrl}`;
 
 const noRoute = ({ method, path }: Request): HttpException =>
   new NotFoundException(`No route for ${method} ${path}; /docs lists them all`);
