@@ -11,7 +11,8 @@ const { peerDependencies } = JSON.parse(readFileSync(file('package.json'), 'utf8
 
 /**
  * The commands: `npm run build:bundle` puts the built modules and their packages into a few files, which Node.js loads in
- * less time than two thousand. Packages stay outside that users add, or that the first request for them loads.
+ * less time than two thousand. Outside stay packages that users add, that the first request for them loads, or of which
+ * single files are loaded (src/http/validation/class-validator.ts).
  */
 const PROGRAM: Bundle = {
   folder: 'dist/bundle',

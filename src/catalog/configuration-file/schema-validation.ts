@@ -22,7 +22,7 @@ export function validateSchema<T>(value: unknown, schema: JsonObject, at: Path, 
   return found.reduce((remaining, { path }) => take(remaining, path), structuredClone(value)) as Remaining<T>;
 }
 
-/** By the text of the schema: a configuration that is read again has an equal one. There are as few as kinds of files. */
+/** By the text of the schema, which is equal for files that use the same options. A process reads few files. */
 const validators = new Map<string, ValidateFunction>();
 
 /** Compiling takes tenths of a second, which is too long for each request and each change of a file. */
