@@ -21,6 +21,7 @@ limits:
   shared: { concurrency: 2, rate: 1/m, hold: true }
   asked: { concurrency: 1, hold: true }
   desk: { concurrency: 1, hold: true }
+  rooms: { concurrency: 2, hold: true }
 agents:
   keeper: { consumes: [{ types: [Kept] }], limits: [kept], ${TWICE}, ${GATED} }
   keyer: { consumes: [{ types: [Keyed] }], limits: [keyed], ${TWICE}, ${GATED} }
@@ -30,6 +31,7 @@ agents:
   sharer: { consumes: [{ types: [Shared] }], limits: [shared], fair_by: payload.tenant, weight: payload.weight, retry: { attempts: 2, delay: 1s, max_delay: 1s }, ${GATED} }
   later: { consumes: [{ types: [Ask] }], publishes: [{ type: Ended }], limits: [asked], engine: { kind: http, url: "${remote}" } }
   person: { consumes: [{ types: [Task] }], limits: [desk], engine: { kind: external } }
+  guest: { consumes: [{ types: [Visit] }], limits: [rooms], engine: { kind: external } }
 `;
 
 describe('a limit with hold', () => {
@@ -238,6 +240,21 @@ describe('a limit with hold', () => {
     await complete(0);
     await complete(1);
     for (const id of asked) expect(await board.ended(id)).toMatchObject({ state: 'completed' });
+  });
+
+  it('and a lower value: those that hold it run one after the other', async () => {
+    for (const name of ['l1', 'l2']) await publish('Visit', name);
+    const claim = async (): Promise<Held[]> => await outside.claim({ agents: ['guest'], max: 10 });
+    const both = await claim();
+    expect(both.map(({ correlation_id: id }) => id)).toEqual(['l1', 'l2']);
+    for (const held of both) await outside.send(held, 'release');
+    await board.http.put('/api/v1/limits/rooms').send({ concurrency: 1 }).expect(200);
+    for (const name of ['l1', 'l2']) {
+      const held = await outside.claimOne({ agents: ['guest'], wait: 10 });
+      expect(held).toMatchObject({ correlation_id: name });
+      expect(await claim()).toEqual([]);
+      await outside.send(held, 'complete', { outputs: [] });
+    }
   });
 
   it('and external work: it holds from the first claim, also after a release', async () => {

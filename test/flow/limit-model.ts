@@ -259,11 +259,17 @@ export class LimitModel {
     const concurrency = this.valuesOf(nameOf(group), file)?.concurrency ?? null;
     if (concurrency === null || file.all.get(nameOf(group))!.isOfProcess) return null;
     // While configurations with and without `hold` are in use, what one process holds may be free for another one.
-    const using = this.using(
-      group,
-      this.history.current.every(({ all }) => all.get(nameOf(group))?.hold),
-    );
-    return using.has(id) || using.size < concurrency ? null : `of which ${using.size} of ${concurrency} are used`;
+    const isHeld = this.history.current.every(({ all }) => all.get(nameOf(group))?.hold);
+    if (this.hasRoom(id, group, concurrency, isHeld)) return null;
+    return `of which ${this.using(group, isHeld).size} of ${concurrency} are used`;
+  }
+
+  /** An execution that holds a share needs no other one. It also starts only beside fewer than the limit allows. */
+  private hasRoom(id: string, group: string, concurrency: number, isHeld: boolean): boolean {
+    const using = this.using(group, isHeld);
+    const running = this.running.get(group) ?? NOBODY;
+    const others = running.size - (running.has(id) ? 1 : 0);
+    return others < concurrency && (using.has(id) || using.size < concurrency);
   }
 
   private using(group: string, isHeld: boolean): ReadonlySet<string> {
@@ -303,14 +309,11 @@ export class LimitModel {
       !this.paused.has(work.agent) &&
       [...groups.keys()].every((group) => {
         const name = nameOf(group);
-        const using = this.using(
-          group,
-          current.some(({ all }) => all.get(name)?.hold),
-        );
+        const isHeld = current.some(({ all }) => all.get(name)?.hold);
         return current.every((file) => {
           const concurrency = this.valuesOf(name, file)?.concurrency ?? null;
           if (file.all.has(name) && this.isShut(group, at)) return false;
-          return concurrency === null || using.has(id) || using.size < concurrency;
+          return concurrency === null || this.hasRoom(id, group, concurrency, isHeld);
         });
       })
     );

@@ -281,6 +281,16 @@ describe('the model of limits, of which values and files change', () => {
       /^p2 starts at 2 with .* 1 of 1 are used$/,
     ],
     [
+      'a start of what holds its share by one file, while what has it by the other one runs',
+      WITHOUT_HOLD,
+      [
+        ...[startsIn('one', 0, 'h1'), moves(1, 'h1', 'pending'), registers(2, 'two', 'second')],
+        ...[startsIn('two', 3, 'h2'), startsIn('one', 4, 'h1')],
+      ],
+      4,
+      /^h1 starts at 4 with .* 1 of 1 are used$/,
+    ],
+    [
       'work that waits although the second file has a higher limit',
       WIDER,
       [moves(0, 'p1', 'running'), moves(0, 'p2', 'pending'), ...changes(1)],

@@ -12,7 +12,16 @@ import { findHolding, findRunning, type HoldingRow, type RunningRow } from './li
 export interface UsedLimits {
   /** Key (`keyText`) → how many executions use it. */
   counts: ReadonlyMap<string, number>;
+  /** Key → how many of these run. The others hold it while they wait. */
+  runningCounts: ReadonlyMap<string, number>;
   running: readonly RunningRow[];
+}
+
+interface Read {
+  running: readonly RunningRow[];
+  holding: readonly HoldingRow[];
+  /** The execution → its keys, of those that use limits because they run. */
+  keysOfRunning: ReadonlyMap<string, LimitKey[]>;
 }
 
 /** The executions that use the concurrency of limits: they run, or they hold a limit until they end. */
@@ -27,15 +36,16 @@ export class LimitHolders {
 
   /** Reads what executions use. It leaves out what they hold of other limits than these while they wait. */
   async usedOf(db: Reader, names: Iterable<string>): Promise<UsedLimits> {
-    const { running, keys } = await this.read(db, names);
-    const counts = new Map<string, number>();
-    for (const text of keys.flat().map(keyText)) counts.set(text, (counts.get(text) ?? 0) + 1);
-    return { counts, running };
+    const { running, holding, keysOfRunning } = await this.read(db, names);
+    const runningCounts = countsOf(keysOfRunning.values());
+    const counts = holding.length === 0 ? runningCounts : countsOf(this.keysUsed(keysOfRunning, holding));
+    return { counts, runningCounts, running };
   }
 
   /** Reads the keys of each execution that uses limits. */
   async keys(db: Reader): Promise<LimitKey[][]> {
-    return (await this.read(db, this.catalog.limits.keys())).keys;
+    const { keysOfRunning, holding } = await this.read(db, this.catalog.limits.keys());
+    return this.keysUsed(keysOfRunning, holding);
   }
 
   /** Returns what an execution holds already (`executions.held_keys`), of limits that still have `hold`. */
@@ -53,9 +63,11 @@ export class LimitHolders {
     return this.catalog.limits.has(name) ? this.hasHold(name) : breakerAgent(name) === null;
   }
 
-  private async read(db: Reader, names: Iterable<string>): Promise<{ running: RunningRow[]; keys: LimitKey[][] }> {
+  private async read(db: Reader, names: Iterable<string>): Promise<Read> {
     const [running, holding] = await Promise.all([findRunning(db, {}), this.findHolding(db, names)]);
-    return { running, keys: this.keysUsed(running, holding) };
+    const keysOfRunning = new Map<string, LimitKey[]>();
+    for (const row of running) if (!this.isDeferred(row)) keysOfRunning.set(row.id, parseKeys(row.limit_keys));
+    return { running, holding, keysOfRunning };
   }
 
   /** Without a limit with `hold`, it asks the database nothing. */
@@ -68,10 +80,9 @@ export class LimitHolders {
   }
 
   /** The keys that each execution uses. One that runs may hold keys too, and counts once. */
-  private keysUsed(running: readonly RunningRow[], holding: readonly HoldingRow[]): LimitKey[][] {
-    const used = new Map(holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))]));
-    for (const row of running) if (!this.isDeferred(row)) used.set(row.id, parseKeys(row.limit_keys));
-    return [...used.values()];
+  private keysUsed(keysOfRunning: ReadonlyMap<string, LimitKey[]>, holding: readonly HoldingRow[]): LimitKey[][] {
+    const held = holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))] as const);
+    return [...new Map([...held, ...keysOfRunning]).values()];
   }
 
   /**
@@ -82,4 +93,10 @@ export class LimitHolders {
     const agent = this.catalog.agent(name);
     return deferred_lease === lease_token || (lease_owner === null && agent !== undefined && !isExternal(agent));
   }
+}
+
+function countsOf(keys: Iterable<LimitKey[]>): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const text of [...keys].flat().map(keyText)) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return counts;
 }

@@ -25,6 +25,13 @@ export interface OpenBreaker {
   started: number;
 }
 
+/** How many executions use each key (`keyText`). `take` counts in them. */
+export interface UsedCounts {
+  /** They run, or hold the key while they wait. */
+  all: Map<string, number>;
+  running: Map<string, number>;
+}
+
 /** Counts what is used of limits. The counts stay true only while the caller holds the locks of the limits. */
 export class LimitUsage {
   /** The rates that `take` has changed, by their keys. */
@@ -32,8 +39,7 @@ export class LimitUsage {
 
   constructor(
     private readonly limits: ReadonlyMap<string, Limit>,
-    /** Key (`keyText`) → how many executions use it. `take` counts in it. */
-    private readonly used: Map<string, number>,
+    private readonly used: UsedCounts,
     private readonly rates: ReadonlyMap<string, number>,
     /** Key → its breaker. `take` counts in them. */
     private readonly breakers: ReadonlyMap<string, OpenBreaker>,
@@ -65,7 +71,7 @@ export class LimitUsage {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     if (this.breakers.has(text)) return this.obstacle(key) === null ? 1 : 0;
-    const ofConcurrency = (limit?.concurrency ?? Infinity) - (this.used.get(text) ?? 0);
+    const ofConcurrency = (limit?.concurrency ?? Infinity) - this.running(text);
     const ofRate = limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) + 1 : Infinity;
     return Math.max(0, Math.min(ofConcurrency, ofRate));
   }
@@ -82,7 +88,7 @@ export class LimitUsage {
 
   /** How many executions run. */
   running(text: string): number {
-    return this.used.get(text) ?? 0;
+    return this.used.all.get(text) ?? 0;
   }
 
   /** Used units of the burst. Null for a limit without a rate. */
@@ -104,7 +110,11 @@ export class LimitUsage {
     const breaker = this.breakers.get(text);
     if (breaker && breaker.until > this.now) return { blockedOn: text, at: breaker.until };
     if (breaker && breaker.started > 0) return { blockedOn: text, at: null };
-    if (limit?.concurrency != null && !held.has(text)) {
+    if (limit?.concurrency != null && held.has(text)) {
+      // It has its share. But a process whose configuration has no `hold` may have given the share to another one, and a
+      // client may have set a lower value.
+      if ((this.used.running.get(text) ?? 0) >= limit.concurrency) return { blockedOn: text, at: null };
+    } else if (limit?.concurrency != null) {
       const left = limit.concurrency - this.running(text);
       if (left <= 0) return { blockedOn: text, at: null };
       const keptUntil = this.places.keptFrom(text, id);
@@ -130,7 +140,8 @@ export class LimitUsage {
   private start(key: LimitKey, held: ReadonlySet<string>): void {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
-    if (!held.has(text)) this.count(text);
+    if (!held.has(text)) countIn(this.used.all, text);
+    countIn(this.used.running, text);
     const breaker = this.breakers.get(text);
     if (breaker) breaker.started += 1;
     if (limit?.rate)
@@ -145,8 +156,8 @@ export class LimitUsage {
   private usedUntil(text: string): number {
     return this.changed.get(text)?.used_until ?? this.rates.get(text) ?? -Infinity;
   }
+}
 
-  private count(text: string): void {
-    this.used.set(text, (this.used.get(text) ?? 0) + 1);
-  }
+function countIn(counts: Map<string, number>, text: string): void {
+  counts.set(text, (counts.get(text) ?? 0) + 1);
 }

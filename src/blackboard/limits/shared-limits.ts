@@ -38,7 +38,7 @@ export const limitLocksOf = ({ name, limits, breaker }: AgentDefinition): string
 /** The clocks of processes differ a little. */
 const TOLERANCE_MS = 60_000;
 
-const NOTHING: UsedLimits = { counts: new Map(), running: [] };
+const NOTHING: UsedLimits = { counts: new Map(), runningCounts: new Map(), running: [] };
 
 interface Shortened {
   breakers: OpenBreakerRow[];
@@ -121,10 +121,13 @@ export class SharedLimits {
     const toStretch = await this.ofOtherRates(db, rates, rateOf, now);
     const usage = new LimitUsage(
       limits,
-      new Map([
-        ...textsOf(keys).map((text) => [text, used.counts.get(text) ?? 0] as const),
-        ...turns.map((turn) => [keyText(turn), 1] as const),
-      ]),
+      {
+        all: new Map([
+          ...textsOf(keys).map((text) => [text, used.counts.get(text) ?? 0] as const),
+          ...turns.map((turn) => [keyText(turn), 1] as const),
+        ]),
+        running: new Map(textsOf(keys).map((text) => [text, used.runningCounts.get(text) ?? 0])),
+      },
       new Map([...rates, ...shortened.rates].map(({ limit_key, used_until }) => [limit_key, used_until])),
       openBreakers([...open, ...shortened.breakers], used.running),
       new Set([
