@@ -1,7 +1,7 @@
 // The check of ticks finds errors that are planted into good ones.
 import type { ScheduleOptions } from '../../src/catalog/schedules/schedule.js';
 import type { Rows } from '../support/database.js';
-import { type Tick, tickBreaches } from './tick-invariants.js';
+import { type Tick, tickBreaches, ticksDuringWork } from './tick-invariants.js';
 
 const START = Date.UTC(2026, 10, 20, 10);
 const MINUTE = 60_000;
@@ -25,13 +25,18 @@ const skipped = (minute: number, reason: string, lateMs: number): Tick => {
 };
 
 /** The ticks of a schedule that ticks each minute, and was paused after the third one. */
-async function breachesOf(ticks: readonly Tick[], rules: Partial<ScheduleOptions> = {}, artifacts?: number) {
+async function breachesOf(
+  ticks: readonly Tick[],
+  rules: Partial<ScheduleOptions> = {},
+  artifacts?: number,
+  { check = tickBreaches, paused_at = (START + 4 * MINUTE) as number | null } = {},
+) {
   const options = JSON.stringify({ cron: '0 * * * * *', publishes: { type: 'Due' }, ...rules });
-  const row = { name: 's', options, created_at: START, position: START + 3 * MINUTE, paused_at: START + 4 * MINUTE };
+  const row = { name: 's', options, created_at: START, position: START + 3 * MINUTE, paused_at };
   const count = artifacts ?? ticks.filter(({ state }) => state === 'published').length;
   const rows = (async (query: string) =>
     query.includes('count(*)') ? [{ count }] : query.includes('schedule_ticks') ? ticks : [row]) as unknown as Rows;
-  return tickBreaches(rows, new Set(['s']));
+  return check(rows, new Set(['s']));
 }
 
 const overlapped = (correlation: string): string => `correlation ${correlation} of an earlier tick is still active`;
@@ -149,4 +154,28 @@ it('the check of ticks finds an artifact that no tick has', async () => {
   expect(await breachesOf([published(1), published(2), published(3)], {}, 4)).toEqual([
     '4 artifacts of 3 ticks were published',
   ]);
+});
+
+describe('the check of ticks while they come', () => {
+  const until = new Date(START + 5 * MINUTE).toISOString();
+  const duringWork = (ticks: readonly Tick[], rules: Partial<ScheduleOptions> = {}) =>
+    breachesOf(ticks, { until, ...rules }, undefined, { check: ticksDuringWork, paused_at: null });
+
+  it('allows those that are not decided yet', async () => {
+    expect(await duringWork([published(1), published(2), published(3)])).toEqual([]);
+  });
+
+  it('allows those in a queue', async () => {
+    const queued = [2, 3].map((minute) => published(minute, { ...NONE, state: 'queued' }));
+    expect(await duringWork([published(1, { settled: null }), ...queued], { overlap: 'queue' })).toEqual([]);
+  });
+
+  it('finds a tick that is lost before the last decision', async () => {
+    expect(await duringWork([published(1), published(3)])).toEqual([expect.stringMatching(/was not decided$/)]);
+  });
+
+  it('finds a tick after the last decision', async () => {
+    const ticks = [published(1), published(2), published(3), published(4)];
+    expect(await duringWork(ticks)).toEqual([expect.stringMatching(/and was not due$/)]);
+  });
 });

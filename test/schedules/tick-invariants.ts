@@ -41,7 +41,17 @@ const TOLERANCE_MS = 2_000;
  * Checks that each tick of each schedule was published once, with its artifact, or skipped for a reason that its rules give. A
  * paused schedule is checked up to its last decision. All work has ended, and no schedule has changed.
  */
-export async function tickBreaches(rows: Rows, acknowledged: ReadonlySet<string>): Promise<string[]> {
+export const tickBreaches = (rows: Rows, acknowledged: ReadonlySet<string>): Promise<string[]> =>
+  breachesIn(rows, acknowledged, true);
+
+/**
+ * Checks the same while schedules tick, also after a crash, for the ticks up to the last decision of each schedule. Only at the
+ * end is it known that later ones were decided, and that those in a queue were published.
+ */
+export const ticksDuringWork = (rows: Rows, acknowledged: ReadonlySet<string>): Promise<string[]> =>
+  breachesIn(rows, acknowledged, false);
+
+async function breachesIn(rows: Rows, acknowledged: ReadonlySet<string>, isEnd: boolean): Promise<string[]> {
   const schedules = await rows<Row>(
     `select name, options, created_at, position, paused_at
      from schedules s join schedule_versions v on v.schedule = s.name and v.version = s.version`,
@@ -64,7 +74,7 @@ export async function tickBreaches(rows: Rows, acknowledged: ReadonlySet<string>
     ...[...acknowledged]
       .filter((name) => !schedules.some((row) => row.name === name))
       .map((name) => `schedule ${name} was acknowledged and is lost`),
-    ...schedules.flatMap((row) => breachesOf(row, byName.get(row.name) ?? [])),
+    ...schedules.flatMap((row) => breachesOf(row, byName.get(row.name) ?? [], isEnd)),
     ...(published!.count === due ? [] : [`${published!.count} artifacts of ${due} ticks were published`]),
   ];
 }
@@ -72,9 +82,10 @@ export async function tickBreaches(rows: Rows, acknowledged: ReadonlySet<string>
 function breachesOf(
   { name, options: text, created_at: created, position, paused_at: paused }: Row,
   own: Tick[],
+  isEnd: boolean,
 ): string[] {
   const options = JSON.parse(text) as ScheduleOptions;
-  const last = paused === null ? Date.parse(options.until!) : position;
+  const last = isEnd && paused === null ? Date.parse(options.until!) : position;
   const due = dueTimes(options, created, last);
   const times = new Set(own.map(({ at }) => at));
   const dueSet = new Set(due);
@@ -86,6 +97,7 @@ function breachesOf(
       .map(({ at }) => `tick ${at} of ${name} was decided, and was not due`),
     ...own.flatMap((tick, index) => {
       const next = own[index + 1]?.at ?? dueTimes(options, tick.at, tick.at + 2 * MISSED_AFTER_MS)[0];
+      if (!isEnd && tick.state === 'queued') return [];
       const why = wrongly(tick, options, next, past) ?? past.wrongly(tick, options.overlap ?? 'allow');
       past.add(tick);
       return why === null ? [] : [`tick ${tick.at} of ${name} ${why}: ${JSON.stringify(tick)}`];

@@ -79,7 +79,7 @@ const operation = fc.oneof(
   { weight: 2, arbitrary: step('pair', {}) },
   { weight: 2, arbitrary: step('nap', { ms: between(0, 2_000), cancelAfter: between(0, 1_500) }) },
   { weight: 1, arbitrary: step('deadline', { ms: between(0, 2_000), deadline: between(1, 2_000) }) },
-  { weight: 1, arbitrary: step('schedule', { seconds: between(1, 3), ticks: between(1, 6) }) },
+  { weight: 3, arbitrary: step('schedule', { seconds: between(1, 3), ticks: between(1, 6) }) },
   { weight: 2, arbitrary: step('run', {}) },
   { weight: 2, arbitrary: step('trip', {}) },
   { weight: 2, arbitrary: step('pleas', { count: between(1, 4) }) },

@@ -6,11 +6,11 @@ import { replaceRandom } from '../../src/common/random.js';
 import { replaceScheduler } from '../../src/common/scheduler.js';
 import { breaches, duringWork } from '../faults/invariants.js';
 import { retentionBreaches } from '../faults/retention/retention-invariants.js';
-import { tickBreaches } from '../schedules/tick-invariants.js';
+import { tickBreaches, ticksDuringWork } from '../schedules/tick-invariants.js';
 import { databaseOf, type Rows } from '../support/database.js';
 import { Random } from '../support/random.js';
 import { simulatedEngines } from './agents.js';
-import { budgetBreaches } from './budget-invariants.js';
+import { budgetBreaches, budgetsDuringWork } from './budget-invariants.js';
 import { sendFor } from './client-operations.js';
 import { Clients } from './clients.js';
 import { copyAsAfterPowerLoss, isSame, type WalPosition, walPosition } from './disk.js';
@@ -249,7 +249,13 @@ export class Simulation {
 
   private async breachesNow(rows: Rows): Promise<string[]> {
     if (this.isExpired) return retentionBreaches(rows);
-    return [...(await duringWork(rows, this.clients.ledger)), ...(await this.readers.breaches(rows))];
+    const { ledger, acceptedTopics, schedules } = this.clients;
+    return [
+      ...(await duringWork(rows, ledger)),
+      ...(await ticksDuringWork(rows, schedules)),
+      ...(await budgetsDuringWork(rows, acceptedTopics)),
+      ...(await this.readers.breaches(rows)),
+    ];
   }
 
   /** Returns false if work is left after `ms`. */
