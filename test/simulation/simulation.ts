@@ -36,6 +36,8 @@ const LONGEST_END_MS = 3 * 3_600_000;
 /** How often power is lost again while the service starts, and after how many of its turns at most. */
 const LOST_AT_START = 0.3;
 const LONGEST_START_TURNS = 12;
+/** The longest attempt. One that lasts for two stalls would fail, so they are further apart. */
+const TIMEOUT_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** How often a life continues until retention has deleted everything. */
 const EXPIRES = 0.25;
@@ -62,6 +64,7 @@ export class Simulation {
   private crashes = 0;
   private icyUntil = 0;
   private behindUntil = 0;
+  private stallsFrom = 0;
   /** Positions of the log of executions after which the clock was set back. */
   private readonly stepsBack: number[] = [];
   private isExpired = false;
@@ -185,7 +188,9 @@ export class Simulation {
         if (await this.untilQuiet(LONGEST_QUIET_MS)) this.machine.elapsed += operation.hours * HOUR_MS;
         return;
       case 'stall':
+        if (this.machine.elapsed < this.stallsFrom) return;
         this.machine.elapsed += operation.ms;
+        this.stallsFrom = this.machine.elapsed + TIMEOUT_MS;
         return;
       case 'setClock':
         this.machine.set += operation.ms;
@@ -303,7 +308,8 @@ export class Simulation {
     this.isExpired = true;
     this.machine.elapsed += EXPIRY_HOURS * HOUR_MS;
     const [before] = await kept(this.folder);
-    await this.untilKept(([first]) => first !== before, 1);
+    // A life without any step keeps nothing.
+    await this.untilKept(([first]) => first === undefined || first !== before, 1);
     await this.crash(this.random.between(0, LONGEST_DELETION_TURNS), this.random.next() < 0.5);
     // The next cleanup is due.
     this.machine.elapsed += HOUR_MS;
