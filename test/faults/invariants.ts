@@ -43,6 +43,8 @@ export const OTHERS = [
   'Rival',
   'Queue',
   'Handled',
+  'Case',
+  'Verdict',
 ];
 
 /** Agents of the simulation whose attempts it checks itself. */
@@ -66,6 +68,10 @@ const FAILING = [
 
 /** Correlations of the simulation whose executions may fail for good: those of leaps are retried, and budgets end. */
 export const MAY_NOT_FAIL = `correlation_id not like 'Leap-%' and correlation_id not like 'Topic-%'`;
+
+/** Replays may be cancelled. */
+const IS_CANCELLED_REPLAY = `(origin is not null and state = 'cancelled')`;
+const OF_CANCELLED_REPLAY = `correlation_id in (select id from correlations where ${IS_CANCELLED_REPLAY})`;
 
 /** Orders by their correlation ids. */
 type Acknowledged = { readonly acknowledged: ReadonlyMap<string, unknown> };
@@ -108,7 +114,7 @@ async function lost(rows: Rows, ledger: Acknowledged): Promise<string[]> {
 async function wholeness(rows: Rows): Promise<string[]> {
   const found = new Map<string, Record<string, number>>();
   for (const { correlation_id, type, count } of await rows<{ correlation_id: string; type: string; count: number }>(
-    `select correlation_id, type, count(*) as count from artifacts where type not in (${OTHERS.map((type) => `'${type}'`).join()}) and ${MAY_NOT_FAIL} group by correlation_id, type`,
+    `select correlation_id, type, count(*) as count from artifacts where type not in (${OTHERS.map((type) => `'${type}'`).join()}) and ${MAY_NOT_FAIL} and not ${OF_CANCELLED_REPLAY} group by correlation_id, type`,
   )) {
     found.set(correlation_id, { ...found.get(correlation_id), [type]: count });
   }
@@ -121,9 +127,9 @@ async function wholeness(rows: Rows): Promise<string[]> {
 
 async function audits(rows: Rows): Promise<string[]> {
   const shipments = await rows<{ n: string }>(
-    `select ${jsonField('payload', 'n')} as n from artifacts where type = 'Shipment'`,
+    `select ${jsonField('payload', 'n')} as n from artifacts where type = 'Shipment' and replay = 0`,
   );
-  const reports = await rows<{ payload: string }>(`select payload from artifacts where type = 'Audit'`);
+  const reports = await rows<{ payload: string }>(`select payload from artifacts where type = 'Audit' and replay = 0`);
   const shipped = shipments.map(({ n }) => Number(n));
   const audited = reports.flatMap(({ payload }) => (JSON.parse(payload) as { audited: number[] }).audited);
   return [
@@ -141,6 +147,7 @@ export const unended = async (rows: Rows): Promise<string[]> => [
   ...(
     await rows<{ id: string; state: string }>(
       `select id, state from correlations where state <> 'completed' and not (id like 'nap-%' and state = 'cancelled')
+         and not ${IS_CANCELLED_REPLAY}
          and not ((id like 'Leap-%' or id like 'Topic-%') and state = 'failed')`,
     )
   ).map(({ id, state }) => `correlation ${id} is ${state}`),
@@ -194,7 +201,7 @@ export const termsOf = async (rows: Rows): Promise<string[]> => {
 const attempts = async (rows: Rows): Promise<string[]> => {
   const others = await rows<{ id: string; agent: string; attempt: number }>(
     `select id, agent, attempt from executions where attempt <> case agent when 'labeller' then 2 else 1 end
-       and agent not in (${FAILING.map((agent) => `'${agent}'`).join()})`,
+       and not ${OF_CANCELLED_REPLAY} and agent not in (${FAILING.map((agent) => `'${agent}'`).join()})`,
   );
   return others.map(({ id, agent, attempt }) => `execution ${id} of ${agent} ended in attempt ${attempt}`);
 };

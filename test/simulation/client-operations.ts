@@ -41,6 +41,10 @@ export function sendFor(operation: ClientOperation, clients: Clients): void {
       return clients.schedule(operation.seconds, operation.ticks);
     case 'run':
       return clients.run();
+    case 'replay':
+      return clients.replay(operation.pick, operation.mode, operation.cancelAfter);
+    case 'experiment':
+      return clients.experiment(operation);
     case 'batch':
       return clients.batch(operation.rows);
   }

@@ -5,6 +5,7 @@ import type { HeldRequest } from '../../src/common/held-request.js';
 import { newId } from '../../src/common/ids.js';
 import type { JsonObject } from '../../src/common/json.js';
 import { scheduler } from '../../src/common/scheduler.js';
+import type { ReplayMode } from '../../src/database/schema.js';
 import { AgentsService } from '../../src/features/agents/agents.service.js';
 import type { PublishRequest } from '../../src/features/artifacts/dto/publish-request.js';
 import { PublishingService } from '../../src/features/artifacts/publishing.service.js';
@@ -20,6 +21,8 @@ import { Ledger, type Order } from '../faults/ledger.js';
 import type { Random } from '../support/random.js';
 import { FLOW_TYPES, WEIGHTS } from './flow-agents.js';
 import { Flows } from './flows.js';
+import type { Operation } from './operations.js';
+import { Repeats } from './repeats.js';
 import { Requests } from './requests.js';
 import type { SimulatedService } from './simulated-service.js';
 
@@ -33,6 +36,7 @@ export class Clients {
   readonly flows = new Flows();
   /** The numbers of acknowledged topics. */
   readonly acceptedTopics = new Set<number>();
+  readonly repeats: Repeats;
   /** The names of acknowledged schedules. */
   readonly schedules = new Set<string>();
   private readonly paused = new Set<string>();
@@ -45,6 +49,7 @@ export class Clients {
     onUnexpected: (error: unknown) => void,
   ) {
     this.requests = new Requests(random, onUnexpected);
+    this.repeats = new Repeats(this.requests, service);
   }
 
   /** Requests without an answer, and agents that have to be resumed. */
@@ -222,6 +227,18 @@ export class Clients {
     });
   }
 
+  /** Does nothing while no correlation is known that could be replayed. */
+  replay(pick: number, mode: ReplayMode, cancelAfter: number | null): void {
+    const [origin] = rotated([...this.orders, ...this.acceptedWith('Arrival'), ...this.acceptedWith('Done')], pick);
+    if (origin !== undefined) this.repeats.replay(origin, mode, cancelAfter);
+  }
+
+  experiment({ tried, pick, rows, mode, cancelAfter }: Extract<Operation, { kind: 'experiment' }>): void {
+    const known = tried === 'Order' ? this.orders : this.acceptedWith('Arrival');
+    const correlations = rotated(known, pick).slice(0, rows);
+    if (correlations.length > 0) this.repeats.experiment(tried, correlations, mode, cancelAfter);
+  }
+
   batch(rows: number): void {
     const items = Array.from({ length: rows }, () => JSON.stringify({ n: this.next() }));
     const id = newId();
@@ -240,6 +257,14 @@ export class Clients {
   crashed(): void {
     this.requests.crashed();
     for (const agent of this.paused) this.resume(agent);
+  }
+
+  private get orders(): string[] {
+    return [...this.ledger.acknowledged.keys()];
+  }
+
+  private acceptedWith(result: string): string[] {
+    return [...this.accepted].filter(([, type]) => type === result).map(([id]) => id);
   }
 
   private resume(agent: string): void {
@@ -298,6 +323,12 @@ export class Clients {
     this.count += 1;
     return 1_000_000 + this.count;
   }
+}
+
+/** Begins with one of the values, and continues at the first one. */
+function rotated(values: readonly string[], pick: number): string[] {
+  const first = values.length === 0 ? 0 : pick % values.length;
+  return [...values.slice(first), ...values.slice(0, first)];
 }
 
 const bodyOf = ({ n, correlationId }: Order, hasWebhook: boolean): PublishRequest => ({

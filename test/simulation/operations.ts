@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 
 import type { LimitValues } from '../../src/catalog/limits.js';
+import type { ReplayMode } from '../../src/database/schema.js';
 import { FLOW_AGENTS, LIMITS, MOST_UNITS, WEIGHTS } from './flow-agents.js';
+import type { TRIED } from './repeats.js';
 
 /** One step of a simulation. `after`: the simulated milliseconds before it. */
 export type Operation = { after: number } & (
@@ -27,6 +29,17 @@ export type Operation = { after: number } & (
   | { kind: 'limit'; name: string; values: LimitValues | null }
   | { kind: 'pause'; agent: string; ms: number }
   | { kind: 'batch'; rows: number }
+  /** Replays one of the acknowledged correlations. */
+  | { kind: 'replay'; pick: number; mode: ReplayMode; cancelAfter: number | null }
+  /** Tries variants on so many of them. */
+  | {
+      kind: 'experiment';
+      tried: keyof typeof TRIED;
+      pick: number;
+      rows: number;
+      mode: ReplayMode;
+      cancelAfter: number | null;
+    }
   /** Power is lost after this many turns, or while the next commit after them is written. */
   | { kind: 'crash'; turns: number; inCommit: boolean }
   /** The machine is suspended while nothing runs. */
@@ -74,6 +87,9 @@ const limitValues = (leastBurst: number): fc.Arbitrary<LimitValues | null> => {
 const limitsWith = (areCounted: boolean): fc.Arbitrary<string> =>
   fc.constantFrom(...LIMITS.filter(({ units }) => (units !== undefined) === areCounted).map(({ name }) => name));
 
+const pick = between(0, 1_000);
+const cancelAfter = fc.option(between(0, 300), { freq: 2 });
+
 const operation = fc.oneof(
   { weight: 10, arbitrary: step('orders', { count: between(1, 4), keyed: fc.boolean(), webhook: fc.boolean() }) },
   { weight: 2, arbitrary: step('pair', {}) },
@@ -105,6 +121,24 @@ const operation = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: step('batch', { rows: between(1, 20) }) },
+  {
+    weight: 8,
+    arbitrary: step('replay', {
+      pick,
+      mode: fc.constantFrom<ReplayMode[]>('full', 'recorded', 'shadow'),
+      cancelAfter,
+    }),
+  },
+  {
+    weight: 6,
+    arbitrary: step('experiment', {
+      tried: fc.constantFrom<(keyof typeof TRIED)[]>('Order', 'Trip'),
+      pick,
+      rows: between(1, 4),
+      mode: fc.constantFrom<ReplayMode[]>('full', 'recorded'),
+      cancelAfter,
+    }),
+  },
   { weight: 4, arbitrary: step('crash', { turns: between(0, 200), inCommit: fc.boolean() }) },
   { weight: 1, arbitrary: step('suspend', { hours: between(1, 6) }) },
   { weight: 1, arbitrary: step('stall', { ms: between(31_000, 45_000) }) },

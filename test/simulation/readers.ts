@@ -28,7 +28,9 @@ export class Readers {
 
   /** Returns the artifacts that a reader should have seen and has not, or has seen and should not. */
   async breaches(rows: Rows): Promise<string[]> {
-    const artifacts = await rows<{ seq: number; id: string }>('select seq, id from artifacts order by seq');
+    const artifacts = await rows<{ seq: number; id: string }>(
+      'select seq, id from artifacts where replay = 0 order by seq',
+    );
     const stored = new Map(artifacts.map(({ seq, id }) => [seq, id]));
     return this.seen.flatMap((seen, reader) => [
       ...artifacts

@@ -21,8 +21,10 @@ import { BatchesModule } from '../../src/features/batches/batches.module.js';
 import { ChangelogEventsService } from '../../src/features/changelog/changelog-events.service.js';
 import { Resuming } from '../../src/features/changelog/resuming.js';
 import { CorrelationsModule } from '../../src/features/correlations/correlations.module.js';
+import { ExperimentsModule } from '../../src/features/experiments/experiments.module.js';
 import { IdempotencyModule } from '../../src/features/idempotency/idempotency.module.js';
 import { OperationsModule } from '../../src/features/operations/operations.module.js';
+import { ReplayRoutesModule } from '../../src/features/replays/replay-routes.module.js';
 import { RunsModule } from '../../src/features/runs/runs.module.js';
 import { SchedulesModule } from '../../src/features/schedules/schedules.module.js';
 import { WebhooksModule } from '../../src/features/webhooks/webhooks.module.js';
@@ -84,6 +86,8 @@ export class SimulatedService {
           IdempotencyModule,
           OperationsModule,
           SchedulesModule,
+          ReplayRoutesModule,
+          ExperimentsModule,
         ],
         // Their module adds WebSockets to an HTTP server.
         providers: [ChangelogEventsService, Resuming],

@@ -23,6 +23,7 @@ import type { Outcome } from './outcome.js';
 import { People } from './people.js';
 import { Readers } from './readers.js';
 import { Receivers } from './receivers.js';
+import { repeatBreaches, repeatsDuringWork } from './repeat-invariants.js';
 import { SeededRandom } from './seeded-random.js';
 import { type MachineTime, SeededScheduler, Trace } from './seeded-scheduler.js';
 import { SimulatedService } from './simulated-service.js';
@@ -254,11 +255,12 @@ export class Simulation {
 
   private async breachesNow(rows: Rows): Promise<string[]> {
     if (this.isExpired) return retentionBreaches(rows);
-    const { ledger, acceptedTopics, schedules } = this.clients;
+    const { ledger, acceptedTopics, repeats, schedules } = this.clients;
     return [
       ...(await duringWork(rows, ledger)),
       ...(await ticksDuringWork(rows, schedules)),
       ...(await budgetsDuringWork(rows, acceptedTopics)),
+      ...(await repeatsDuringWork(rows, repeats)),
       ...(await this.readers.breaches(rows)),
     ];
   }
@@ -280,13 +282,14 @@ export class Simulation {
     isQuiet &&= await this.untilQuiet(LONGEST_END_MS);
     const database = await databaseOf(this.folder);
     const broken = await breaches(database, this.clients.ledger);
-    const { accepted, acceptedTopics, flows, schedules } = this.clients;
+    const { accepted, acceptedTopics, flows, repeats, schedules } = this.clients;
     broken.push(
       ...(await database.look(async (rows) => [
         ...(await moreBreaches(rows, { accepted, receivers: this.receivers })),
         ...(await tickBreaches(rows, schedules)),
         ...(await budgetBreaches(rows, acceptedTopics)),
         ...(await flowBreaches(rows, flows)),
+        ...(await repeatBreaches(rows, repeats)),
         ...(await this.readers.breaches(rows)),
       ])),
     );

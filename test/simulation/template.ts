@@ -17,12 +17,13 @@ import { limitOptions } from '../flow/limit-options.js';
 import { BUDGET } from './budget-invariants.js';
 import { FLOW_AGENTS, LIMITS } from './flow-agents.js';
 import { noteRefusedChanges } from './refused-changes.js';
+import { noteChangedOriginals } from './repeat-invariants.js';
 
 const WAREHOUSE = new URL('../faults/warehouse/', import.meta.url).pathname;
 
 /**
  * Agents beside the warehouse: one that fails some attempts, one that fails for good while it is icy, one whose model has
- * a budget, and one whose work is done by people.
+ * a budget, one whose work is done by people, and one that judges the outputs of experiments.
  */
 const MORE_AGENTS = {
   courier: {
@@ -52,6 +53,11 @@ const MORE_AGENTS = {
     timeout: '20s',
     concurrency: 3,
     retry: { attempts: 30, delay: '50ms', max_delay: '1s' },
+  },
+  judge: {
+    consumes: [{ types: ['Case'] }],
+    publishes: [{ type: 'Verdict' }],
+    engine: { kind: 'expression', expression: '{"score": payload.output.n}' },
   },
 };
 
@@ -87,6 +93,7 @@ export async function makeTemplate(): Promise<Template> {
 function noteChanges(file: string): void {
   const connection = new DatabaseSync(file);
   noteRefusedChanges(connection);
+  noteChangedOriginals(connection);
   connection.exec(LOG_EXECUTIONS);
   // Each simulated life begins with a copy of the database file alone.
   connection.exec('pragma wal_checkpoint(truncate)');

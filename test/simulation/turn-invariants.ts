@@ -6,6 +6,7 @@ import { BUDGET, OVERSPENT } from './budget-invariants.js';
 import { FlowWatch } from './flow-watch.js';
 import type { Flows } from './flows.js';
 import { REFUSED_CHANGES } from './refused-changes.js';
+import { ACTIVE_AFTER_TRIAL, CHANGED_ORIGINALS } from './repeat-invariants.js';
 
 interface Settled {
   id: string;
@@ -26,6 +27,8 @@ export class TurnInvariants {
   private readonly seen: StatementSync;
   private readonly last: StatementSync;
   private readonly refused: StatementSync;
+  private readonly originals: StatementSync;
+  private readonly afterTrial: StatementSync;
   private checked = -1;
   private position = { seq: 0, count: 0 };
   private readonly ends = new Map<string, string>();
@@ -53,6 +56,8 @@ export class TurnInvariants {
     this.seen = prepare('select count(*) as count from artifacts where seq <= ?');
     this.last = prepare('select coalesce(max(seq), 0) as seq, count(*) as count from artifacts');
     this.refused = prepare(REFUSED_CHANGES);
+    this.originals = prepare(CHANGED_ORIGINALS);
+    this.afterTrial = prepare(ACTIVE_AFTER_TRIAL);
     this.flow = new FlowWatch(this.connection, flows, stepsBack);
   }
 
@@ -86,6 +91,8 @@ export class TurnInvariants {
     const contrary = this.contrary.all() as { id: string }[];
     const settled = this.settled.all() as unknown as Settled[];
     const refused = this.refused.all() as { id: string; old: string; new: string }[];
+    const originals = this.originals.all() as { id: string; what: string }[];
+    const afterTrial = this.afterTrial.all() as { id: string }[];
     const changed = settled.flatMap(({ id, generation, state, settled_at: time }) => {
       const key = `${id} (${generation})`;
       const before = this.ends.get(key);
@@ -97,6 +104,8 @@ export class TurnInvariants {
     return [
       ...contrary.map(({ id }) => `correlation ${id} is settled with pending work, or active without`),
       ...refused.map((change) => `${change.id} has changed from ${change.old} to ${change.new}`),
+      ...afterTrial.map(({ id }) => `the trial of ${id} has ended, and ${id} is active`),
+      ...originals.map(({ id, what }) => `${id} has been repeated, and ${what} changed`),
       ...changed,
     ];
   }

@@ -49,9 +49,11 @@ async function wrongTotals(rows: Rows): Promise<string[]> {
   const kind = `type || ' of ' || produced_by || ', ' || visibility_kind`;
   const rolledUpTo = `(select up_to_seq from rollups where name = 'artifacts')`;
   const [counted, there] = await Promise.all([
-    rows<{ kind: string; count: number | string }>(`select ${kind} as kind, count from artifact_counts`),
+    rows<{ kind: string; count: number | string }>(`select ${kind} as kind, count from artifact_counts
+       union all select 'replayed ' || ${kind}, count from replay_counts`),
     rows<{ kind: string; count: number | string }>(
-      `select ${kind} as kind, count(*) as count from artifacts where seq <= ${rolledUpTo} group by 1`,
+      `select case replay when 1 then 'replayed ' else '' end || ${kind} as kind, count(*) as count from artifacts
+       where seq <= ${rolledUpTo} group by 1`,
     ),
   ]);
   const actual = new Map(there.map((row) => [row.kind, Number(row.count)]));
