@@ -276,7 +276,7 @@ describe('a limit with hold', () => {
   });
 });
 
-describe('a limit with hold after a restart', () => {
+describe('a limit with hold after a restart with another file', () => {
   let folder: ConfigurationFolder;
   let board: Board;
   let close: Board['close'];
@@ -286,13 +286,18 @@ describe('a limit with hold after a restart', () => {
     close = () => Promise.resolve();
   });
 
-  const restart = async (limit: string): Promise<Outside> => {
+  const start = async (config: string): Promise<Outside> => {
     await close();
-    const config = `limits:\n  desk: ${limit}\nagents:\n  person: { consumes: [{ types: [Task], priority: payload.priority }], limits: [desk], engine: { kind: external } }\n`;
     board = await Board.start(config, { folder: folder.path });
     close = () => board.close();
     return new Outside(board.http);
   };
+
+  const person = (limits: string): string =>
+    `person: { consumes: [{ types: [Task], priority: payload.priority }], limits: ${limits}, engine: { kind: external } }`;
+
+  const restart = (limit: string): Promise<Outside> =>
+    start(`limits:\n  desk: ${limit}\nagents:\n  ${person('[desk]')}\n`);
 
   afterEach(async () => {
     await close();
@@ -334,26 +339,10 @@ describe('a limit with hold after a restart', () => {
     expect(await claimed()).toEqual([second]);
     expect(await claimed()).toEqual([]);
   });
-});
 
-describe('a limit that the configuration does not have for a while', () => {
-  const folder = new ConfigurationFolder();
-  let board: Board;
-
-  const restart = async (limits: string, names: string): Promise<Outside> => {
-    await board?.close();
-    const config = `limits: ${limits}\nagents:\n  person: { consumes: [{ types: [Task], priority: payload.priority }], limits: ${names}, engine: { kind: external } }\n`;
-    board = await Board.start(config, { folder: folder.path });
-    return new Outside(board.http);
-  };
-
-  afterAll(async () => {
-    await board?.close();
-    await board?.app.database.drop();
-    folder.remove();
-  });
-
-  it('is held by what starts meanwhile, so that no two executions wait for what the other one holds', async () => {
+  it('is held by what starts while the file lacks it, so that no two executions wait for what the other one holds', async () => {
+    const restart = (limits: string, names: string): Promise<Outside> =>
+      start(`limits: ${limits}\nagents:\n  ${person(names)}\n`);
     let outside = await restart('{ desk: { concurrency: 1, hold: true }, room: { concurrency: 1 } }', '[desk, room]');
     const first = await board.publish('Task', { priority: 0 });
     await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
@@ -370,32 +359,16 @@ describe('a limit that the configuration does not have for a while', () => {
       await outside.send(held, 'complete', { outputs: [] });
     }
   });
-});
-
-describe('a limit that has hold later', () => {
-  const folder = new ConfigurationFolder();
-  let board: Board;
-
-  const restart = async (room: string): Promise<Outside> => {
-    await board?.close();
-    const config = `limits: { desk: { concurrency: 1, hold: true }, room: ${room} }
-agents:
-  person: { consumes: [{ types: [Task] }], limits: [desk, room], engine: { kind: external } }
-  guest: { consumes: [{ types: [Visit] }], limits: [room], engine: { kind: external } }
-`;
-    board = await Board.start(config, { folder: folder.path });
-    return new Outside(board.http);
-  };
-
-  afterAll(async () => {
-    await board?.close();
-    await board?.app.database.drop();
-    folder.remove();
-  });
 
   it('is held from the next start on by what has started before', async () => {
+    const restart = (room: string): Promise<Outside> =>
+      start(`limits: { desk: { concurrency: 1, hold: true }, room: ${room} }
+agents:
+  ${person('[desk, room]')}
+  guest: { consumes: [{ types: [Visit] }], limits: [room], engine: { kind: external } }
+`);
     let outside = await restart('{ concurrency: 1 }');
-    await board.publish('Task', {});
+    await board.publish('Task', { priority: 0 });
     await outside.send(await outside.claimOne({ agents: ['person'] }), 'release');
     // After the release, it holds one of the two.
     await board.publish('Visit', {});
