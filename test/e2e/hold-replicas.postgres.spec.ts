@@ -1,4 +1,5 @@
 import { eventually } from '../support/eventually.js';
+import type { Board } from './board.js';
 import { type Held, Outside } from './outside.js';
 import { Replicas, SERVER, WORKER } from './replica-boards.js';
 
@@ -31,5 +32,39 @@ describe.each([
     let next: Held[] = [];
     await eventually('the next one can be claimed', async () => (next = await claim()).length > 0);
     expect(next.map(({ correlation_id: id }) => id)).toEqual([second]);
+  });
+});
+
+/** Uses apps over HTTP on one Postgres. */
+describe('limits with hold, of which a rolling update takes one from the file and adds another one', () => {
+  const replicas = new Replicas();
+  const person =
+    'agents: { person: { consumes: [{ types: [Task], priority: payload.priority }], limits: [desk, room], engine: { kind: external } } }\n';
+  const file = (desk: boolean, room: boolean): string =>
+    `limits: { desk: { concurrency: 1, hold: ${desk} }, room: { concurrency: 1, hold: ${room} } }\n${person}`;
+
+  afterAll(() => replicas.close());
+
+  it('let no two executions wait for what the other one holds', async () => {
+    const released = async (board: Board, priority: number): Promise<string> => {
+      const outside = new Outside(board.http);
+      const correlation = await board.publish('Task', { priority });
+      const [held] = await outside.claim({ agents: ['person'], max: 1 });
+      expect(held).toMatchObject({ correlation_id: correlation });
+      await outside.send(held!, 'release');
+      return correlation;
+    };
+    const before = await replicas.start(file(true, false));
+    const during = await replicas.start(file(false, true));
+    const first = await released(before, 0);
+    const second = await released(during, 1);
+    await replicas.stop(before);
+    const after = new Outside((await replicas.start(file(true, true))).http);
+    await replicas.stop(during);
+    for (const correlation of [second, first]) {
+      const held = await after.claimOne({ agents: ['person'], wait: 10 });
+      expect(held).toMatchObject({ correlation_id: correlation });
+      await after.send(held, 'complete', { outputs: [] });
+    }
   });
 });

@@ -30,15 +30,21 @@ export class Replicas {
     return board;
   }
 
-  /** Stops the apps, and leaves the database as it is. */
-  async stop(): Promise<void> {
-    await Promise.all(this.running.splice(0).map((board) => board.close()));
+  /** Stops these apps, or all, and leaves the database as it is. */
+  async stop(...boards: Board[]): Promise<void> {
+    const leaving = boards.length === 0 ? [...this.running] : boards;
+    await Promise.all(leaving.map((board) => this.stopOne(board)));
   }
 
   async close(): Promise<void> {
     await this.stop();
     await this.boards[0]?.app.database.drop();
     this.folder.remove();
+  }
+
+  private async stopOne(board: Board): Promise<void> {
+    this.running.splice(this.running.indexOf(board), 1);
+    await board.close();
   }
 }
 

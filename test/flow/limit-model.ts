@@ -258,23 +258,34 @@ export class LimitModel {
   private obstacle(id: string, group: string, file: LimitFile): string | null {
     const concurrency = this.valuesOf(nameOf(group), file)?.concurrency ?? null;
     if (concurrency === null || file.all.get(nameOf(group))!.isOfProcess) return null;
-    // While configurations with and without `hold` are in use, what one process holds may be free for another one.
-    const isHeld = this.history.current.every(({ all }) => all.get(nameOf(group))?.hold);
-    if (this.hasRoom(id, group, concurrency, isHeld)) return null;
-    return `of which ${this.using(group, isHeld).size} of ${concurrency} are used`;
+    // While several configurations are in use, what one process holds may be free for another one.
+    if (this.hasRoom(id, group, concurrency, 'some')) return null;
+    return `of which ${this.using(group, 'every').size} of ${concurrency} are used`;
   }
 
-  /** An execution that holds a share needs no other one. It also starts only beside fewer than the limit allows. */
-  private hasRoom(id: string, group: string, concurrency: number, isHeld: boolean): boolean {
-    const using = this.using(group, isHeld);
+  /**
+   * An execution that holds a share needs no other one. It also starts only beside fewer than the limit allows. `by`: whether
+   * there must be room by some of the configurations that are in use, or by every one.
+   */
+  private hasRoom(id: string, group: string, concurrency: number, by: Quantifier): boolean {
     const running = this.running.get(group) ?? NOBODY;
     const others = running.size - (running.has(id) ? 1 : 0);
-    return others < concurrency && (using.has(id) || using.size < concurrency);
+    const mayNeedNone = (this.holding.get(group) ?? NOBODY).has(id) && this.holds(id, group, by);
+    return others < concurrency && (mayNeedNone || this.using(group, OPPOSITE[by]).size < concurrency);
   }
 
-  private using(group: string, isHeld: boolean): ReadonlySet<string> {
-    const running = this.running.get(group) ?? NOBODY;
-    return isHeld ? new Set([...running, ...(this.holding.get(group) ?? NOBODY)]) : running;
+  private using(group: string, by: Quantifier): ReadonlySet<string> {
+    const holding = [...(this.holding.get(group) ?? NOBODY)].filter((id) => this.holds(id, group, by));
+    return new Set([...(this.running.get(group) ?? NOBODY), ...holding]);
+  }
+
+  /** An execution holds all its limits with `hold`, or none. */
+  private holds(id: string, group: string, by: Quantifier): boolean {
+    const groups = [...(this.executions.get(id)?.groups.keys() ?? [])];
+    return this.history.current[by](({ all }) => {
+      const hasHold = (each: string): boolean => all.get(nameOf(each))?.hold ?? false;
+      return hasHold(group) && groups.every((each) => !hasHold(each) || this.holding.get(each)?.has(id));
+    });
   }
 
   /** Nothing starts while a breaker is open, and one attempt at a time until one that has started since has ended. */
@@ -309,11 +320,10 @@ export class LimitModel {
       !this.paused.has(work.agent) &&
       [...groups.keys()].every((group) => {
         const name = nameOf(group);
-        const isHeld = current.some(({ all }) => all.get(name)?.hold);
         return current.every((file) => {
           const concurrency = this.valuesOf(name, file)?.concurrency ?? null;
           if (file.all.has(name) && this.isShut(group, at)) return false;
-          return concurrency === null || this.hasRoom(id, group, concurrency, isHeld);
+          return concurrency === null || this.hasRoom(id, group, concurrency, 'every');
         });
       })
     );
@@ -328,6 +338,10 @@ export class LimitModel {
 }
 
 type LimitKey = [name: string, key: string | number | null, units: number];
+
+type Quantifier = 'some' | 'every';
+
+const OPPOSITE = { some: 'every', every: 'some' } as const;
 
 const NONE: ReadonlyMap<string, number> = new Map();
 const NOBODY: ReadonlySet<string> = new Set();

@@ -26,6 +26,7 @@ type ExecutionColumn =
   | 'available_at'
   | 'blocked_on'
   | 'held_keys'
+  | 'limit_keys'
   | 'fair_key'
   | 'ended_at'
   | 'error_message'
@@ -162,6 +163,7 @@ async function executionsOf(reader: Reader, { seq }: ArtifactRow): Promise<Execu
       'executions.available_at',
       'executions.blocked_on',
       'executions.held_keys',
+      'executions.limit_keys',
       'executions.fair_key',
       'executions.ended_at',
       'executions.error_message',

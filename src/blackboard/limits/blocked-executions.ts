@@ -153,7 +153,7 @@ export class BlockedExecutions {
     if (this.holders.held([key]).length === 0) return [];
     const blockedOn = keyText(key);
     const rows = await findHoldingBlocked(tx.db, { blockedOn });
-    return rows.filter(({ held_keys }) => this.holders.heldTexts(held_keys).has(blockedOn));
+    return rows.filter((row) => this.holders.heldTexts(row).has(blockedOn));
   }
 
   /**
@@ -172,7 +172,7 @@ export class BlockedExecutions {
     const passed: string[] = [];
     for (const row of rows) {
       const { own, others } = keysOf(row, key);
-      const held = this.holders.heldTexts(row.held_keys);
+      const held = this.holders.heldTexts(row);
       const full = own ? usage.obstacle(own, held, row.id) : null;
       if (full) return { startable, passed, obstacle: full };
       if (late?.has(row.agent)) {

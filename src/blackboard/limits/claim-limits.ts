@@ -57,8 +57,9 @@ export class ClaimLimits {
       this.limits.hold(tx, [...keysOf.values()].flat()),
       this.findLines(tx, withLimits),
     ]);
-    for (const { id, held_keys, limits, unblocked } of await inTurnsOfLines(tx.db, withLimits)) {
-      const held = this.holders.heldTexts(held_keys);
+    for (const row of await inTurnsOfLines(tx.db, withLimits)) {
+      const { id, limits, unblocked } = row;
+      const held = this.holders.heldTexts(row);
       const line = unblocked === 1 ? undefined : limits.find((limit) => lines.has(limit) && !held.has(limit));
       const obstacle = line === undefined ? usage.take(keysOf.get(id) ?? [], held, id) : { blockedOn: line, at: null };
       if (obstacle) waiting.set(id, obstacle);

@@ -17,6 +17,12 @@ export interface UsedLimits {
   running: readonly RunningRow[];
 }
 
+/** An execution and what it held when it started last. */
+interface HeldRow {
+  held_keys: string | null;
+  limit_keys: string | null;
+}
+
 interface Read {
   running: readonly RunningRow[];
   holding: readonly HoldingRow[];
@@ -48,9 +54,14 @@ export class LimitHolders {
     return this.keysUsed(keysOfRunning, holding);
   }
 
-  /** Returns what an execution holds already (`executions.held_keys`), of limits that still have `hold`. */
-  heldTexts(heldKeys: string | null): ReadonlySet<string> {
-    return new Set(heldKeys === null ? [] : this.held(parseKeys(heldKeys)).map(keyText));
+  /** Returns what an execution holds already, as `heldBy` says. */
+  heldTexts(row: HeldRow): ReadonlySet<string> {
+    return new Set(this.heldBy(row).map(keyText));
+  }
+
+  /** Returns those of the keys (`executions.held_keys`) of which the limit has `hold`. */
+  heldKeys(heldKeys: string | null): LimitKey[] {
+    return heldKeys === null ? [] : this.held(parseKeys(heldKeys));
   }
 
   /** Returns those of the keys that an execution holds until it ends once it has started. */
@@ -81,8 +92,19 @@ export class LimitHolders {
 
   /** The keys that each execution uses. One that runs may hold keys too, and counts once. */
   private keysUsed(keysOfRunning: ReadonlyMap<string, LimitKey[]>, holding: readonly HoldingRow[]): LimitKey[][] {
-    const held = holding.map(({ id, held_keys }) => [id, this.held(parseKeys(held_keys))] as const);
+    const held = holding.map((row) => [row.id, this.heldBy(row)] as const);
     return [...new Map([...held, ...keysOfRunning]).values()];
+  }
+
+  /**
+   * The keys that an execution holds, of limits that have `hold`: all of them, or none. With a part of them, because the
+   * others got `hold` since it started, it could wait for an execution that holds the others and waits for this part.
+   */
+  private heldBy({ held_keys, limit_keys }: HeldRow): LimitKey[] {
+    const held = this.heldKeys(held_keys);
+    if (held.length === 0) return held;
+    const texts = new Set(held.map(keyText));
+    return this.held(parseKeys(limit_keys ?? '[]')).every((key) => texts.has(keyText(key))) ? held : [];
   }
 
   /**

@@ -110,7 +110,7 @@ export class LimitReleases {
     this.freed(
       ended.flatMap(({ agent, singleton_key: key, held_keys: held }) => [
         ...(key === null ? [] : [turnText(agent, key)]),
-        ...this.holders.heldTexts(held),
+        ...this.holders.heldKeys(held).map(keyText),
       ]),
     );
   }

@@ -35,13 +35,14 @@ export const findRunning = prepared<object, RunningRow>((db) =>
 export interface HoldingRow {
   id: string;
   held_keys: string;
+  limit_keys: string | null;
 }
 
 /** Finds what has not ended and holds limits until then, whether it runs or waits. */
 export const findHolding = prepared<object, HoldingRow>((db) =>
   db
     .selectFrom('executions')
-    .select(['id', 'held_keys'])
+    .select(['id', 'held_keys', 'limit_keys'])
     .where('held_keys', 'is not', null)
     .where('ended_at', 'is', null)
     .$narrowType<{ held_keys: string }>(),

@@ -21,6 +21,7 @@ interface Blocked {
   fair_key: string | null;
   blocked_on: string | null;
   held_keys: string | null;
+  limit_keys: string | null;
   priority: number;
   background: number;
   seq: number;
@@ -84,13 +85,9 @@ export class LimitWaits {
     };
   }
 
-  private text(
-    key: LimitKey,
-    { id, agent, held_keys }: Blocked,
-    usage: LimitUsage,
-    { place, all, ofKey, turns }: Place,
-  ): string {
-    const held = this.holders.heldTexts(held_keys);
+  private text(key: LimitKey, row: Blocked, usage: LimitUsage, { place, all, ofKey, turns }: Place): string {
+    const { id, agent } = row;
+    const held = this.holders.heldTexts(row);
     const at = usage.obstacle(key, held, id)?.at ?? null;
     const breaker = usage.breaker(keyText(key)) ?? (breakerAgent(key[0]) === null ? null : 'closed');
     const parts = [

@@ -73,6 +73,7 @@ const COLUMNS = [
   'background',
   'blocked_on',
   'held_keys',
+  'limit_keys',
   'fair_key',
 ] as const;
 
