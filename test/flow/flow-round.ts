@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.js';
 import { Random } from '../support/random.js';
 import type { Keyed } from './cancel-model.js';
 import { ClaimingClients } from './claiming-clients.js';
-import { LOG_EXECUTIONS } from './execution-log.js';
+import { LOG_EXECUTIONS, readLog } from './execution-log.js';
 import type { Rule } from './limit-model.js';
 import { valueOptions } from './limit-options.js';
 import type { Pause } from './pause-model.js';
@@ -351,7 +351,15 @@ export class FlowRound {
       return (await rows('select id from cancel_requests')).length === 0;
     });
     const checks = new RoundChecks({ ...this.played, rows });
-    return [...new Set([...breaches, ...(await checks.breaches())])];
+    const found = [...new Set([...breaches, ...(await checks.breaches())])];
+    return found.length === 0 ? found : [...found, `the log of the database: ${await this.keepLog()}`];
+  }
+
+  /** Writes the log of the database into a file, for what a replay does not show again. Returns its path. */
+  private async keepLog(): Promise<string> {
+    const file = join(tmpdir(), `starling-flow-log-${Date.now()}.json`);
+    writeFileSync(file, JSON.stringify(await readLog(this.processes.database.rows)));
+    return file;
   }
 
   /** Adds the rows of batches and the ticks to the works. */
