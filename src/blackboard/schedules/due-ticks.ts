@@ -11,7 +11,16 @@ import { type NextStep, nextStep } from './next-step.js';
 import { findSchedule, findVersion, findVersionAt, type ScheduleRow, updateSchedule } from './schedule-rows.js';
 import { scheduleLock, scheduleOf } from './stored-schedules.js';
 import { type PreparedTick, TickPublisher } from './tick-publisher.js';
-import { countTicks, findActive, findQueued, insertTicks, type NewTick, type Tick } from './tick-rows.js';
+import {
+  type ActiveTick,
+  claimTick,
+  countTicks,
+  findActive,
+  findQueued,
+  insertTicks,
+  type NewTick,
+  type Tick,
+} from './tick-rows.js';
 
 const MOST_QUEUED = 1_000;
 /** How often a queued tick looks whether the earlier work has ended. */
@@ -24,8 +33,8 @@ interface Plan {
   version: number;
   validUntil: number | null;
   step: NextStep;
-  /** The active correlations of earlier ticks, if the schedule lets them matter. */
-  active: string[];
+  /** The published ticks whose work is active, if the schedule or a queued tick lets them matter. */
+  active: ActiveTick[];
   /** The artifact of the step's tick, or of the first queued tick if `queued` is set. */
   prepared: PreparedTick | null;
   queued: Tick | undefined;
@@ -53,12 +62,11 @@ export class DueTicks {
   async prepare(name: string): Promise<ScheduleWork | null> {
     const plan = await this.plan(name);
     if (!plan) return null;
-    const cancelled = plan.schedule.overlap === 'cancel_running' && plan.step.kind === 'publish' ? plan.active : [];
     return {
       lockKeys: [
         scheduleLock(name),
         ...(plan.prepared?.lockKeys ?? []),
-        ...(await this.joinRemoval.lockKeys(this.unitOfWork.reader, cancelled)),
+        ...(await this.joinRemoval.lockKeys(this.unitOfWork.reader, cancelledBy(plan))),
       ],
       run: (tx, changes) => this.run(tx, changes, plan),
     };
@@ -112,9 +120,11 @@ export class DueTicks {
     if (step.kind !== 'publish') return row.position;
     const instead = await this.insteadOf(tx, plan);
     if (instead) await insertTicks(tx, [this.undone(plan, step.tick, instead)]);
-    else {
-      if (plan.active.length > 0) await this.cancellation.cancelOpen(tx, plan.active);
-      await this.publisher.store(tx, changes, prepared!);
+    // A backfill may have published it already, and its work stays.
+    else if (await claimTick(tx, prepared!.tick)) {
+      const cancelled = cancelledBy(plan);
+      if (cancelled.length > 0) await this.cancellation.cancelOpen(tx, cancelled);
+      await this.publisher.publish(tx, changes, prepared!);
     }
     return step.tick;
   }
@@ -131,7 +141,7 @@ export class DueTicks {
     if (waits && (await countTicks(db, name, 'queued')) < MOST_QUEUED) return { state: 'queued', reason: null };
     const reason = waits
       ? `${MOST_QUEUED} ticks are queued`
-      : `correlation ${active[0]} of an earlier tick is still active`;
+      : `correlation ${active[0]!.correlation} of an earlier tick is still active`;
     return { state: 'skipped', reason };
   }
 
@@ -162,4 +172,10 @@ export class DueTicks {
     const dueAt = waits ? Math.min(next, now + LOOK_AGAIN_MS) : next;
     if (dueAt !== Infinity) await this.timers.set(tx, 'tick', dueAt, schedule.name);
   }
+}
+
+/** The correlations of earlier ticks that the step cancels when it publishes its tick. */
+function cancelledBy({ schedule, step, active, prepared }: Plan): string[] {
+  if (schedule.overlap !== 'cancel_running' || step.kind !== 'publish' || !prepared?.matched) return [];
+  return active.filter(({ scheduledFor }) => scheduledFor < step.tick).map(({ correlation }) => correlation);
 }

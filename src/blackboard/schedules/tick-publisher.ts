@@ -99,17 +99,22 @@ export class TickPublisher {
   async store(
     tx: Transaction,
     changes: CorrelationChanges,
-    { tick, matched }: PreparedTick,
-    over: readonly Exclude<TickState, 'published'>[] = [],
+    prepared: PreparedTick,
+    over: readonly Exclude<TickState, 'published'>[],
   ): Promise<boolean> {
-    if (!(await claimTick(tx, tick, over))) return false;
-    if (!matched) return true;
+    const isClaimed = await claimTick(tx, prepared.tick, over);
+    if (isClaimed) await this.publish(tx, changes, prepared);
+    return isClaimed;
+  }
+
+  /** Stores the artifact of a claimed tick, and everything that it triggers. A failed tick has none. */
+  async publish(tx: Transaction, changes: CorrelationChanges, { tick, matched }: PreparedTick): Promise<void> {
+    if (!matched) return;
     const stored = await this.artifacts.insert(tx, matched);
     // An artifact that a client published under this id.
     if (!stored) throw new Error(`artifact ${tick.artifact_id} of schedule ${tick.schedule} exists already`);
     const correlation = await changes.create(tick.correlation_id!, { background: false });
     await this.artifacts.trigger(tx, changes, correlation, stored, matched);
-    return true;
   }
 
   /** While a new configuration is rolled out. */

@@ -30,7 +30,7 @@ export async function insertTicks({ db }: Transaction, ticks: readonly NewTick[]
 export async function claimTick(
   { db }: Transaction,
   tick: NewTick,
-  over: readonly Exclude<TickState, 'published'>[],
+  over: readonly Exclude<TickState, 'published'>[] = [],
 ): Promise<boolean> {
   const { schedule, scheduled_for, ...decision } = tick;
   const inserted = await db
@@ -84,13 +84,19 @@ export async function countTicks(db: Reader, schedule: string, state: TickState)
   return count;
 }
 
-/** The active correlations of the latest published ticks. */
-export async function findActive(db: Reader, schedule: string): Promise<string[]> {
-  const rows = await db
+/** A published tick, and its correlation, which is active. */
+export interface ActiveTick {
+  scheduledFor: number;
+  correlation: string;
+}
+
+/** Returns those of the latest published ticks whose work is active. */
+export const findActive = (db: Reader, schedule: string): Promise<ActiveTick[]> =>
+  db
     .selectFrom((latest) =>
       latest
         .selectFrom('schedule_ticks')
-        .select('correlation_id')
+        .select(['scheduled_for', 'correlation_id'])
         .where('schedule', '=', schedule)
         .where('state', '=', 'published')
         .orderBy('scheduled_for', 'desc')
@@ -98,11 +104,9 @@ export async function findActive(db: Reader, schedule: string): Promise<string[]
         .as('latest'),
     )
     .innerJoin('correlations', 'correlations.id', 'latest.correlation_id')
-    .select('correlations.id')
+    .select(['latest.scheduled_for as scheduledFor', 'correlations.id as correlation'])
     .where('correlations.state', '=', 'active')
     .execute();
-  return rows.map(({ id }) => id);
-}
 
 /** The ticks of a schedule, the latest first; `before` (epoch ms) and `state` narrow them. */
 export const findTicks = (
