@@ -15,6 +15,7 @@ const GATED = 'publishes: [{ type: Ended }], engine: { kind: function, module: .
 const configuration = (remote: string): string => `
 limits:
   pool: { concurrency: 1 }
+  paid: { rate: 100/s, burst: 2, units: payload.size, key: payload.order }
 agents:
   skipper: { consumes: [{ types: [Order] }], ${rule('skip')}, retry: { attempts: 2, delay: 1h }, ${GATED} }
   twice: { consumes: [{ types: [Both] }, { types: [Both], where: 'true' }], ${rule('skip')}, ${GATED} }
@@ -31,6 +32,8 @@ agents:
   cached: { consumes: [{ types: [Text] }], publishes: [{ type: Ended }], cache: { for: 1h, key: payload.text }, ${rule('queue')}, engine: { kind: function, module: ./gate.js }, timeout: 5h }
   recalled: { consumes: [{ types: [Lot] }], cancel_on: { types: [Recall], key: payload.lot }, ${rule('queue')}, engine: { kind: external } }
   renewed: { consumes: [{ types: [Draft] }], ${rule('cancel_running')}, engine: { kind: external } }
+  paid_once: { consumes: [{ types: [PaidOnce] }], limits: [paid], ${rule('skip')}, engine: { kind: external } }
+  paid_newest: { consumes: [{ types: [PaidNewest] }], limits: [paid], ${rule('cancel_running')}, engine: { kind: external } }
   both: { consumes: [{ types: [Two] }], cancel_on: { types: [Withdrawn], key: payload.order }, ${rule('skip')}, engine: { kind: external } }
 `;
 
@@ -293,6 +296,55 @@ describe('singleton', () => {
     expect(held).toHaveLength(1);
     return held[0]!;
   };
+
+  describe.each([
+    ['skip', 'paid_once', 'PaidOnce'],
+    ['cancel_running', 'paid_newest', 'PaidNewest'],
+  ])('with %s, an execution that failed before its key was stored and is retried by hand', (_, agent, type) => {
+    const setBurst = async (burst: number): Promise<void> => {
+      await board.http.put('/api/v1/limits/paid').send({ rate: '100/s', burst }).expect(200);
+    };
+
+    const retry = async (correlation: string): Promise<void> => {
+      await board.http.post(`/api/v1/executions/${(await only(correlation)).id}/retry`).expect(200);
+    };
+
+    const finishes = async (correlation: string): Promise<void> => {
+      const held = await claimed(agent);
+      expect(held.correlation_id).toBe(correlation);
+      await outside.send(held, 'complete', { outputs: [] });
+      await reaches(correlation, 'completed');
+    };
+
+    it.each(['older', 'newer'])('waits until the other one has ended, which is %s', async (age) => {
+      await setBurst(2);
+      const order = `${agent} ${age}`;
+      const publish = (size: number) => board.publish(type, { order, size });
+      const fail = async (): Promise<string> => {
+        const correlation = await publish(3);
+        await reaches(correlation, 'failed');
+        return correlation;
+      };
+      const failedFirst = age === 'newer' ? await fail() : null;
+      const other = await publish(0);
+      const failed = failedFirst ?? (await fail());
+      await setBurst(5);
+      await retry(failed);
+      const waits = `singleton of ${agent}: 1 of 1 used, 1st of 1 for order ${order}`;
+      await eventually('it waits for its turn', async () => (await waitsFor(failed)) === waits);
+      await finishes(other);
+      await finishes(failed);
+    });
+
+    it('starts if no other one has the key', async () => {
+      await setBurst(2);
+      const failed = await board.publish(type, { order: agent, size: 3 });
+      await reaches(failed, 'failed');
+      await setBurst(5);
+      await retry(failed);
+      await finishes(failed);
+    });
+  });
 
   describe('with cancel_running', () => {
     it('cancels what runs and what waits, and then runs the newest', async () => {

@@ -4,6 +4,8 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { NEVER } from '../../queue/queue.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import { holdWithoutKeys, type TurnPlace } from '../limits/keyless-rows.js';
+import { LimitReleases } from '../limits/limit-releases.js';
+import { turnText } from '../limits/singleton-turns.js';
 import { findFirstInput } from '../scheduling/singleton-rows.js';
 import { Singletons } from '../scheduling/singletons.js';
 import { CancelledExecutions } from './cancelled-executions.js';
@@ -26,6 +28,7 @@ export class LateSingletons {
   constructor(
     private readonly singletons: Singletons,
     private readonly cancelled: CancelledExecutions,
+    private readonly releases: LimitReleases,
   ) {}
 
   /** The names that the transaction of `placeOf` locks first. */
@@ -38,14 +41,17 @@ export class LateSingletons {
     const { id, seq, agent, key } = late;
     if (key === null) return FREE;
     // Otherwise one that was cancelled meanwhile could cancel others.
-    if (!(await holdWithoutKeys(tx, id))) return null;
+    const held = await holdWithoutKeys(tx, id);
+    if (!held) return null;
+    // Retried by hand, it waits for its turn whatever the rule says, as one whose key is known does.
+    if (held.round > 0) return this.waitAgain(tx, turnText(agent, key));
     const firstInput = () => findFirstInput(tx, id);
     const turn = await this.singletons.arrive(tx, changes.now, { agent, key, known: { id, seq }, firstInput });
     switch (turn.kind) {
       case 'next':
         return FREE;
       case 'waits':
-        return { available_at: NEVER, blocked_on: turn.blockedOn, singleton_waits: 1 };
+        return waitingFor(turn.blockedOn);
       case 'skipped':
         await this.cancelled.cancel(tx, changes, [late], { skipped_for: turn.execution });
         return null;
@@ -54,4 +60,16 @@ export class LateSingletons {
         return null;
     }
   }
+
+  /** Another execution may have the turn now: the loop that passes turns on looks. */
+  private waitAgain(tx: Transaction, blockedOn: string): TurnPlace {
+    tx.afterCommit(() => this.releases.waits([blockedOn]));
+    return waitingFor(blockedOn);
+  }
 }
+
+const waitingFor = (blockedOn: string): TurnPlace => ({
+  available_at: NEVER,
+  blocked_on: blockedOn,
+  singleton_waits: 1,
+});

@@ -58,6 +58,7 @@ export const holdWithoutKeys = (tx: Transaction, id: string) =>
       'configuration',
       'correlation_id',
       'attempt',
+      'round',
       'direct',
       'replay',
       'limit_keys',
