@@ -1,4 +1,4 @@
-import { DURATION_PATTERN, parseDuration } from '../common/units.js';
+import { DURATION_PATTERN, durationText, LONGEST_MS, parseDuration } from '../common/units.js';
 import type { AgentOptions, LimitOptions, Remaining } from './agent-options.js';
 
 /** A limit that agents share. At least one of `concurrency` and `rate` is set. */
@@ -40,7 +40,7 @@ export const RATE_RULE =
 /** Says what is wrong with a rate. Null if it is valid. */
 export function findRateProblem(rate: unknown): string | null {
   if (typeof rate !== 'string' || !new RegExp(RATE_PATTERN).test(rate)) return RATE_RULE;
-  return parseRate(rate) === null ? 'must be over a time above zero' : null;
+  return parseRate(rate) === null ? 'must be over a time from 1ms to 3650d' : null;
 }
 
 /** Reads a rate such as `60/m`, `5/10s` or `5/1m30s`. Null if `text` is not one. */
@@ -48,13 +48,13 @@ export function parseRate(text: string): Pick<Rate, 'count' | 'perMs'> | null {
   if (!new RegExp(RATE_PATTERN).test(text)) return null;
   const [count, per] = text.split('/') as [string, string];
   const perMs = UNIT_MS[per] ?? parseDuration(per) ?? 0;
-  return perMs > 0 ? { count: Number(count), perMs } : null;
+  return perMs > 0 && perMs <= LONGEST_MS ? { count: Number(count), perMs } : null;
 }
 
 /** The rate in the form of the configuration: `60/m`. */
 export function rateText({ count, perMs }: Pick<Rate, 'count' | 'perMs'>): string {
-  const [unit, length] = Object.entries(UNIT_MS).findLast(([, length]) => perMs % length === 0) ?? ['ms', 1];
-  return perMs === length ? `${count}/${unit}` : `${count}/${perMs / length}${unit}`;
+  const named = Object.keys(UNIT_MS).find((unit) => UNIT_MS[unit] === perMs);
+  return `${count}/${named ?? durationText(perMs)}`;
 }
 
 export function defineLimit(name: string, { concurrency, rate, burst, units, hold }: Remaining<LimitOptions>): Limit {

@@ -17,6 +17,9 @@ export const DURATION_PATTERN = `^(${SHORT_DURATION}|${ISO_DURATION})$`;
 
 const DURATION = new RegExp(DURATION_PATTERN);
 
+/** Ten years. A longer duration in a configuration is a typing error, and would leave the range of exact times. */
+export const LONGEST_MS = 3650 * 86_400_000;
+
 /**
  * Milliseconds of a duration such as `500ms`, `30s`, `1h30m` or `30d`, or of an ISO 8601 duration such as `PT1H` or
  * `P2DT30M`; null if `text` is not one. Years and months are refused, because they have no fixed length.

@@ -378,13 +378,18 @@ describe('limits', () => {
     for (const [rate, shown] of [
       ['60/1m30s', '60/90s'],
       ['60/PT1M', '60/m'],
-    ])
-      expect((await put({ rate }).expect(200)).body).toMatchObject({ rate: shown });
-    // PUT takes the values that GET returns.
-    const set = { concurrency: null, rate: '60/m', burst: null };
-    const { body: returned } = await put(set).expect(200);
-    const values = Object.fromEntries(Object.keys(set).map((key) => [key, (returned as Record<string, unknown>)[key]]));
-    expect((await put(values).expect(200)).body).toMatchObject(values);
+      ['5/1ms', '5/1ms'],
+      ['1/3650d', '1/3650d'],
+    ]) {
+      const set = { concurrency: null, rate, burst: null };
+      const { body: returned } = await put(set).expect(200);
+      expect(returned).toMatchObject({ rate: shown });
+      // PUT takes the values that GET returns.
+      const values = Object.fromEntries(
+        Object.keys(set).map((key) => [key, (returned as Record<string, unknown>)[key]]),
+      );
+      expect((await put(values).expect(200)).body).toMatchObject(values);
+    }
     expect((await put({ ...file, rate: null, burst: null }).expect(200)).body).toMatchObject({
       rate: null,
       burst: null,
@@ -401,7 +406,9 @@ describe('limits', () => {
     ]);
     for (const [body, detail] of [
       [{ concurrency: 0 }, 'concurrency: must not be less than 1'],
-      [{ rate: '1/0s' }, 'rate: must be over a time above zero'],
+      ...['1/0s', '1/87600.1h', `1/${'9'.repeat(400)}d`].map(
+        (rate) => [{ rate }, 'rate: must be over a time from 1ms to 3650d'] as const,
+      ),
       ...['often', '60/min', '1000000000000/s', '0.5/m', 5].map(
         (rate) =>
           [

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../../common/json.js';
-import { DURATION_PATTERN, parseDuration } from '../../common/units.js';
+import { DURATION_PATTERN, LONGEST_MS, parseDuration } from '../../common/units.js';
 import type { Diagnostics, Path } from '../diagnostics.js';
 
 /** The schema of a key whose value is a duration. */
@@ -10,9 +10,6 @@ export const durationSchema = (description: string, fallback?: string): JsonObje
   errorMessage: 'must be a duration such as 500ms, 30s, 5m, 2h or 30d',
   ...(fallback === undefined ? {} : { default: fallback }),
 });
-
-// Ten years. A longer duration is a typing error, and would leave the range of exact times.
-const LONGEST_MS = 3650 * 86_400_000;
 
 /** Returns why a valid duration is out of range, or null. `zero` allows zero. */
 export function durationProblem(duration: string | undefined, { zero = false } = {}): string | null {

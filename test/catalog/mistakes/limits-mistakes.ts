@@ -226,7 +226,12 @@ export const LIMITS_MISTAKES: Mistake[] = [
   [
     'a rate over no time',
     file('{ rate: 5/0s }', '[calls]'),
-    'error line 2, column 12: limits.calls.rate: must be over a time above zero',
+    'error line 2, column 12: limits.calls.rate: must be over a time from 1ms to 3650d',
+  ],
+  [
+    'a rate over more than ten years',
+    file('{ rate: 1/99999999999d }', '[calls]'),
+    'error line 2, column 12: limits.calls.rate: must be over a time from 1ms to 3650d',
   ],
   [
     'a concurrency of an agent in a limit',
