@@ -262,13 +262,17 @@ describe('starling check', () => {
       'two.mjs': 'const one = 1;\nconst one = 2;\n',
       'named.ts': 'export const named = () => null;\n',
       'early.ts': 'const text: string | undefined = undefined;\nexport default text!.trim();\n',
+      'above.ts': 'import "./cut.ts";\nexport default async () => null;\n',
+      'cut.ts': 'export default async () => {\n  return { a: 1 };\n',
+      'over.mjs': 'import "./ended.mjs";\nexport default async () => null;\n',
+      'ended.mjs': 'export default async () => {\n  return { a: 1 };\n',
     };
     for (const [name, text] of Object.entries(files)) folder.write(name, text);
     const agent = (module: string): string =>
       `  ${module.replace('.', '-')}: { consumes: [{ types: [Number] }], publishes: [{ type: Never }], engine: { kind: function, module: ./${module} } }\n`;
     const file = folder.write(
       'modules.yaml',
-      `${GOOD}${['typo.ts', 'missing.mjs', 'below.mjs', 'early.ts', 'named.ts'].map(agent).join('')}`,
+      `${GOOD}${['typo.ts', 'missing.mjs', 'below.mjs', 'early.ts', 'above.ts', 'over.mjs', 'named.ts'].map(agent).join('')}`,
     );
     const { code, stdout } = await runProgram(['check', file]);
     expect(code).toBe(1);
@@ -277,6 +281,8 @@ describe('starling check', () => {
       "./missing.mjs cannot be loaded: The requested module './one.mjs' does not provide an export named 'two' (missing.mjs:1:10)",
       "./below.mjs cannot be loaded: Identifier 'one' has already been declared (two.mjs:2:7)",
       "./early.ts cannot be loaded: Cannot read properties of undefined (reading 'trim') (early.ts:2:22)",
+      "./above.ts cannot be loaded: Expected '}', got '<eof>' (cut.ts:2)",
+      './over.mjs cannot be loaded: Unexpected end of input (ended.mjs:3)',
       './named.ts must have a default export of the form async (inputs, context) => output',
     ]);
   });

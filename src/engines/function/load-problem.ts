@@ -6,6 +6,9 @@ import type { UserFrames } from '../user-frames.js';
 /** A place before the line of code that Node shows, with a caret below the column. */
 const SHOWN_CODE = /^(?<file>(?:file:\/\/|\/|[A-Za-z]:[\\/]).*):(?<line>\d+)\n(?:.*\n)*?(?<before> *)\^/m;
 
+/** The same without a caret, as Node shows code that ends too early. */
+const SHOWN_END = /^(?<file>(?:file:\/\/|\/|[A-Za-z]:[\\/]).*):(?<line>\d+)\n/;
+
 const LONGEST_MS = 10_000;
 
 /** Says why the import of a module failed, and where if that is known. `url`: the module's. */
@@ -20,9 +23,10 @@ export async function loadProblem(thrown: unknown, url: string, frames: UserFram
 }
 
 function placeIn(text: string, frames: UserFrames): string | null {
-  const { file, line, before } = SHOWN_CODE.exec(text)?.groups ?? {};
+  const { file, line, before } = (SHOWN_CODE.exec(text) ?? SHOWN_END.exec(text))?.groups ?? {};
   if (file === undefined) return null;
-  return `${frames.pathOf(file) ?? file}:${line}:${before!.length + 1}`;
+  const place = `${frames.pathOf(file) ?? file}:${line}`;
+  return before === undefined ? place : `${place}:${before.length + 1}`;
 }
 
 /**
