@@ -9,6 +9,8 @@ export const MAX_VISIBILITY_NAMES = 1_000;
 
 const LASTING_KINDS = ['Public', 'Private', 'Labelled', 'Tenant'];
 
+export const VISIBILITY_KINDS: readonly string[] = [...LASTING_KINDS, 'After'];
+
 const FIELDS_OF_KIND: Readonly<Record<Visibility['kind'], readonly string[]>> = {
   Public: ['kind'],
   Private: ['kind', 'agents'],
@@ -30,7 +32,7 @@ export interface VisibilityProblem {
  */
 export function findVisibilityProblem(value: unknown): VisibilityProblem | null {
   if (!isJsonObject(value)) return problemAt([], 'must be an object');
-  if (value['kind'] !== 'After') return lastingProblem(value, [], [...LASTING_KINDS, 'After']);
+  if (value['kind'] !== 'After') return lastingProblem(value, [], VISIBILITY_KINDS);
   const then = value['then'] ?? null;
   return (
     unknownProblem(value, 'After', []) ?? durationProblem(value['ttl']) ?? (then === null ? null : thenProblem(then))
@@ -59,7 +61,7 @@ function durationProblem(ttl: JsonValue | undefined): VisibilityProblem | null {
 const thenProblem = (then: JsonValue): VisibilityProblem | null =>
   isJsonObject(then) ? lastingProblem(then, ['then'], LASTING_KINDS) : problemAt(['then'], 'must be an object');
 
-function lastingProblem(value: JsonObject, path: string[], kinds: string[]): VisibilityProblem | null {
+function lastingProblem(value: JsonObject, path: string[], kinds: readonly string[]): VisibilityProblem | null {
   const { kind } = value as { kind: LastingVisibility['kind'] };
   if (!LASTING_KINDS.includes(kind)) return problemAt([...path, 'kind'], `must be one of ${kinds.join(', ')}`);
   return unknownProblem(value, kind, path) ?? fieldProblem(value, kind, path);

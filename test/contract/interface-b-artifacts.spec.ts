@@ -79,6 +79,12 @@ describeInterfaceB(({ get, items }) => {
         detail('Invalid to: 2026-13-01; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
       ],
       ['refuses an unknown order', () => list('order=up'), 400, detail('order: must be one of asc, desc')],
+      [
+        'refuses an unknown kind of visibility',
+        () => list('visibility=Public&visibility=public'),
+        400,
+        detail('visibility: must be one of Public, Private, Labelled, Tenant, After'),
+      ],
       ['refuses embed_meta=maybe', () => list('embed_meta=maybe'), 400, detail('embed_meta: must be true or false')],
       [
         'refuses to page behind an unknown artifact',
@@ -263,10 +269,12 @@ describeInterfaceB(({ get, items }) => {
         },
       ],
       [
-        'refuses an unreadable time',
-        () => summarize('from=soon'),
+        'refuses an unreadable time and an unknown kind of visibility',
+        () => summarize('from=soon&visibility=public'),
         400,
-        detail('Invalid from: soon; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24'),
+        detail(
+          'Invalid from: soon; give a time such as 2026-11-24T09:00:00Z, or a date such as 2026-11-24; visibility: must be one of Public, Private, Labelled, Tenant, After',
+        ),
       ],
     ]);
   });

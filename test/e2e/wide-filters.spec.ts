@@ -20,12 +20,11 @@ afterAll(() => app.close());
 const values = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `${name}=V${n}`);
 /** As many values as a filter may have, in three lists and the tags, including some that most artifacts have. */
 const WIDEST = [
-  ...values('type', 13),
+  ...values('type', 17),
   'type=Common',
-  ...values('produced_by', 12),
+  ...values('produced_by', 16),
   'produced_by=external',
-  ...values('visibility', 12),
-  'visibility=Public',
+  ...['Public', 'Private', 'Labelled', 'Tenant', 'After'].map((kind) => `visibility=${kind}`),
   ...values('tag', 8),
   'tag=most',
   'tag=half',

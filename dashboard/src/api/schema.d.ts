@@ -3095,7 +3095,7 @@ export interface operations {
                 tag?: string[];
                 from?: string;
                 to?: string;
-                visibility?: string[];
+                visibility?: ("Public" | "Private" | "Labelled" | "Tenant" | "After")[];
                 replay?: boolean;
                 limit?: number;
                 offset?: number;
@@ -3180,7 +3180,7 @@ export interface operations {
                 tag?: string[];
                 from?: string;
                 to?: string;
-                visibility?: string[];
+                visibility?: ("Public" | "Private" | "Labelled" | "Tenant" | "After")[];
                 replay?: boolean;
             };
             header?: never;
@@ -3681,7 +3681,7 @@ export interface operations {
                 tag?: string[];
                 from?: string;
                 to?: string;
-                visibility?: string[];
+                visibility?: ("Public" | "Private" | "Labelled" | "Tenant" | "After")[];
             };
             header?: never;
             path: {

@@ -11,6 +11,14 @@ export const text: Reader<string> = (value) => [value ?? ''].flat()[0] as string
 /** Several texts. */
 export const list: Reader<string[]> = (value) => [...([value ?? []].flat() as string[])];
 
+/** The words that the URL has, in this order. */
+export const choices =
+  <T extends string>(...words: T[]): Reader<T[]> =>
+  (value) => {
+    const given = list(value);
+    return words.filter((word) => given.includes(word));
+  };
+
 /** One of these words; the first one if the URL has another or none. */
 export const choice =
   <T extends string>(...words: [T, ...T[]]): Reader<T> =>

@@ -3,7 +3,7 @@ import { type ReactNode, useRef } from 'react';
 import { useAgents, useTypeNames } from '../api/catalog';
 import { type PagesOptions, prefetchPages, useApi, usePages } from '../api/queries';
 import type { GetQuery, Schemas } from '../api/requests';
-import { choice, type Filters, filtersIn, list, text, useFilters } from '../app/filters';
+import { choice, choices, type Filters, filtersIn, list, text, useFilters } from '../app/filters';
 import type { Search } from '../app/search';
 import { CurlButton, IdChip } from '../components/copy';
 import { ChoiceField, FilterBar, ListField, TextField, TimeField } from '../components/fields';
@@ -23,12 +23,14 @@ const PATH = '/api/v1/artifacts';
 
 const KINDS = ['Public', 'Private', 'Labelled', 'Tenant', 'After'] as const;
 
+const kindsIn = choices(...KINDS);
+
 const READERS = {
   type: list,
   produced_by: list,
   correlation_id: text,
   tag: list,
-  visibility: list,
+  visibility: kindsIn,
   from: text,
   to: text,
   order: choice('desc', 'asc'),
@@ -39,7 +41,7 @@ type ArtifactFilters = Filters<{
   produced_by: string[];
   correlation_id: string;
   tag: string[];
-  visibility: string[];
+  visibility: (typeof KINDS)[number][];
   from: string;
   to: string;
   order: 'asc' | 'desc';
@@ -172,7 +174,7 @@ function ArtifactFilterBar({ filters: { value, set, clear, isAny } }: { filters:
         label="Visibility"
         values={value.visibility}
         suggestions={KINDS}
-        onChange={(visibility) => set({ visibility })}
+        onChange={(visibility) => set({ visibility: kindsIn(visibility) })}
       />
       <TimeField label="From" value={value.from} onChange={(from) => set({ from })} />
       <TimeField label="To" value={value.to} onChange={(to) => set({ to })} />
@@ -233,7 +235,7 @@ function Summary({ filters: { value, set } }: { filters: ArtifactFilters }): Rea
                 <li key={name}>
                   <button
                     type="button"
-                    disabled={value[field].includes(name)}
+                    disabled={value[field].some((one) => one === name)}
                     onClick={() => set({ [field]: [...value[field], name] })}
                     className="flex h-7 w-full items-center justify-between gap-2 rounded-md px-1 text-table enabled:hover:bg-raised disabled:font-strong"
                   >

@@ -1,3 +1,4 @@
+import { VISIBILITY_KINDS } from '../../catalog/parse-visibility.js';
 import type { Visibility } from '../../catalog/visibility.js';
 import type { JsonObject } from '../../common/json.js';
 import { ApiProperty } from '../openapi/documentation.js';
@@ -53,7 +54,7 @@ export class ArtifactBody {
   @ApiVisibility()
   visibility!: Visibility;
 
-  @ApiProperty({ enum: ['Public', 'Private', 'Labelled', 'Tenant', 'After'] })
+  @ApiProperty({ enum: [...VISIBILITY_KINDS] })
   visibility_kind!: string;
 
   @ApiProperty({ format: 'date-time' })

@@ -1,4 +1,5 @@
 import type { ArtifactFilter } from '../../blackboard/queries/artifact-filter.js';
+import { VISIBILITY_KINDS } from '../../catalog/parse-visibility.js';
 import {
   MOST_FILTER_TAGS,
   MOST_FILTER_VALUES,
@@ -7,8 +8,12 @@ import {
 } from '../validation/filter-values.js';
 import { QueryList, QueryReplays, QueryText, QueryTimestamp } from '../validation/query.js';
 
-const FilterList = (description: string, example: string, most = MOST_FILTER_VALUES): PropertyDecorator =>
-  QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most });
+const FilterList = (
+  description: string,
+  example: string,
+  { most = MOST_FILTER_VALUES, choices }: { most?: number; choices?: readonly string[] } = {},
+): PropertyDecorator =>
+  QueryList({ description: `${description}; ${VALUES_TOGETHER}`, example: [example], most, choices });
 
 /** The filters of every query over artifacts. */
 export class ArtifactFilterQuery {
@@ -21,7 +26,7 @@ export class ArtifactFilterQuery {
   @QueryText({ description: 'The correlation that the artifact belongs to', example: 'order-4711' })
   correlation_id?: string;
 
-  @FilterList('Tags, all of them', 'channel:chat', MOST_FILTER_TAGS)
+  @FilterList('Tags, all of them', 'channel:chat', { most: MOST_FILTER_TAGS })
   tag?: string[];
 
   @QueryTimestamp({
@@ -36,7 +41,7 @@ export class ArtifactFilterQuery {
   })
   to?: number;
 
-  @FilterList('Visibility kinds, any of them: Public, Private, Labelled, Tenant, After', 'Public')
+  @FilterList('Visibility kinds, any of them', 'Public', { choices: VISIBILITY_KINDS })
   visibility?: string[];
 }
 

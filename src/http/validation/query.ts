@@ -6,7 +6,7 @@ import type { ValidationArguments } from 'class-validator';
 import { shown } from '../../common/short-text.js';
 import { parseDuration } from '../../common/units.js';
 import { ApiProperty } from '../openapi/documentation.js';
-import { ArrayMaxSize, ValidateBy } from './class-validator.js';
+import { ArrayMaxSize, IsIn, ValidateBy } from './class-validator.js';
 import { IfGiven } from './field-rules.js';
 import { isVisibleAscii, visibleAsciiRule } from './text-rules.js';
 
@@ -177,12 +177,18 @@ export function QueryDuration(
 }
 
 /** A parameter that may be repeated: a list of at most `most` values, or `undefined` if it is absent. */
-export function QueryList(options: Documentation & { most: number }): PropertyDecorator {
+export function QueryList(options: Documentation & { most: number; choices?: readonly string[] }): PropertyDecorator {
+  const { most, choices } = options;
   return applyDecorators(
-    documented(options, { type: 'array', items: { type: 'string' }, maxItems: options.most }),
+    documented(options, {
+      type: 'array',
+      items: { type: 'string', ...(choices && { enum: [...choices] }) },
+      maxItems: most,
+    }),
     Transform(({ value }: { value: Raw }) => (typeof value === 'string' ? [value] : value)),
     IfGiven(),
-    ArrayMaxSize(options.most),
+    ArrayMaxSize(most),
+    ...(choices ? [IsIn(choices, { each: true, message: `must be one of ${choices.join(', ')}` })] : []),
   );
 }
 

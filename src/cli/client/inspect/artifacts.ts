@@ -1,15 +1,10 @@
-import { listed } from '../../../common/names-in-messages.js';
 import type { ArtifactBody, ListedArtifactBody } from '../../../http/dto/artifact-body.js';
-import { ClientError } from '../client-errors.js';
 import { type ClientOptions, connectionOf } from '../connection.js';
 import { findOrAdvise } from '../look-up.js';
 import type { Field } from '../printing/output.js';
 import type { Column } from '../printing/table.js';
 import { toTheSecond } from '../printing/texts.js';
 import { limitOf, printList, refuseFilters } from './list.js';
-
-/** The server has no artifact of another kind, and answers an empty list. */
-const VISIBILITIES = ['Public', 'Private', 'Labelled', 'Tenant', 'After'];
 
 export interface ArtifactFilters {
   type?: string[];
@@ -29,9 +24,6 @@ export async function showArtifacts(
   { url, json, limit, ...filters }: ClientOptions & ArtifactFilters & { limit?: string },
 ): Promise<void> {
   const { server, output } = connectionOf({ url, json });
-  const wrong = filters.visibility?.find((kind) => !VISIBILITIES.includes(kind));
-  if (wrong !== undefined)
-    throw new ClientError(`--visibility: must be one of ${listed(VISIBILITIES, 'or')} (got ${JSON.stringify(wrong)})`);
   if (id === undefined) {
     return printList<ListedArtifactBody>(server, output, {
       path: '/api/v1/artifacts',
