@@ -2,7 +2,7 @@
 // how it starts, is tested with the built program.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -419,10 +419,15 @@ describe('starling migrate', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/^Dear all/);
   });
 
-  test('refuses a folder in one line', async () => {
-    const { code, stderr } = await run(['migrate', '--database-url', `sqlite:${folder.path}`]);
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^database_url: cannot open .*\n$/);
+  test('refuses a folder in one line, and leaves nothing next to it', async () => {
+    const path = join(folder.path, 'databases');
+    mkdirSync(path);
+    expect(await run(['migrate', '--database-url', `sqlite:${path}`])).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `database_url: ${path} is a folder; name a file in it, such as sqlite:${path}/starling.db\n`,
+    });
+    expect(readdirSync(folder.path).filter((name) => name.startsWith('databases'))).toEqual(['databases']);
   });
 
   test('refuses a folder that cannot be created in one line', async () => {

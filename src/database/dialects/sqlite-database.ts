@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 
@@ -52,6 +52,7 @@ export class SqliteDatabase extends Database {
   static open(location: string): SqliteDatabase {
     refuseOldSqlite();
     const path = resolve(location);
+    refuseFolder(path);
     makeFolder(path);
     const lock = takeLock(path);
     const connection = connect(path);
@@ -87,6 +88,12 @@ function refuseOldSqlite(): void {
       `SQLite ${version} has a bug that can corrupt the database; run Node.js 24.15 or later, which includes SQLite ${OLDEST_SQLITE.join('.')}`,
     );
   }
+}
+
+// SQLite would say only that it cannot open the file, and the lock file would stay next to the folder.
+function refuseFolder(path: string): void {
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory())
+    throw new StartError(`database_url: ${path} is a folder; name a file in it, such as sqlite:${path}/starling.db`);
 }
 
 function makeFolder(path: string): void {
