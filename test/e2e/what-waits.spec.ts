@@ -290,15 +290,16 @@ describe('what waits', () => {
       gatesOf('gates').forEach((gate) => gate.open());
       return (await board.status('c')).state !== 'active';
     });
+    // It waits without a time limit, which keeps no correlation active.
+    const open = await groups({ correlation_id: 'c' });
+    expect(open).toMatchObject([{ kind: 'join', agent: 'matcher', until: null }]);
     expect(await waiting('c')).toEqual({
       correlation_id: 'c',
       state: 'completed',
-      counts: NOTHING,
-      items: [],
+      counts: { ...NOTHING, join: 1 },
+      items: open,
       pagination: ONE_PAGE,
     });
-    // It waits without a time limit, which keeps no correlation active.
-    expect((await groups({ correlation_id: 'c' })).map(({ agent }) => agent)).toEqual(['matcher']);
     await board.http.get('/api/v1/correlations/nope/waiting').expect(404, { detail: 'Correlation not found: nope' });
   });
 

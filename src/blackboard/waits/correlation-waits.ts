@@ -25,8 +25,8 @@ interface Found {
 
 type Correlation = Pick<Selectable<CorrelationsTable>, 'id' | 'deadline_at'>;
 
-/** A correlation that has not ended, and what keeps its executions from starting. */
-interface Active {
+/** A correlation, and what keeps its executions from starting. */
+interface Searched {
   correlation: Correlation;
   obstacles: Obstacles;
 }
@@ -57,19 +57,20 @@ export class CorrelationWaits {
     }
   }
 
-  /** Undefined if the correlation does not exist. One that has ended waits for nothing. */
+  /** Undefined if the correlation does not exist. */
   async of(id: string, after: Position | null, limit: number): Promise<WaitsPage | undefined> {
-    const correlation = await findCorrelation(this.unitOfWork.reader, id);
-    if (!correlation) return undefined;
-    if (correlation.state !== 'active') return { state: correlation.state, counts: NONE, items: [], next: null };
+    const found = await findCorrelation(this.unitOfWork.reader, id);
+    if (!found) return undefined;
+    // One that has ended can still have artifacts in joins and batch windows without a time limit, but no deadline.
+    const correlation = { ...found, deadline_at: found.state === 'active' ? found.deadline_at : null };
     const { counts, obstacles } = await this.count(correlation);
-    const found = await this.find({ correlation, obstacles }, after, limit + 1);
-    const page = found.slice(0, limit);
+    const waits = await this.find({ correlation, obstacles }, after, limit + 1);
+    const page = waits.slice(0, limit);
     return {
       state: correlation.state,
       counts,
       items: page.map(({ wait }) => wait),
-      next: found.length > limit ? page.at(-1)!.position : null,
+      next: waits.length > limit ? page.at(-1)!.position : null,
     };
   }
 
@@ -82,13 +83,13 @@ export class CorrelationWaits {
     return { counts: { ...NONE, deadline, release, join: joins, window: windows, ...ofExecutions }, obstacles };
   }
 
-  private async find(active: Active, after: Position | null, limit: number): Promise<Found[]> {
+  private async find(searched: Searched, after: Position | null, limit: number): Promise<Found[]> {
     const [first, ...position] = after ?? [PARTS[0]];
     const found: Found[] = [];
     for (const part of PARTS.slice(PARTS.indexOf(first as Part))) {
       if (found.length >= limit) break;
       const within = after !== null && part === first ? position : null;
-      const rows = await this.findIn(part, active, within, limit - found.length);
+      const rows = await this.findIn(part, searched, within, limit - found.length);
       found.push(...rows.map(({ position, wait }) => ({ position: [part, ...position], wait })));
     }
     return found;
@@ -97,7 +98,7 @@ export class CorrelationWaits {
   /** Null begins with the first of the part. */
   private async findIn(
     part: Part,
-    { correlation: { id, deadline_at }, obstacles }: Active,
+    { correlation: { id, deadline_at }, obstacles }: Searched,
     after: Position | null,
     limit: number,
   ): Promise<Found[]> {

@@ -24,7 +24,7 @@ export class CorrelationWaitingController {
     summary: 'Get what a correlation waits for',
     description:
       'Lists its executions that have not ended, the joins and batch windows that have artifacts of it, hidden ' +
-      'artifacts, and its deadline, each with its reason to wait. A correlation that has ended waits for nothing.',
+      'artifacts, and its deadline, each with its reason to wait. A correlation that has ended can only wait for joins and batch windows without a time limit.',
   })
   @ApiParam({
     name: 'correlation_id',

@@ -4,21 +4,14 @@ import type {
 } from '../../../features/waiting/dto/correlation-waiting-body.js';
 import type { OpenGroupBody } from '../../../features/waiting/dto/waiting-group-body.js';
 import { idIn } from '../look-up.js';
-import { type Page, pagesOf, queryOf } from '../paging.js';
+import { type Page, pagesOf } from '../paging.js';
 import type { Server } from '../server.js';
 
 export type Wait = CorrelationWaitingBody['items'][number];
 
-/**
- * Yields what a correlation waits for. One that is not active can still have artifacts in joins and batch windows
- * without a time limit.
- */
-export async function* waitsOf(server: Server, correlationId: string, limit: number): AsyncGenerator<Page<Wait>> {
-  const ofCorrelation = idIn('/api/v1/correlations/{id}/waiting', correlationId);
-  const { state } = await server.get<CorrelationWaitingBody>(`${ofCorrelation}?limit=1`);
-  if (state === 'active') yield* pagesOf<Wait>(server, ofCorrelation, new URLSearchParams(), limit);
-  else yield* pagesOf<OpenGroupBody>(server, '/api/v1/waiting', queryOf({ correlationId }), limit);
-}
+/** Yields what a correlation waits for. */
+export const waitsOf = (server: Server, correlationId: string, limit: number): AsyncGenerator<Page<Wait>> =>
+  pagesOf<Wait>(server, idIn('/api/v1/correlations/{id}/waiting', correlationId), new URLSearchParams(), limit);
 
 const PENDING: Record<
   Exclude<WaitingExecutionBody['kind'], 'held' | 'retry' | 'unclaimed' | 'limit' | 'concurrency'>,

@@ -113,7 +113,10 @@ export class CorrelationWaitingBody implements Omit<WaitsPage, 'next'> {
   @ApiProperty()
   correlation_id!: string;
 
-  @ApiProperty({ enum: CORRELATION_STATES, description: 'A correlation that is not `active` waits for nothing' })
+  @ApiProperty({
+    enum: CORRELATION_STATES,
+    description: 'A correlation that is not `active` can only wait for joins and batch windows without a time limit',
+  })
   state!: CorrelationState;
 
   @ApiProperty({
