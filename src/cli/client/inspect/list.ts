@@ -12,6 +12,8 @@ const DEFAULT_LIMIT = 50;
 interface Listing<T> {
   limit: number;
   columns: readonly Column<T>[];
+  /** Longer rows are cut; the width of the terminal if it is missing. */
+  width?: number;
   /** The line for people if there is nothing. */
   none: string;
   /** Throws an error if there is nothing because the user named something that does not exist. */
@@ -33,7 +35,7 @@ export const printList = <T extends object>(
 export async function printPages<T extends object>(
   output: Output,
   pages: AsyncIterable<Page<T>>,
-  { limit, columns, none, refuse }: Listing<T>,
+  { limit, columns, width, none, refuse }: Listing<T>,
 ): Promise<void> {
   const items: T[] = [];
   let [isEmpty, isCut] = [true, false];
@@ -45,7 +47,7 @@ export async function printPages<T extends object>(
   }
   if (isEmpty) await refuse?.();
   if (!output.isForPeople) return;
-  await output.table(items, columns);
+  await output.table(items, columns, width);
   if (isEmpty) output.hint(none);
   else if (isCut) output.hint(`There are more than ${count(limit)}; --limit sets how many are listed`);
 }

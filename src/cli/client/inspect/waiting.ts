@@ -21,7 +21,8 @@ export async function showWaiting(
   const most = limitOf(limit);
   const pages: AsyncGenerator<Page<ListedWait>> =
     id === undefined ? allWaits(server, most) : waitsOf(server, await correlationOf(server, id), most);
-  await printPages(output, pages, { limit: most, columns: COLUMNS, none: 'nothing waits' });
+  // A reason that is cut does not help, so the terminal wraps it.
+  await printPages(output, pages, { limit: most, columns: COLUMNS, width: Infinity, none: 'nothing waits' });
 }
 
 async function* allWaits(server: Server, limit: number): AsyncGenerator<Page<ListedWait>> {
@@ -80,7 +81,7 @@ const COLUMNS: Column<ListedWait>[] = [
   { title: 'AGENT', of: (wait) => ('agent' in wait ? wait.agent : null), style: () => 'bold' },
   { title: 'SINCE', of: ({ since }) => toTheSecond(since) },
   { title: 'UNTIL', of: ({ until }) => toTheSecond(until) },
-  { title: 'WHAT', of: reasonOf },
   { title: 'CORRELATION', of: (wait) => wait.correlation_id ?? null },
   { title: 'EXECUTION', of: (wait) => ('execution_id' in wait ? wait.execution_id : null) },
+  { title: 'WHAT', of: reasonOf },
 ];
