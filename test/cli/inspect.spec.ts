@@ -203,13 +203,12 @@ describe('starling trace', () => {
     correlation_id: string;
     artifacts: Thing[];
     executions: Thing[];
-    waiting: Thing[];
   }
 
   test('finds the cascade by the id of a correlation, an artifact and an execution', async () => {
     const trace = await clients.json<Traced>('trace', 'lamp');
     expect(trace).toMatchObject({ correlation_id: 'lamp', state: 'active' });
-    expect(trace.waiting.map(({ kind }) => kind).sort()).toEqual(['unclaimed', 'window']);
+    expect(trace).toEqual(await service.get('/api/v1/correlations/lamp/trace'));
     for (const { id } of [trace.artifacts[0]!, trace.executions[0]!])
       expect(await clients.json('trace', id)).toMatchObject({ correlation_id: 'lamp' });
   });
@@ -444,6 +443,13 @@ test('lists read as many pages as --limit needs', async () => {
   expect(new Set(found.map(({ id }) => id)).size).toBe(505);
   const executions = await clients.list<Thing>('executions', '--agent', 'sorter', '--limit', '505');
   expect(new Set(executions.map(({ id }) => id)).size).toBe(505);
+});
+
+test('a part of the id of an older artifact finds it, with the mark of a cut', async () => {
+  const [offer] = (await clients.list<Thing>('artifacts', '--type', 'Offer')) as [Thing];
+  const part = `${offer.id.slice(0, 30)}…`;
+  for (const command of ['artifacts', 'explain', 'trace'])
+    expect((await clients.run(command, part)).stderr).toMatch(`: ${part}; did you mean ${offer.id}?\n`);
 });
 
 test('texts of others control no terminal, in tables and in JSON', async () => {

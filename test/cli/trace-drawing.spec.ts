@@ -154,13 +154,15 @@ To run a failed execution again: npx starling retry ${id('D')} --url URL
 `);
 });
 
-test('a narrow terminal cuts the lines', async () => {
+test('a narrow terminal cuts the notes, but no id', async () => {
   const lines = (await drawn(60)).split('\n');
-  expect(lines.slice(2, 7)).toEqual([
-    'ARTIFACTS AND AGENTS             STATE              AT  TOOK',
-    'Inquiry                                           0 ms',
-    '├─ quoter                        completed       12 ms  2.8…',
+  expect(lines.slice(2, 9)).toEqual([
+    'ARTIFACTS AND AGENTS             STATE              AT       TOOK  ID',
+    `Inquiry                                           0 ms             ${id('i')}`,
+    `├─ quoter                        completed       12 ms     2.84 s  ${id('A')}`,
     '│  │  attempt 1: Error: no price',
-    '│  └─ Quote                                     2.85 s',
+    `│  └─ Quote                                     2.85 s             ${id('q')}`,
+    `└─ storekeeper                   completed       13 ms     2.89 s  ${id('B')}`,
+    '   │  with the answer of the execution 01a20000-0000-7000-8…',
   ]);
 });

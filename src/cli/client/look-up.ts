@@ -37,14 +37,17 @@ export const KINDS = {
     name: 'artifact',
     list: ['artifacts'],
     listed: 'the newest artifacts',
-    known: (server) => idsIn(server, '/api/v1/artifacts?order=desc&limit=100', 'id'),
+    known: async (server, given) => [
+      ...(await idsIn(server, '/api/v1/artifacts?order=desc&limit=100&replay=true', 'id')),
+      ...(await artifactsSince(server, given)),
+    ],
   },
   execution: {
     path: '/api/v1/executions/{id}',
     name: 'execution',
     list: ['executions'],
     listed: 'the newest executions',
-    known: (server) => idsIn(server, '/api/v1/executions?limit=500', 'id'),
+    known: (server) => idsIn(server, '/api/v1/executions?limit=500&replay=true', 'id'),
   },
   batch: {
     path: '/batch/{id}?results_limit=0',
@@ -120,9 +123,21 @@ const isUnknown = (error: unknown): boolean => error instanceof Refused && [400,
 
 /** A part of an id was copied, or a few characters are wrong. */
 function nearest(given: string, known: readonly string[]): string | undefined {
-  const typed = given.toLowerCase();
+  // Tables mark with `…` what they cut.
+  const typed = given.toLowerCase().replace(/…$/, '');
   const longer = known.find((id) => typed.length > 2 && id.toLowerCase().startsWith(typed));
   return longer ?? nearestName(given, known, MOST_DIFFERENCES);
+}
+
+/** The time in an id of the service: its first 48 bits are the milliseconds. A part of them gives an earlier time. */
+const TIME_IN_ID = /^([0-9a-f]{8})(?:-([0-9a-f]{0,4}))?/i;
+
+/** The ids of artifacts from the time on that the beginning of an id has. */
+async function artifactsSince(server: Server, given: string): Promise<string[]> {
+  const [, seconds, rest = ''] = TIME_IN_ID.exec(given) ?? [];
+  if (seconds === undefined) return [];
+  const from = new Date(parseInt(seconds + rest.padEnd(4, '0'), 16)).toISOString();
+  return idsIn(server, `/api/v1/artifacts?from=${from}&limit=500&replay=true`, 'id');
 }
 
 /** None if the server refuses the query, such as a prefix that no id can have. */

@@ -15,15 +15,19 @@ import { type Branch, treeOf } from './trace-tree.js';
 const DEFAULT_LIMIT = 500;
 const MOST_WAITS = 500;
 
+/** The columns of a terminal that the tree has at least, and what the times and the id beside it usually take. */
+const LEAST_TREE = 40;
+const BESIDE_TREE = 71;
+
 /** Prints the cascade to which an artifact, an execution or a run belongs, as a tree. */
 export async function showTrace(id: string, { limit, ...options }: ClientOptions & { limit?: string }): Promise<void> {
   const { server, output } = connectionOf(options);
   const most = limitOf(limit, DEFAULT_LIMIT);
   const correlation = await correlationOf(server, id);
   const trace = await traceOf(server, correlation, most);
+  if (!output.isForPeople) return output.json(trace);
   const waits: Wait[] = [];
   for await (const { items } of waitsOf(server, correlation, MOST_WAITS)) waits.push(...items);
-  if (!output.isForPeople) return output.json({ ...trace, waiting: waits });
   await output.lines([summaryOf(trace, output), '', ...linesOf(trace, waits, id, output), ...remaining(waits, output)]);
   if (trace.truncated)
     output.hint(`These are the first ${count(most)} of ${count(trace.artifact_count)} artifacts; --limit shows more`);
@@ -49,12 +53,13 @@ function summaryOf(trace: TraceBody, output: Output): string {
 /** The lines of the tree. Errors of an execution, what ended or answered it, and what it waits for, are on separate lines below it. */
 function linesOf(trace: TraceBody, waits: readonly Wait[], asked: string, output: Output): string[] {
   const branches = treeOf(trace);
-  const look = { width: output.width, paint: output.paint };
-  const [titles, ...rows] = tableLines(branches, columnsOf(trace, asked), look);
+  // An id that is cut cannot be used, so the terminal wraps it.
+  const look = { width: Infinity, paint: output.paint };
+  const [titles, ...rows] = tableLines(branches, columnsOf(trace, asked, output.width), look);
   return [titles!, ...branches.flatMap((branch, index) => [rows[index]!, ...notesOf(branch, waits, output)])];
 }
 
-function columnsOf(trace: TraceBody, asked: string): Column<Branch>[] {
+function columnsOf(trace: TraceBody, asked: string, width: number): Column<Branch>[] {
   const at = (time: string): string => elapsed(Math.max(0, Date.parse(time) - Date.parse(trace.started_at)));
   const idOf = (branch: Branch): string => ('artifact' in branch ? branch.artifact.id : branch.execution.id);
   return [
@@ -63,6 +68,7 @@ function columnsOf(trace: TraceBody, asked: string): Column<Branch>[] {
       of: (branch) => branch.lines + oneLine(nameOf(branch, trace)),
       style: (branch) => (idOf(branch) === asked.toLowerCase() ? 'bold' : null),
       isVerbatim: true,
+      most: Math.max(LEAST_TREE, width - BESIDE_TREE),
     },
     {
       title: 'STATE',
