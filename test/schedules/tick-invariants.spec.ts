@@ -64,6 +64,11 @@ it.each<[string, Tick[], Partial<ScheduleOptions>]>([
     { missed: 'skip' },
   ],
   [
+    'those that a pause skips',
+    [published(1), skipped(2, 'the schedule was paused', 2 * MINUTE), skipped(3, 'the schedule was paused', MINUTE)],
+    {},
+  ],
+  [
     'the last of those that are missed',
     [skipped(1, later(2), 3 * MINUTE), skipped(2, later(3), 2 * MINUTE), published(3, { decided: START + 4 * MINUTE })],
     { missed: 'run_last' },
@@ -121,6 +126,12 @@ it.each<[string, Tick[], Partial<ScheduleOptions>, RegExp]>([
     [published(1), skipped(2, 'missed', MINUTE / 2), published(3)],
     { missed: 'skip' },
     /was not missed/,
+  ],
+  [
+    'one that was skipped before the pause',
+    [published(1), published(2), skipped(3, 'the schedule was paused', MINUTE / 2)],
+    {},
+    /was not decided by the pause/,
   ],
   [
     'a skipped one that should be made up for',

@@ -98,7 +98,7 @@ function breachesOf(
     ...own.flatMap((tick, index) => {
       const next = own[index + 1]?.at ?? dueTimes(options, tick.at, tick.at + 2 * MISSED_AFTER_MS)[0];
       if (!isEnd && tick.state === 'queued') return [];
-      const why = wrongly(tick, options, next, past) ?? past.wrongly(tick, options.overlap ?? 'allow');
+      const why = wrongly(tick, options, next, past, paused) ?? past.wrongly(tick, options.overlap ?? 'allow');
       past.add(tick);
       return why === null ? [] : [`tick ${tick.at} of ${name} ${why}: ${JSON.stringify(tick)}`];
     }),
@@ -106,11 +106,18 @@ function breachesOf(
 }
 
 /** Returns how a decision breaks the rules of its schedule, as far as earlier work does not matter. `next`: the next tick. */
-function wrongly(tick: Tick, options: ScheduleOptions, next: number | undefined, past: Past): string | null {
+function wrongly(
+  tick: Tick,
+  options: ScheduleOptions,
+  next: number | undefined,
+  past: Past,
+  paused: number | null,
+): string | null {
   const { at, state, reason, decided } = tick;
   const late = decided - at;
   if (state === 'published') return wrongArtifact(tick, options) ?? (options.overlap === 'queue' ? null : tooLate());
   if (state !== 'skipped') return `is ${state}`;
+  if (reason === 'the schedule was paused') return decided === paused ? null : 'was not decided by the pause';
   if (reason === 'missed') return options.missed === 'skip' && late > MISSED_AFTER_MS ? null : 'was not missed';
   if (reason === 'missed, and older than catch_up') return late > catchUp() ? null : 'is not older than catch_up';
   const later = /^missed; the tick of (\S+) is later$/.exec(reason!)?.[1];

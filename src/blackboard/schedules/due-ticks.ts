@@ -20,6 +20,7 @@ import {
   insertTicks,
   type NewTick,
   type Tick,
+  undone,
 } from './tick-rows.js';
 
 const MOST_QUEUED = 1_000;
@@ -146,16 +147,13 @@ export class DueTicks {
   }
 
   private undone({ row, version }: Plan, scheduledFor: number, how: Pick<NewTick, 'state' | 'reason'>): NewTick {
-    return {
+    return undone({
       schedule: row.name,
       scheduled_for: scheduledFor,
       version,
-      cause: 'time',
-      artifact_id: null,
-      correlation_id: null,
       decided_at: this.clock.now(),
       ...how,
-    };
+    });
   }
 
   /** Sets the timer of the next step, if there is one. */

@@ -1,20 +1,26 @@
 import { Injectable } from '@nestjs/common';
 
 import { storedSchedule } from '../../catalog/configuration-file/parse-schedules.js';
+import { ticksBetween } from '../../catalog/schedules/next-tick.js';
 import type { ConfiguredSchedule, Schedule, ScheduleOptions } from '../../catalog/schedules/schedule.js';
 import { Clock } from '../../common/clock.js';
+import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import {
   deleteSchedule,
   endVersion,
   findSchedule,
+  findVersionAt,
   insertSchedule,
   insertVersion,
   type ScheduleRow,
   updateSchedule,
 } from './schedule-rows.js';
-import { skipQueued } from './tick-rows.js';
+import { insertTicks, skipQueued, undone } from './tick-rows.js';
+
+/** Ticks that are recorded when a schedule is paused, because all happens in one transaction. */
+const MOST_SKIPPED = 1_000;
 
 /** The name that a transaction locks while it changes a schedule or decides its ticks. */
 export const scheduleLock = (name: string): string => `schedule ${name}`;
@@ -52,19 +58,23 @@ export class StoredSchedules {
   }
 
   /** Skips its queued ticks: a later schedule of this name would publish them. */
-  async remove(tx: Transaction, { name, version }: ScheduleRow): Promise<void> {
+  async remove(tx: Transaction, row: ScheduleRow): Promise<void> {
+    const { name, version } = row;
     const now = this.clock.now();
+    const reason = 'the schedule was deleted';
     await this.timers.cancel(tx, 'tick', name);
-    await skipQueued(tx, name, { reason: 'the schedule was deleted', decided_at: now });
+    await skipQueued(tx, name, { reason, decided_at: now });
     await endVersion(tx, name, version, now);
     await deleteSchedule(tx, name);
   }
 
-  /** Nothing ticks until `resume`. A paused schedule stays as it is. */
+  /** Skips the ticks that are not decided. Nothing ticks until `resume`. A paused schedule stays as it is. */
   async pause(tx: Transaction, row: ScheduleRow): Promise<void> {
     if (row.paused_at !== null) return;
+    const now = this.clock.now();
     await this.timers.cancel(tx, 'tick', row.name);
-    await updateSchedule(tx, row.name, { paused_at: this.clock.now() });
+    await skipUndecided(tx, row, now, 'the schedule was paused');
+    await updateSchedule(tx, row.name, { paused_at: now, position: Math.max(row.position, now) });
   }
 
   /** Continues from now on. The ticks of the pause are not made up for. */
@@ -84,3 +94,37 @@ export class StoredSchedules {
 /** The schedule of stored options. */
 export const scheduleOf = (name: string, options: string): Schedule =>
   storedSchedule(name, JSON.parse(options) as ScheduleOptions);
+
+/**
+ * Skips the ticks up to `now` (epoch ms) that are not decided, each with its version. If they are more than can be recorded,
+ * the reason of the last one says that it has others after it.
+ */
+async function skipUndecided(
+  tx: Transaction,
+  { name, position }: ScheduleRow,
+  now: number,
+  reason: string,
+): Promise<void> {
+  const ticks: { version: number; scheduledFor: number }[] = [];
+  for (let after = position; after < now && ticks.length <= MOST_SKIPPED;) {
+    const { version, options, validUntil } = await findVersionAt(tx.db, name, after);
+    const end = Math.min(validUntil ?? now, now);
+    for (const scheduledFor of ticksBetween(scheduleOf(name, options), after, end, MOST_SKIPPED + 1 - ticks.length))
+      ticks.push({ version, scheduledFor });
+    after = end;
+  }
+  const others = `; so were all later ticks up to ${toTimestamp(now)}, which are not recorded`;
+  await insertTicks(
+    tx,
+    ticks.slice(0, MOST_SKIPPED).map(({ version, scheduledFor }, index) =>
+      undone({
+        schedule: name,
+        scheduled_for: scheduledFor,
+        version,
+        state: 'skipped',
+        reason: ticks.length > MOST_SKIPPED && index === MOST_SKIPPED - 1 ? reason + others : reason,
+        decided_at: now,
+      }),
+    ),
+  );
+}

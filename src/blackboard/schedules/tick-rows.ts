@@ -13,6 +13,14 @@ export type NewTick = Insertable<ScheduleTicksTable>;
 const RECENT = 1_000;
 const MOST_INSERTED = 100;
 
+/** Makes the row of a tick that is not published when its time has come. */
+export const undone = (tick: Omit<NewTick, 'cause' | 'artifact_id' | 'correlation_id'>): NewTick => ({
+  ...tick,
+  cause: 'time',
+  artifact_id: null,
+  correlation_id: null,
+});
+
 /** Stores ticks, except those that are decided already. */
 export async function insertTicks({ db }: Transaction, ticks: readonly NewTick[]): Promise<void> {
   for (let start = 0; start < ticks.length; start += MOST_INSERTED)
