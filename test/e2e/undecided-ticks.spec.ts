@@ -75,4 +75,37 @@ describe('ticks that are not decided yet', () => {
     expect(skipped.findIndex(({ version }) => version === 2)).toBe(skipped.length - 100);
     expect(skipped.length).toBeGreaterThan(100);
   });
+
+  it('are skipped when the file loses their schedule, of which 1,000 are recorded', async () => {
+    await start(ticking('every: 1s'));
+    await board.close();
+    clock.advance(HOUR);
+    await start('');
+    const decided = await ticks();
+    expect(timesOf(decided)).toEqual(seconds(1_000));
+    expect(decided.at(-2)).toMatchObject({ state: 'skipped', reason: 'the schedule was deleted' });
+    expect(decided.at(-1)!.reason).toBe(
+      'the schedule was deleted; so were all later ticks up to 2026-11-20T11:00:00.000Z, which are not recorded',
+    );
+  });
+
+  it('are skipped when their schedule is deleted, and not those of a pause', async () => {
+    await start('');
+    const create = () =>
+      board.http
+        .post('/api/v1/schedules')
+        .send({ name: 'ours', options: { every: '1h', jitter: '30m', publishes: { type: 'Due' } } })
+        .expect(200);
+    const remove = () => board.http.delete('/api/v1/schedules/ours').expect(200);
+    await create();
+    clock.advance(HOUR);
+    await remove();
+    const deleted = [{ at: START + HOUR, state: 'skipped', reason: 'the schedule was deleted' }];
+    expect(await ticks()).toMatchObject(deleted);
+    await create();
+    await change('pause');
+    clock.advance(HOUR);
+    await remove();
+    expect(await ticks()).toMatchObject(deleted);
+  });
 });

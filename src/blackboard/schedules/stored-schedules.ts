@@ -19,7 +19,7 @@ import {
 } from './schedule-rows.js';
 import { insertTicks, skipQueued, undone } from './tick-rows.js';
 
-/** Ticks that are recorded when a schedule is paused, because all happens in one transaction. */
+/** Ticks that are recorded when a schedule is paused or deleted, because all happens in one transaction. */
 const MOST_SKIPPED = 1_000;
 
 /** The name that a transaction locks while it changes a schedule or decides its ticks. */
@@ -57,13 +57,14 @@ export class StoredSchedules {
     if (stored?.paused_at == null) await this.look(tx, name);
   }
 
-  /** Skips its queued ticks: a later schedule of this name would publish them. */
+  /** Skips its queued ticks, which a later schedule of this name would publish, and those that are not decided. */
   async remove(tx: Transaction, row: ScheduleRow): Promise<void> {
     const { name, version } = row;
     const now = this.clock.now();
     const reason = 'the schedule was deleted';
     await this.timers.cancel(tx, 'tick', name);
     await skipQueued(tx, name, { reason, decided_at: now });
+    if (row.paused_at === null) await skipUndecided(tx, row, now, reason);
     await endVersion(tx, name, version, now);
     await deleteSchedule(tx, name);
   }
