@@ -70,10 +70,29 @@ export class KeyShares {
     }
   }
 
+  /** Throws DomainError `unavailable` if one of these keys has its share. Nothing is counted: they queue nothing yet. */
+  async refuseFull(executions: readonly KeyedExecution[], waiting: number): Promise<void> {
+    for (const each of executions) if (!this.isFarBelow(each, waiting)) await this.checkShare(each, () => undefined);
+  }
+
   private async accept(execution: KeyedExecution, waiting: number): Promise<void> {
+    if (this.isFarBelow(execution, waiting)) return this.acceptUncounted(execution);
+    await this.checkShare(execution, (count, most) => {
+      count.waiting += 1;
+      if (count.waiting >= count.countAgainAt && count.waiting < most) this.counts.delete(nameOf(execution));
+      this.begin(execution);
+    });
+  }
+
+  /** Whether all that wait are fewer than the share of one key. */
+  private isFarBelow({ agent }: KeyedExecution, waiting: number): boolean {
+    return waiting + this.uncounted.now + this.uncounted.before < this.mostOf(agent);
+  }
+
+  /** Calls `accept` in the same turn of the event loop as the check, so that no other execution is accepted in between. */
+  private async checkShare(execution: KeyedExecution, accept: (count: Count, most: number) => void): Promise<void> {
     const { agent, key } = execution;
     const most = this.mostOf(agent);
-    if (waiting + this.uncounted.now + this.uncounted.before < most) return this.acceptUncounted(execution);
     const known = this.count(execution, most);
     let count = await known;
     if (count.waiting >= most && count.isRough) {
@@ -86,9 +105,7 @@ export class KeyShares {
         `${most} executions of ${agent} are waiting for the key ${key}, which is the most for one key (max_share); try again later`,
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
-    count.waiting += 1;
-    if (count.waiting >= count.countAgainAt && count.waiting < most) this.counts.delete(nameOf(execution));
-    this.begin(execution);
+    accept(count, most);
   }
 
   private acceptUncounted(execution: KeyedExecution): void {

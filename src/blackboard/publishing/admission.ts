@@ -1,16 +1,18 @@
 import { Injectable } from '@nestjs/common';
 
+import type { Subscription } from '../../catalog/definitions.js';
 import { configurationKey, type ReplayConfiguration } from '../../catalog/replay-configuration.js';
 import { DomainError } from '../../common/domain-error.js';
 import { Lifecycle } from '../../common/lifecycle.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import { agentArtifactFromDraft } from '../artifacts/execution-input.js';
-import { KeyShares } from '../fairness/key-shares.js';
-import type { Triggered } from '../matching/matcher.js';
+import { type KeyedExecution, KeyShares } from '../fairness/key-shares.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
 import { Backlog } from '../scheduling/backlog.js';
 import type { Invocation } from './invocations.js';
+import type { MatchedArtifact } from './matched-artifacts.js';
 
 const RETRY_AFTER_SECONDS = 5;
 
@@ -44,14 +46,18 @@ export class Admission {
   }
 
   /**
-   * Calls `store`, which stores these executions. Throws DomainError `unavailable` if one of them has a key that has its share
-   * of the waiting executions.
+   * Calls `store`, which stores an artifact and the executions that it triggers. Throws DomainError `unavailable` if one of them
+   * has a key that has its share of the waiting executions, also if a window with `debounce` queues it later.
    */
-  withinShares<T>(triggered: readonly Triggered[], store: () => Promise<T>): Promise<T> {
-    const keyed = triggered.flatMap(({ subscription: { agent }, queueValues }) => {
+  async withinShares<T>({ draft, triggered }: MatchedArtifact, store: () => Promise<T>): Promise<T> {
+    const shared = triggered.filter(({ subscription: { agent } }) => this.keyShares.has(agent));
+    const keyed = shared.flatMap(({ subscription: { agent }, queueValues }) => {
       const key = queueValues?.fair_key ?? null;
-      return key === null || !this.keyShares.has(agent) ? [] : [{ agent, key }];
+      return key === null ? [] : [{ agent, key }];
     });
+    for (const { subscription } of shared)
+      if (subscription.debounce !== null)
+        await this.keyShares.refuseFull(await this.keyOf(subscription, [draft], false), this.backlog.count);
     return this.keyShares.within(keyed, this.backlog.count, store);
   }
 
@@ -59,9 +65,17 @@ export class Admission {
   async withinShare<T>({ subscription, drafts }: Invocation, store: () => Promise<T>): Promise<T> {
     const { agent, batch } = subscription;
     if (!this.keyShares.has(agent)) return store();
-    const found = await this.queueExpressions.of(subscription, drafts.map(agentArtifactFromDraft), batch !== null);
+    return this.keyShares.within(await this.keyOf(subscription, drafts, batch !== null), this.backlog.count, store);
+  }
+
+  private async keyOf(
+    subscription: Subscription,
+    drafts: readonly ArtifactDraft[],
+    batch: boolean,
+  ): Promise<KeyedExecution[]> {
+    const found = await this.queueExpressions.of(subscription, drafts.map(agentArtifactFromDraft), batch);
     // If an expression fails, the execution is queued and fails with the reason.
     const key = 'values' in found ? found.values.fair_key : null;
-    return this.keyShares.within(key === null ? [] : [{ agent, key }], this.backlog.count, store);
+    return key === null ? [] : [{ agent: subscription.agent, key }];
   }
 }

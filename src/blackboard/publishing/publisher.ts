@@ -72,7 +72,7 @@ export class Publisher {
       return { artifactId, correlationId, seq, sequence, generation: correlation.generation, isRepeated: false };
     };
     try {
-      return await this.admission.withinShares(matched.triggered, () => this.unitOfWork.run(publish, how));
+      return await this.admission.withinShares(matched, () => this.unitOfWork.run(publish, how));
     } catch (error) {
       if (!(error instanceof AlreadyPublished)) throw error;
       return findPublished(this.unitOfWork.reader, artifactId);
