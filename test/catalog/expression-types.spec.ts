@@ -341,6 +341,16 @@ describe('the key of cancel_on', () => {
   });
 
   test.each([
+    ['no list', 'types: Invoice'],
+    ['an empty list', 'types: []'],
+  ])('is not checked if its types are %s', async (_, types) => {
+    const text = withCancelKey('payload.total').replace('types: [Invoice]', types);
+    expect(await findingsIn(text)).toEqual([
+      expect.stringMatching(/^error line \d+, column \d+: agents\.a\.cancel_on\.types: must be a list/),
+    ]);
+  });
+
+  test.each([
     ['a field of both', withCancelKey('payload.total')],
     ['a choice', withCancelKey('has(payload.number) ? payload.number : payload.state')],
     [

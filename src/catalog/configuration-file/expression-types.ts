@@ -77,7 +77,8 @@ const DISTINGUISHES = /\?|\bhas\s*\(/;
  * artifacts that cancel them.
  */
 export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catalog: Catalog): readonly TypeFinding[] {
-  if (!cancelOn) return [];
+  // Types that are wrong are an error, and absent here.
+  if (!cancelOn || cancelOn.types.length === 0) return [];
   const ofInputs = agent.subscriptions.flatMap((subscription) => subscription.types);
   const inputs = { view: union(viewsOf(agent, catalog)), types: ofInputs };
   const cancelling = { view: union(cancelOn.types.map((name) => typeNamed(name, catalog))), types: cancelOn.types };
