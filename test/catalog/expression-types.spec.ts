@@ -117,6 +117,26 @@ describe('an expression that cannot work with the declared types', () => {
       'names the field name of payload.items, which is a list; name an element, as in payload.items[0].name, or use payload.items.map(x, x.name)',
     ],
     [
+      'an element of an object',
+      withWhere('▸payload.customer[0] == "x"'),
+      'names the element 0 of payload.customer, which is an object; name a field of it',
+    ],
+    [
+      'an element of a payload without a schema',
+      withWhere('▸payload[0].total > 1.0', 'types: [Unknown]'),
+      'names the element 0 of payload, which is an object; name a field of it',
+    ],
+    [
+      'an element of a join',
+      withWhere('▸payload[0].total > 1.0', 'types: [Order, Message]'),
+      'names the element 0 of payload, which is an object; name a field of it',
+    ],
+    [
+      'an element of a text',
+      withWhere('▸payload.number[0] == "x"'),
+      'names the element 0 of payload.number, which is a text',
+    ],
+    [
       'a field of a text',
       withWhere('▸payload.number.size > 1'),
       'names the field size of payload.number, which is a text and has no fields',
@@ -381,6 +401,22 @@ test.each([
   ).toEqual([`error at ▸ agents.a.${path}: names the unknown field payload.totl; did you mean payload.total?`]);
 });
 
+test.each([
+  ['breaker.key', '[{ types: [Order] }], breaker: { failures: 50%, of: 2, open: 1s, key: "▸payload[0].total" }'],
+  ['singleton.key', '[{ types: [Order] }], singleton: { key: "▸payload[0].total", on_conflict: skip }'],
+  ['consumes[0].batch.key', '[{ types: [Order], batch: { size: 2, key: "▸payload[0].total" } }]'],
+  ['consumes[0].priority', '[{ types: [Order], priority: "▸payload[0].total" }]'],
+  ['fair_by', '[{ types: [Order] }], fair_by: "▸payload[0].total"'],
+  ['limits[0].key', '[{ types: [Order] }], limits: [{ name: calls, key: "▸payload[0].total" }]'],
+])('%s names no element of one payload', async (path, consumes) => {
+  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
+  expect(
+    await findingsIn(
+      `${TYPES}\nlimits: { calls: { concurrency: 2 } }\nagents:\n  a: { consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }\n`,
+    ),
+  ).toEqual([`error at ▸ agents.a.${path}: names the element 0 of payload, which is an object; name a field of it`]);
+});
+
 test('mistakes in what an agent consumes and in its rules are reported together', async () => {
   const engine = `{ kind: expression, expression: "{'a': 1}" }`;
   const consumes = '[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: ▸payload.totl } }]';
@@ -522,6 +558,11 @@ describe('an expression that may work', () => {
       withWhere('timestamp(artifact.created_at).getHours("Europe/Berlin") >= 22 || duration("1h") > duration("1s")'),
     ],
     ['maps', withWhere('{"a": payload.total}.a > 1.0 && "total" in payload && payload.items[0].name in ["x", "y"]')],
+    ['maps by numbers', withWhere('{1: "a"}[1] == "a" && [{true: 1.0}].exists(m, m[true] > 0.5)')],
+    [
+      'a key that is computed',
+      withWhere('payload[artifact.type + "s"] == "x" && payload[payload.key] == "x"', 'types: [Unknown]'),
+    ],
     ['inputs', withWhere('inputs[0].payload.total > 1.0 && inputs.all(i, size(i.tags) > 0)')],
     ['formats', withWhere('"%s has %d".format([payload.number, int(payload.total)]) != ""')],
   ])('is accepted in a where: %s', async (_, text) => {

@@ -123,13 +123,17 @@ class TypeCheck {
   ) {
     const fields = new Map<string, ValueType>();
     let isComplete = messageName === '';
+    let hasTexts = true;
     for (const { keyKind, value, optionalEntry } of entries) {
       const type = value ? this.typeOf(value, scope) : ANY;
-      const key = keyKind.case === 'mapKey' ? this.typeOf(keyKind.value, scope).values?.[0] : undefined;
+      const keyType = keyKind.case === 'mapKey' ? this.typeOf(keyKind.value, scope) : ANY;
+      const key = keyType.values?.[0];
       if (typeof key === 'string' && !optionalEntry) fields.set(key, type);
       else isComplete = false;
+      hasTexts &&= isOnly(keyType, 'string');
     }
-    if (messageName !== '') return ANY;
+    // All other maps are JSON objects, so that only texts are keys of a map.
+    if (messageName !== '' || !hasTexts) return ANY;
     return isComplete ? mapOf(fields) : oneOf('map');
   }
 
@@ -194,7 +198,8 @@ class TypeCheck {
     const [name] = indexType.values ?? [];
     if (typeof name === 'string' && indexType.values?.length === 1 && !isOnly(type, 'list'))
       return this.field(operand, type, name, { at: expr, testOnly: false });
-    if (!mayBe(type, 'list') && !mayBe(type, 'map') && !mayBe(type, 'null'))
+    const isKey = mayBe(type, 'map') && mayBe(indexType, 'string');
+    if (!mayBe(type, 'list') && !isKey && !mayBe(type, 'null'))
       this.add(expr, this.problems.element(operand, index, type));
     return isOnly(type, 'list') ? elementOf(type) : ANY;
   }

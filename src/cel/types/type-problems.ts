@@ -35,7 +35,8 @@ export class TypeProblems {
   }
 
   element(operand: Expr, index: Expr, type: ValueType): string {
-    return `names the element ${this.text(index)} of ${this.text(operand)}, which is ${inWords(type.kinds!)}`;
+    const named = `names the element ${this.text(index)} of ${this.text(operand)}, which is ${inWords(type.kinds!)}`;
+    return mayBe(type, 'map') ? `${named}; name a field of it` : named;
   }
 
   loop(expr: Expr, range: Expr, type: ValueType): string {
