@@ -55,7 +55,8 @@ describe('more work than the limits allow', () => {
     accepted.push(await board.publish('Gate', {}), await board.publish('Gate', {}));
     expect(await waiting()).toBe(2);
     const before = await stored();
-    const detail = '2 executions are waiting, which is the most that this service accepts; try again later';
+    const detail =
+      '2 executions are waiting, and this service accepts work while fewer than 2 wait (max_pending_executions); try again later';
     const refused = [
       await post('/api/v1/artifacts', { type: 'Gate' }),
       await post('/api/v1/artifacts/sync', { type: 'Gate' }),
@@ -89,7 +90,7 @@ describe('more work than the limits allow', () => {
       503,
       {
         detail:
-          '2 executions are waiting, which is the most that this service accepts; try again later, or resume paused agents: wide',
+          '2 executions are waiting, and this service accepts work while fewer than 2 wait (max_pending_executions); try again later, or resume paused agents: wide',
       },
     ]);
     await agent('resume');

@@ -116,7 +116,8 @@ export class Backlog {
       pausedAgents.length > 0
         ? `try again later, or resume paused agents: ${[...pausedAgents].sort().join(', ')}`
         : 'try again later';
-    return `${this.count} executions are waiting, which is the most that this service accepts; ${wayOut}`;
+    const { maxPendingExecutions: most } = this.settings;
+    return `${this.count} executions are waiting, and this service accepts work while fewer than ${most} wait (max_pending_executions); ${wayOut}`;
   }
 
   private whyTooManyWithoutAgent(): string {
