@@ -226,7 +226,7 @@ describe('a replay', () => {
       ['Right'],
     ]);
     const groups = await get<{ items: object[] }>('waiting', { correlation_id: left.correlation_id });
-    expect(groups.items).toMatchObject([{ kind: 'join', join_key: '"k"', waiting_for: ['Right'] }]);
+    expect(groups.items).toEqual([]);
 
     await board.publish('Parcel', { name: 'live' }, { correlation: 'parcel-1' });
     clock.advance(10_000);

@@ -2,6 +2,7 @@
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { ended, orders, send } from './batch-board.js';
 import { Board, type PublishParts } from './board.js';
 import { withoutPolling } from './replica-boards.js';
 
@@ -56,7 +57,7 @@ describe('at the limit of arrivals that wait in joins, windows and before their 
     eventually(`${count} wait`, async () => (await waiting()) === count);
 
   const DETAIL =
-    '3 artifacts wait in joins, in batch windows or for their release, and this service keeps at most 3; try again later';
+    '3 artifacts wait in joins, in batch windows or for their release, and this service keeps at most 3; try again later, or look in GET /api/v1/waiting for a join without within or a batch window without timeout, which wait without end';
   const refused = async (type: string, payload: object, parts: PublishParts = {}): Promise<void> => {
     await waitingIs(3);
     const before = await stored();
@@ -180,5 +181,111 @@ describe('at the limit of arrivals that wait in joins, windows and before their 
     await again.close();
     folder.remove();
     expect([status, body]).toEqual([503, { detail: DETAIL }]);
+  });
+});
+
+describe('a join whose other artifacts can never arrive', () => {
+  const AGENTS = `
+server: { max_waiting_arrivals: 3 }
+agents:
+  sorter:
+    consumes: [{ types: [Text] }]
+    publishes: [{ type: Category }]
+    engine: { kind: expression, expression: '{"key": payload.key}' }
+  reader:
+    consumes: [{ types: [Text], where: has(payload.read) }]
+    publishes: [{ type: Sentiment }]
+    retry: { attempts: 1 }
+    engine: { kind: function, module: ./reader.js }
+  writer:
+    consumes: [{ types: [Category, Sentiment] }]
+    publishes: [{ type: Answer }]
+    engine: { kind: expression, expression: '{}' }
+  checker:
+    consumes: [{ types: [Category, Check], where: 'true' }]
+    engine: { kind: expression, expression: '{}' }
+  matcher:
+    consumes: [{ types: [Category, Order], join: { by: payload.key } }]
+    publishes: [{ type: Match }]
+    engine: { kind: expression, expression: '{}' }
+`;
+  const READER = `export default () => { if (globalThis.canRead) return {}; throw new Error('unreadable'); };`;
+  let board: Board;
+
+  beforeAll(async () => {
+    board = withoutPolling(await Board.start(AGENTS, { files: { 'reader.js': READER } }));
+  });
+
+  afterAll(() => board?.close());
+
+  interface Open {
+    agent: string;
+    waiting: { correlation_ids: string[] }[];
+  }
+
+  const open = async (): Promise<string[]> =>
+    ((await board.http.get('/api/v1/waiting').expect(200)).body as { items: Open[] }).items
+      .map(({ agent }) => agent)
+      .toSorted();
+  const verdicts = async (correlation: string): Promise<Record<string, string>> => {
+    const [category] = await board.artifacts(correlation, { type: 'Category' });
+    const { body } = await board.http.get(`/api/v1/artifacts/${category!.id}/explain`).expect(200);
+    const found = (body as { verdicts: { agent: string; verdict: string; detail: string }[] }).verdicts;
+    return Object.fromEntries(
+      found
+        .filter(({ verdict }) => verdict !== 'type')
+        .map(({ agent, verdict, detail }) => [agent, `${verdict}: ${detail}`]),
+    );
+  };
+  const replayed = async (correlation: string): Promise<string> => {
+    const { body } = await board.http
+      .post(`/api/v1/correlations/${correlation}/replay`)
+      .send({ mode: 'full' })
+      .expect(200);
+    const { correlation_id: id } = body as { correlation_id: string };
+    await board.ended(id);
+    return id;
+  };
+
+  it('waits no longer when its run has ended, and one across correlations waits on', async () => {
+    const { results } = await ended(board, await send(board, 'sorter', orders(5, { key: 'a' })));
+    expect(results.map(({ status }) => status)).toEqual(Array(5).fill('completed'));
+    expect(await open()).toEqual(Array(5).fill('matcher'));
+    expect(await verdicts(results[0]!.run_id)).toMatchObject({
+      writer:
+        'join_let_go: Its correlation ended before the other types of its group arrived, and the group was dropped.',
+      checker:
+        'join_let_go: It joined a group whose where was not true, or whose other types had not arrived when the correlation ended, and the group was dropped.',
+      matcher: expect.stringMatching(/^join_waiting: It waits for Order /) as string,
+    });
+    for (let count = 0; count < 5; count += 1) await board.ended(await board.publish('Order', { key: 'a' }));
+    expect(await open()).toEqual([]);
+    await board.publish('Sentiment', {}, { correlation: 'later' });
+    expect(await open()).toEqual(['writer']);
+    await board.ended(await board.publish('Category', {}, { correlation: 'later' }));
+    // The writer has both, and the checker and the matcher may get theirs in this correlation.
+    expect(await open()).toEqual(['checker']);
+    await board.ended(await board.publish('Check', {}, { correlation: 'later' }));
+    expect(await open()).toEqual([]);
+  });
+
+  it('waits no longer when a replay has ended, unless a failed execution can be retried', async () => {
+    const original = await board.publish('Text', { key: 'b' });
+    await board.ended(original);
+    const before = await open();
+    expect(before).toEqual(['checker', 'matcher', 'writer']);
+    expect(await verdicts(await replayed(original))).toMatchObject({
+      matcher:
+        'join_let_go: Its correlation ended before the other types of its group arrived, and the group was dropped.',
+    });
+    expect(await open()).toEqual(before);
+
+    const failing = await board.publish('Text', { key: 'c', read: true });
+    await board.ended(failing);
+    const replay = await replayed(failing);
+    Object.assign(globalThis, { canRead: true });
+    const { body } = await board.http.get('/api/v1/executions').query({ correlation_id: replay, state: 'failed' });
+    await board.http.post(`/api/v1/executions/${(body as { items: { id: string }[] }).items[0]!.id}/retry`).expect(200);
+    await eventually('the writer has answered', async () => (await board.types(replay)).includes('Answer'));
   });
 });

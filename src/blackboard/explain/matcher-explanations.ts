@@ -72,18 +72,25 @@ function whyNoExecution(
   if (error) return ofError(error, subscription.index);
   if (correlation?.state === 'cancelled')
     return explanation(subscription, 'cancelled', 'Its correlation was cancelled before the agent ran.');
-  if (isJoin(subscription) && subscription.where !== null) {
-    return explanation(
-      subscription,
-      'join_let_go',
-      'It joined a group whose where was not true, and the group was dropped.',
-    );
-  }
+  const dropped = isJoin(subscription) ? whyDropped(subscription, correlation) : null;
+  if (dropped !== null) return explanation(subscription, 'join_let_go', dropped);
   return explanation(
     subscription,
     'not_recorded',
     'It would trigger the agent today, but nothing is stored about it. Either the subscription has changed, or its group ended with another correlation.',
   );
+}
+
+/** Why a join has dropped the group of the artifact; null if no join does so. */
+function whyDropped({ join, where }: Subscription, correlation: Recorded['correlation']): string | null {
+  const isReplay = correlation?.replay_mode != null;
+  const takesNoMore = correlation?.closed === 1 || (isReplay && correlation?.state !== 'active');
+  const isWithin = isReplay || (join?.by ?? null) === null;
+  if (!takesNoMore || !isWithin)
+    return where === null ? null : 'It joined a group whose where was not true, and the group was dropped.';
+  return where === null
+    ? 'Its correlation ended before the other types of its group arrived, and the group was dropped.'
+    : 'It joined a group whose where was not true, or whose other types had not arrived when the correlation ended, and the group was dropped.';
 }
 
 /**

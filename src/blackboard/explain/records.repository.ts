@@ -63,7 +63,10 @@ export interface Recorded {
   groups: GroupOfArrival[];
   executions: ExecutionOfInput[];
   /** Null if the correlation is no longer stored. */
-  correlation: Pick<Selectable<CorrelationsTable>, 'state' | 'error_count' | 'replay_mode' | 'started_at'> | null;
+  correlation: Pick<
+    Selectable<CorrelationsTable>,
+    'state' | 'closed' | 'error_count' | 'replay_mode' | 'started_at'
+  > | null;
   /** The agent of the direct run that published it. No agent reacts to outputs of a direct run. */
   directRunOf: string | null;
   /** The column `replay` of the execution that published the artifact. Null if no stored execution did. */
@@ -85,7 +88,7 @@ export class Records {
     const executions = await executionsOf(reader, artifact);
     const correlation = await reader
       .selectFrom('correlations')
-      .select(['state', 'error_count', 'replay_mode', 'started_at'])
+      .select(['state', 'closed', 'error_count', 'replay_mode', 'started_at'])
       .where('id', '=', artifact.correlation_id)
       .executeTakeFirst();
     const producer = await producerOf(reader, artifact);

@@ -103,6 +103,9 @@ function identityOf({ types: given, batch, debounce, join }: Subscription): obje
   return { [batch ? 'batch' : 'debounce']: types, ...(window.key !== null && { key: window.key }) };
 }
 
+/** The identities, as a pattern of LIKE, of joins of artifacts of one correlation. The quotes in a `join.by` are escaped. */
+export const BY_CORRELATION = '%,"by":null}%';
+
 /** The types of a subscription, sorted, as its stored identity has them. */
 export function typesIn(identity: string): string[] {
   const stored = JSON.parse(identity.slice(0, identity.lastIndexOf('}') + 1)) as Record<string, string[]>;

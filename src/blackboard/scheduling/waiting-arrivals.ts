@@ -50,7 +50,7 @@ export class WaitingArrivals {
     if (added <= 0 || this.count + added <= maxWaitingArrivals) return;
     throw new DomainError(
       'unavailable',
-      `${this.count} artifacts wait in joins, in batch windows or for their release, and this service keeps at most ${maxWaitingArrivals}; try again later`,
+      `${this.count} artifacts wait in joins, in batch windows or for their release, and this service keeps at most ${maxWaitingArrivals}; try again later, or look in GET /api/v1/waiting for a join without within or a batch window without timeout, which wait without end`,
       {
         retryAfterSeconds: RETRY_AFTER_SECONDS,
       },

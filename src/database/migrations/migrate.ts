@@ -47,6 +47,7 @@ import { countedTurns } from './0038-counted-turns.js';
 import { turnsBetweenLines } from './0039-turns-between-lines.js';
 import { takenBackExecutions } from './0040-taken-back-executions.js';
 import { endedVersions } from './0041-ended-versions.js';
+import { abandonedGroups } from './0042-abandoned-groups.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -94,6 +95,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   turnsBetweenLines,
   takenBackExecutions,
   endedVersions,
+  abandonedGroups,
 ];
 
 /**
