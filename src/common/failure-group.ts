@@ -13,7 +13,8 @@ const PLACEHOLDERS: readonly (readonly [RegExp, string])[] = [
   [/\b0x[\da-f]+\b/gi, '<hex>'],
   // A word with letters and digits, such as a hash or a token.
   [/\b(?=[a-z_]*\d)(?=\d*[a-z_])\w{8,}\b/gi, '<id>'],
-  [/\d+(?:[.,:]\d+)*/g, '<number>'],
+  // A status stays, such as that of an HTTP answer: 401 and 404 have different causes.
+  [/(?<!\b(?:answered|status|status code|HTTP) (?=\d{3}\b(?![.,:]\d))\d{0,2})\d+(?:[.,:]\d+)*/gi, '<number>'],
 ];
 
 /** A group of failures that are counted together. */

@@ -3,6 +3,8 @@ import { failureGroupOf } from '../../src/common/failure-group.js';
 import { CleanedBoard } from '../retention/cleaned-board.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { Receiver } from '../support/receiver.js';
+import { ended, send } from './batch-board.js';
 import { Board } from './board.js';
 
 // Fails with the error type and the message of its input.
@@ -199,5 +201,49 @@ describe('GET /api/v1/executions/failures', () => {
     });
     await failing;
     expect(await cleaned.count('executions', "state = 'failed'")).toBe(all);
+  });
+});
+
+describe('failures of a remote agent', () => {
+  let remote: Receiver;
+  let board: Board;
+
+  beforeAll(async () => {
+    remote = await Receiver.start();
+    // It answers with the status that its input asks for, and always with the same body.
+    remote.on('/clerk', (response, { body }) =>
+      response.writeHead(Number(/"status":(\d+)/.exec(body)![1])).end('sorry'),
+    );
+    const engine = `{ kind: http, url: "${remote.url('/clerk')}" }`;
+    board = await Board.start(
+      `agents: { clerk: { consumes: [{ types: [Case] }], engine: ${engine}, retry: { attempts: 1 } } }`,
+    );
+  });
+
+  afterAll(async () => {
+    await board?.close();
+    await remote.close();
+  });
+
+  it('with different statuses are in different groups, also in those of a batch', async () => {
+    const batch = await send(
+      board,
+      'clerk',
+      [401, 403, 404, 404].map((status) => ({ status })),
+    );
+    await ended(board, batch);
+    const { items } = (await board.http.get('/api/v1/executions/failures').expect(200)).body as Page;
+    const found = items.map(({ message, count }) => [message, count]).toSorted();
+    expect(found).toEqual([
+      ['<number> answered 401: sorry', 1],
+      ['<number> answered 403: sorry', 1],
+      ['<number> answered 404: sorry', 2],
+    ]);
+    const { groups } = (await board.http.get(`/batch/${batch}/failures`).expect(200)).body as {
+      groups: { message: string; items: number }[];
+    };
+    expect(groups.map(({ message, items }) => [message, items]).toSorted()).toEqual(
+      found.map(([message, count]) => [`clerk failed: ${message}`, count]),
+    );
   });
 });
