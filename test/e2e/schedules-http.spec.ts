@@ -74,10 +74,18 @@ describe('schedules over HTTP', () => {
       const { status, body } = await create('wrong', options);
       return [status, (body as { detail: string }).detail];
     };
-    expect(await refusal({ ...DAILY, cron: '61 * * * *' })).toEqual([
-      400,
-      'options.cron: is not a cron expression of five fields, or six with seconds: Invalid value for minute: 61',
-    ]);
+    for (const [cron, reason] of [
+      ['61 * * * *', 'the minute 61 is not valid; use 0 to 59'],
+      ['0 0 0 * *', 'the day of the month 0 is not valid; use 1 to 31, or L'],
+      ['0 0 1,32 * *', 'the day of the month 1,32 is not valid; use 1 to 31, or L'],
+      ['0 0 0 * 13 *', 'the month 13 is not valid; use 1 to 12, or JAN to DEC'],
+      ['0 7 * * MON-FRY', 'the weekday MON-FRY is not valid; use 0 to 7, or SUN to SAT'],
+      ['@every 5m', '@every 5m is none of @hourly, @daily, @weekly, @monthly and @yearly; use every for an interval'],
+    ])
+      expect(await refusal({ ...DAILY, cron })).toEqual([
+        400,
+        `options.cron: is not a cron expression of five fields, or six with seconds: ${reason}`,
+      ]);
     expect(await refusal({ ...DAILY, every: '1h' })).toEqual([400, 'options: needs exactly one of cron, every and at']);
     expect(await refusal({ ...DAILY, publishes: { type: 'Report' } })).toEqual([
       400,

@@ -1,7 +1,19 @@
 import { Cron } from 'croner';
 
+import { shown } from '../../common/short-text.js';
 import type { WallTime } from './wall-times.js';
 
+const NICKNAMES = '@hourly, @daily, @weekly, @monthly and @yearly';
+const FIELDS = [
+  { name: 'second', values: '0 to 59' },
+  { name: 'minute', values: '0 to 59' },
+  { name: 'hour', values: '0 to 23' },
+  { name: 'day of the month', values: '1 to 31, or L' },
+  { name: 'month', values: '1 to 12, or JAN to DEC' },
+  { name: 'weekday', values: '0 to 7, or SUN to SAT' },
+];
+/** The fields of an expression that matches always. */
+const ANY_TIME = ['*', '*', '*', '*', '*', '*'];
 const MOST_KEPT = 1_000;
 const kept = new Map<string, { cron: Cron; unit?: number }>();
 
@@ -28,8 +40,21 @@ function problemOf(source: string): string | null {
   // The library would take it as a single time of the machine's zone.
   if (source.includes(':')) return 'it is a time, which belongs into at';
   if (/^\s*@reboot\s*$/i.test(source)) return '@reboot is not a time';
-  const { length } = fieldsOf(source);
-  if (!isNickname(source) && length !== 5 && length !== 6) return `it has ${length} field${length === 1 ? '' : 's'}`;
+  const fields = fieldsOf(source);
+  if (!isNickname(source) && fields.length !== 5 && fields.length !== 6)
+    return `it has ${fields.length} field${fields.length === 1 ? '' : 's'}`;
+  const reason = reasonOf(source);
+  if (reason === null) return null;
+  if (isNickname(source)) return `${shown(source.trim())} is none of ${NICKNAMES}; use every for an interval`;
+  // The library's reasons count days and months from zero, and have numbers in place of the names that the author wrote.
+  const parts = hasSeconds(source) ? fields : ['0', ...fields];
+  const wrong = parts.findIndex((field, place) => reasonOf(ANY_TIME.with(place, field).join(' ')) !== null);
+  if (wrong === -1) return reason;
+  const { name, values } = FIELDS[wrong]!;
+  return `the ${name} ${shown(parts[wrong]!)} is not valid; use ${values}`;
+}
+
+function reasonOf(source: string): string | null {
   try {
     pattern(source);
     return null;
@@ -78,7 +103,7 @@ function findUnit(source: string): number {
 
 function hasAllValues(field: string, place: number): boolean {
   const { unit, values } = TIME_FIELDS[place]!;
-  const alone = pattern(['*', '*', '*', '*', '*', '*'].with(place, field).join(' '));
+  const alone = pattern(ANY_TIME.with(place, field).join(' '));
   return Array.from({ length: values }, (_, value) => new Date(value * unit)).every((time) => alone.match(time));
 }
 

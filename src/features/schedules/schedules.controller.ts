@@ -34,7 +34,7 @@ const NOT_FOUND = 'Schedule not found: dayly-report; did you mean daily-report?'
 const OF_FILE = 'Schedule daily-report is in the configuration file; change it there';
 const CANNOT = 'The tick cannot be published: the configuration does not have the type ReportDue';
 const WRONG =
-  'options.cron: is not a cron expression of five fields, or six with seconds: Invalid value for minute: 61';
+  'options.cron: is not a cron expression of five fields, or six with seconds: the minute 61 is not valid; use 0 to 59';
 
 @ApiTags('Schedules')
 @Controller('api/v1/schedules')

@@ -12,7 +12,7 @@ export const SCHEDULES_MISTAKES: Mistake[] = [
   [
     'a cron expression with a wrong field',
     withSchedule(`{ cron: '61 * * * *', ${publishes} }`),
-    'error line 4, column 12: schedules.daily.cron: is not a cron expression of five fields, or six with seconds: Invalid value for minute: 61',
+    'error line 4, column 12: schedules.daily.cron: is not a cron expression of five fields, or six with seconds: the minute 61 is not valid; use 0 to 59',
   ],
   [
     'a time as a cron expression',
