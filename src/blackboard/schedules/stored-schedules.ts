@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util';
+
 import { Injectable } from '@nestjs/common';
 
 import { storedSchedule } from '../../catalog/configuration-file/parse-schedules.js';
@@ -43,7 +45,7 @@ export class StoredSchedules {
     const text = JSON.stringify(options);
     const of = { source: origin.source, configuration: origin.source === 'file' ? origin.configuration : '' };
     const stored = await findSchedule(tx.db, name);
-    if (stored?.options === text) {
+    if (stored && isDeepStrictEqual(JSON.parse(stored.options), JSON.parse(text))) {
       if (stored.source !== of.source || stored.configuration !== of.configuration) await updateSchedule(tx, name, of);
       return;
     }
