@@ -9,6 +9,7 @@ RUN npm ci
 COPY tsconfig.json tsconfig.build.json nest-cli.json vite.config.ts ./
 COPY src ./src
 COPY dashboard ./dashboard
+COPY licenses ./licenses
 RUN npm run build
 
 FROM ${NODE_IMAGE} AS dependencies

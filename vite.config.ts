@@ -4,6 +4,8 @@ import { join } from 'node:path';
 
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 
+import { LICENSES, missingLicenses } from './licenses/missing-licenses.ts';
+
 const file = (path: string): string => join(import.meta.dirname, path);
 const { peerDependencies } = JSON.parse(readFileSync(file('package.json'), 'utf8')) as {
   peerDependencies: Record<string, string>;
@@ -65,7 +67,7 @@ export default defineConfig(({ mode }) => {
   const { folder, entries, ssr } = mode === 'library' ? LIBRARY : PROGRAM;
   return {
     ssr,
-    plugins: [httpWithoutUndici],
+    plugins: [httpWithoutUndici, missingLicenses()],
     // Nothing but the program belongs into the folder.
     publicDir: false,
     build: {
@@ -73,7 +75,7 @@ export default defineConfig(({ mode }) => {
       outDir: file(folder),
       target: 'node24',
       minify: false,
-      license: { fileName: 'LICENSES.md' },
+      license: { fileName: LICENSES },
       rolldownOptions: {
         input: Object.fromEntries(entries.map((entry) => [entry.split('/').at(-1), file(`dist/${entry}.js`)])),
         // Injection, the OpenAPI document and messages use the names of classes. Names of files stay the same after a

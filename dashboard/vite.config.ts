@@ -6,6 +6,8 @@ import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
 import { defineConfig, type Plugin } from 'vite';
 
+import { LICENSES, missingLicenses } from '../licenses/missing-licenses.ts';
+
 const OUT = join(import.meta.dirname, '../dist/dashboard');
 
 /** A running service, for `npm run dev:dashboard`. */
@@ -36,7 +38,7 @@ export default defineConfig(({ command }) => {
     root: import.meta.dirname,
     // A built page refers to its files relatively, so that it works under a proxy's prefix.
     base: command === 'build' ? './' : '/dashboard/',
-    plugins: [react(), tailwindcss(), precompress()],
+    plugins: [react(), tailwindcss(), missingLicenses(['@dagrejs/dagre', '@dagrejs/graphlib']), precompress()],
     build: {
       outDir: OUT,
       emptyOutDir: true,
@@ -44,6 +46,7 @@ export default defineConfig(({ command }) => {
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
       reportCompressedSize: false,
+      license: { fileName: LICENSES },
       rolldownOptions: {
         output: {
           // One file with what several views use. It is loaded with the page, so that a view has one more file and not ten.

@@ -17,7 +17,7 @@ export interface Target {
 export const DASHBOARD: Target = {
   script: 'build:dashboard',
   stamp: join(ROOT, 'dist/.built-dashboard'),
-  sources: ['dashboard', 'package.json'],
+  sources: ['dashboard', 'licenses', 'package.json'],
   alsoBuilds: [],
 };
 
@@ -25,7 +25,15 @@ export const DASHBOARD: Target = {
 export const PROGRAM: Target = {
   script: 'build',
   stamp: join(ROOT, 'dist/.built'),
-  sources: ['src', 'vite.config.ts', 'package.json', 'tsconfig.json', 'tsconfig.build.json', 'nest-cli.json'],
+  sources: [
+    'src',
+    'licenses',
+    'vite.config.ts',
+    'package.json',
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'nest-cli.json',
+  ],
   alsoBuilds: [DASHBOARD],
 };
 
