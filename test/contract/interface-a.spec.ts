@@ -161,7 +161,7 @@ describe('Interface A', () => {
         400,
         detail('agent_name: must be a string; async_run: must be a boolean value'),
       ],
-      ['refuses a body without an agent', () => run({}), 400, detail('agent_name: must be a string')],
+      ['refuses a body without an agent', () => run({}), 400, detail('agent_name: is required')],
       [
         'refuses a correlation id with a space',
         () => pick({ inputs: { n: 1 } }).set('X-Correlation-ID', 'a b'),

@@ -144,7 +144,7 @@ describeInterfaceB(({ get, items, post }) => {
         'refuses a body without inputs',
         () => post('/api/v1/agents/router/run', {}),
         400,
-        detail('inputs: must be a list of objects with type and payload'),
+        detail('inputs: is required'),
       ],
       [
         'names every bad input',

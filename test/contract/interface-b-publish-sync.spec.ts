@@ -81,7 +81,7 @@ describeInterfaceB(({ items, publishSync }) => {
         'refuses a timeout of more than 300 s',
         () => publishSync({ timeout: 301 }),
         400,
-        detail('timeout: must not be greater than 300; type: must be a string'),
+        detail('timeout: must not be greater than 300; type: is required'),
       ],
       [
         'refuses a timeout of less than 1 s',
@@ -112,7 +112,7 @@ describeInterfaceB(({ items, publishSync }) => {
         'refuses a webhook without a URL',
         () => publishSync({ ...MESSAGE, webhook: {} }),
         400,
-        detail('webhook.url: must be a string'),
+        detail('webhook.url: is required'),
       ],
       [
         'refuses a correlation id with a space',

@@ -75,7 +75,7 @@ describeInterfaceB((api) => {
         400,
         detail(/payload\.text|\/text|text/),
       ],
-      ['refuses a body without a type', () => publish({}), 400, detail('type: must be a string')],
+      ['refuses a body without a type', () => publish({}), 400, detail('type: is required')],
       [
         'refuses a payload that is not an object',
         () => publish({ type: 'Alarm', payload: [1] }),

@@ -165,7 +165,7 @@ describe('Interface B to the letter', () => {
       'visibility: then must be an object',
     ],
     ['a webhook that is null', { type: 'Declared', webhook: null }, 'webhook: must be an object'],
-    ['a webhook without a url', { type: 'Declared', webhook: {} }, 'webhook.url: must be a string'],
+    ['a webhook without a url', { type: 'Declared', webhook: {} }, 'webhook.url: is required'],
     [
       'a webhook of another scheme',
       { type: 'Declared', webhook: { url: 'ftp://example.com' } },

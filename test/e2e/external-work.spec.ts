@@ -265,6 +265,9 @@ describe('executions that external workers claim', () => {
       const { status, body } = await board.http.post(`/api/v1/executions/${id}/claim`).send({});
       return [status, body as Held & { detail: string }];
     };
+    await board.http
+      .post(`/api/v1/executions/${ids[0]}/claim`)
+      .expect(400, { detail: 'The body must be a JSON object; send {} to leave out all fields' });
     await board.http.post('/api/v1/agents/reader/pause').expect(200);
     expect(await claim(ids[0]!)).toEqual([
       409,

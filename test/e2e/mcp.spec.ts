@@ -346,7 +346,7 @@ describe('the service as an MCP server', () => {
     ],
     ['run_answerer', { inputs: TEXT, async_run: true }, 'async_run: is not an argument of run_answerer'],
     ['list_agents', { n: 1 }, 'n: is not an argument of list_agents, which takes none'],
-    ['get_artifact', {}, 'artifact_id: must be a string'],
+    ['get_artifact', {}, 'artifact_id: is required'],
     ['correlation_status', { correlation_id: ['a'] }, 'correlation_id: must be a string'],
     ['list_artifacts', { type: [{}] }, 'type: must be a string, a number, a boolean or a list of strings'],
     ['get_artifact_type', { type: 'Qestion' }, 'Artifact type not found: Qestion; did you mean Question?'],

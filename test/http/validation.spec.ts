@@ -14,7 +14,8 @@ const query = (text: string) => request(sample.app.getHttpServer()).get(`/query$
 
 describe('bodies', () => {
   it.each([
-    [{ timeout: 301 }, 'timeout: must not be greater than 300; type: must be a string'],
+    [{ timeout: 301 }, 'timeout: must not be greater than 300; type: is required'],
+    [{ type: null }, 'type: must be a string'],
     [{ type: 7 }, 'type: must be a string'],
     [{ type: 'A', timeout: '30' }, 'timeout: must be a number'],
     [{ type: 'A', timeout: 0 }, 'timeout: must not be less than 1'],

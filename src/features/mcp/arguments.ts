@@ -26,6 +26,7 @@ export function checkedQuery<T>(shape: Type<T>, given: JsonObject): T {
 /** Returns the only argument of a lookup tool. Throws DomainError `invalid`. */
 export function textOf(given: JsonObject, name: string): string {
   const value = given[name];
+  if (value === undefined) throw new DomainError('invalid', `${name}: is required`);
   if (typeof value !== 'string') throw new DomainError('invalid', `${name}: must be a string`);
   if (!maxLength(value, MAX_SHORT_TEXT))
     throw new DomainError('invalid', `${name}: must be shorter than or equal to ${MAX_SHORT_TEXT} characters`);

@@ -21,7 +21,7 @@ export const BodyTimestamp = ({
       name: 'isTimestamp',
       validator: {
         validate: (value) => typeof value === 'string' && value.length <= 64 && parseTimestamp(value) !== undefined,
-        defaultMessage: (given) => (given?.value === undefined ? 'is required' : `is not a time; ${TIMESTAMP_RULE}`),
+        defaultMessage: () => `is not a time; ${TIMESTAMP_RULE}`,
       },
     }),
   );

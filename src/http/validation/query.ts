@@ -52,7 +52,6 @@ function scalar<T>(coercion: Coercion<T>): PropertyDecorator {
 }
 
 function complain(complaint: Coercion<unknown>['complaint'], args: ValidationArguments): string {
-  if (args.value === undefined) return `${args.property} is required`;
   if (Array.isArray(args.value)) return `${args.property} must be given once`;
   return typeof complaint === 'string' ? `${args.property} ${complaint}` : complaint(args);
 }

@@ -27,9 +27,25 @@ export class ValidationPipe implements PipeTransform {
 
   transform(value: unknown, { metatype, type }: ArgumentMetadata): unknown {
     if ((type !== 'body' && type !== 'query') || !metatype || (metatype as unknown) === Object) return value;
-    if (!isJsonObject(value)) throw new DomainError('invalid', 'The body must be a JSON object');
+    if (!isJsonObject(value)) throw new DomainError('invalid', this.noObject(value, metatype));
     if (type === 'query' && Object.keys(value).length === 0) return this.emptyQuery(metatype);
     return this.validated(metatype, value, type);
+  }
+
+  private noObject(value: unknown, metatype: Type): string {
+    const problem = 'The body must be a JSON object';
+    return value === undefined && this.acceptsNothing(metatype)
+      ? `${problem}; send {} to leave out all fields`
+      : problem;
+  }
+
+  private acceptsNothing(metatype: Type): boolean {
+    try {
+      this.validated(metatype, {}, 'body');
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Cached, because validating an empty query again would take a tenth of the time of a list request. */
@@ -42,7 +58,7 @@ export class ValidationPipe implements PipeTransform {
   private validated(metatype: Type, value: object, type: 'body' | 'query'): object {
     const fields = this.fieldsOf(metatype);
     const instance = instantiate(metatype, value, fields, type);
-    const errors = this.validator.validateSync(instance, { validationError: { target: false, value: false } });
+    const errors = this.validator.validateSync(instance, { validationError: { target: false } });
     const refusesUnknown = type === 'body' && !ignoresUnknownFields(metatype);
     const problems = [
       ...describeErrors(errors),
@@ -137,9 +153,18 @@ const describeErrors = (errors: ValidationError[]): string[] => errors.flatMap((
 
 function describe(error: ValidationError, parent: string): string[] {
   const path = parent ? `${parent}.${error.property}` : error.property;
-  const own = error.constraints ? [sentence(path, error.property, foremost(error.constraints))] : [];
+  const own = error.constraints ? [problemOf(path, error, error.constraints)] : [];
   return [...own, ...(error.children ?? []).flatMap((child) => describe(child, path))];
 }
+
+/** An absent field breaks all rules about values of its field, but only that it is absent helps the caller. */
+function problemOf(path: string, { property, value }: ValidationError, constraints: Record<string, string>): string {
+  const rule = foremost(constraints);
+  return sentence(path, property, value === undefined && ABOUT_VALUES.test(rule) ? 'is required' : rule);
+}
+
+/** Other rules are about several fields, such as `give either outputs or output`, or list the values, which helps too. */
+const ABOUT_VALUES = /^(?:\w+ )?(?:must(?! be one of)|is not) /;
 
 /**
  * A value of the wrong type breaks all rules of its field, but only the rule about the type (`isString`) helps the
