@@ -1,5 +1,6 @@
 import type { JsonObject } from '../common/json.js';
 import type { Budget } from './costs.js';
+import type { Path } from './diagnostics.js';
 import type { GrowthLimit } from './growth-limit.js';
 import type { LimitUse } from './limits.js';
 import type { Variants } from './variants.js';
@@ -14,8 +15,11 @@ export interface ArtifactType {
   schema: JsonObject | null;
   /** Minimum time that its artifacts are kept (ms). Null keeps them forever. */
   retainMs: number | null;
-  /** Fills in the defaults of the schema, if the type has this option, and checks the payload. Never changes `payload`. */
-  accept(payload: unknown, limit: GrowthLimit): AcceptedPayload;
+  /**
+   * Fills in the defaults of the schema, if the type has this option, and checks the payload. Never changes `payload`.
+   * `place`: its place in a request, for messages; `payload` if it is missing.
+   */
+  accept(payload: unknown, limit: GrowthLimit, place?: Path): AcceptedPayload;
 }
 
 /** `payload` is the same object if nothing was filled in. `problem` lists the problems with their paths. */

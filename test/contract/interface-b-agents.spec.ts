@@ -126,7 +126,7 @@ describeInterfaceB(({ get, items, post }) => {
         'refuses a payload that its schema refuses',
         () => run('classifier', { type: 'CustomerMessage', payload: { text: 7 } }),
         400,
-        detail('inputs[0]: payload.text: must be string'),
+        detail('inputs[0].payload.text: must be string'),
       ],
       [
         'refuses another type before it checks the payload',

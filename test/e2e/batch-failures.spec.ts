@@ -53,7 +53,7 @@ describe('GET /batch/{batch_id}/failures', () => {
     const { groups, other_items } = await failures(id);
     expect(groups).toEqual([
       { message: 'worker failed: account <number> is locked', items: 3, first_index: 2, first_run_id: runOf(2) },
-      { message: 'inputs: payload.n: must be integer', items: 1, first_index: 1, first_run_id: runOf(1) },
+      { message: 'inputs.n: must be integer', items: 1, first_index: 1, first_run_id: runOf(1) },
       { message: 'worker failed: no answer', items: 1, first_index: 4, first_run_id: runOf(4) },
     ]);
     expect(other_items).toBe(0);

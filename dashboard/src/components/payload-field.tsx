@@ -25,7 +25,7 @@ export interface PayloadFieldProps {
   rows?: number;
   /** The answer to the request with this payload, whose violations are shown at their fields. */
   error: Error | null;
-  /** The place of this payload in the request, if there may be several, such as `inputs[1]`. */
+  /** The place of this payload in the request, if there may be several, such as `inputs[1].payload`. */
   place?: string;
 }
 

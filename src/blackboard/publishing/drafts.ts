@@ -2,6 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import { EXTERNAL } from '../../catalog/definitions.js';
+import type { Path } from '../../catalog/diagnostics.js';
 import { GrowthLimit } from '../../catalog/growth-limit.js';
 import { describeVisibilityProblem, findTtlProblem } from '../../catalog/parse-visibility.js';
 import { unknownType } from '../../catalog/unknown-names.js';
@@ -14,9 +15,9 @@ import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
 import type { Publication } from './publication.js';
 
-/** The fields of a client's artifact. Without a visibility it is public. */
+/** The fields of a client's artifact. Without a visibility it is public. `place`: where the request has the payload, for messages. */
 type Given = Omit<Publication, 'visibility'> &
-  Partial<Pick<Publication, 'visibility'>> & { producedBy?: string; replay?: boolean };
+  Partial<Pick<Publication, 'visibility'>> & { producedBy?: string; replay?: boolean; place?: Path };
 
 /** Checks artifacts of clients, and makes them ready to be stored. */
 @Injectable()
@@ -50,7 +51,7 @@ export class Drafts {
   check(given: Given, limit: GrowthLimit): ArtifactDraft {
     const type = this.catalog.type(given.type);
     if (!type) throw new DomainError('invalid', unknownType(given.type, this.catalog));
-    const accepted = type.accept(given.payload, limit);
+    const accepted = type.accept(given.payload, limit, given.place);
     if ('problem' in accepted) throw new DomainError('invalid', accepted.problem);
     const { payload } = accepted;
     const visibility = given.visibility ?? PUBLIC;

@@ -1,4 +1,5 @@
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
+import type { Path } from '../../catalog/diagnostics.js';
 import { DomainError } from '../../common/domain-error.js';
 import { isJsonObject, type JsonObject } from '../../common/json.js';
 import { isJoin } from '../matching/matcher.js';
@@ -6,8 +7,8 @@ import { isJoin } from '../matching/matcher.js';
 export interface NamedInput {
   type: string;
   payload: JsonObject;
-  /** Its place in the request, for messages. */
-  path: string;
+  /** The place of the payload in the request, for messages. */
+  place: Path;
 }
 
 /**
@@ -62,11 +63,11 @@ export function namedInputs(
     throw new DomainError('invalid', `${takes(agent)} (got ${show(Object.keys(inputs))})`);
   }
   const { types } = subscription;
-  if (types.length === 1) return { subscription, named: [{ type: types[0]!, payload: inputs, path: 'inputs' }] };
+  if (types.length === 1) return { subscription, named: [{ type: types[0]!, payload: inputs, place: ['inputs'] }] };
   const given = types.filter((type) => Object.hasOwn(inputs, type));
   return {
     subscription,
-    named: given.map((type) => ({ type, payload: inputs[type] as JsonObject, path: `inputs.${type}` })),
+    named: given.map((type) => ({ type, payload: inputs[type] as JsonObject, place: ['inputs', type] })),
   };
 }
 

@@ -2,9 +2,7 @@ import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition, Subscription } from '../../catalog/definitions.js';
-import type { GrowthLimit } from '../../catalog/growth-limit.js';
 import { unknownAgent } from '../../catalog/unknown-names.js';
-import { DomainError } from '../../common/domain-error.js';
 import { newId } from '../../common/ids.js';
 import type { JsonObject } from '../../common/json.js';
 import type { Transaction, TransactionOptions } from '../../database/unit-of-work.js';
@@ -93,7 +91,7 @@ export class Invocations {
   ): Invocation {
     const types = inputs.map(({ type }) => type);
     const subscription = fittingSubscription(this.agent(agent), types);
-    const named = inputs.map((input, position) => ({ ...input, path: `inputs[${position}]` }));
+    const named = inputs.map((input, position) => ({ ...input, place: ['inputs', position, 'payload'] }));
     return this.prepare(subscription, named, correlationId, { ...how, direct: true });
   }
 
@@ -155,24 +153,22 @@ export class Invocations {
     const limit = this.drafts.growthLimit();
     const isReplay = replay.origin !== null;
     const drafts = ordered.map((input, index) =>
-      this.draft(input, { correlationId, artifactId: index === 0 ? firstId : newId(), replay: isReplay }, limit),
+      this.drafts.check(
+        {
+          ...input,
+          artifactId: index === 0 ? firstId : newId(),
+          correlationId,
+          replay: isReplay,
+          tags: [],
+          partitionKey: null,
+        },
+        limit,
+      ),
     );
     // The current span may belong to any request that woke the batch dispatcher, so it is not the cause of a batch row.
     const cause = background ? NO_SPAN : this.tracing.current();
     const grownBytes = limit.memoryBytes;
     const manner = { isNewCorrelation, direct, background, deadlineMs, replay };
     return { subscription, drafts, correlationId, ...manner, cause, grownBytes };
-  }
-
-  private draft(
-    { type, payload, path }: NamedInput,
-    of: { artifactId: string; correlationId: string; replay: boolean },
-    limit: GrowthLimit,
-  ): ArtifactDraft {
-    try {
-      return this.drafts.check({ ...of, type, payload, tags: [], partitionKey: null }, limit);
-    } catch (error) {
-      throw error instanceof DomainError ? new DomainError(error.code, `${path}: ${error.message}`) : error;
-    }
   }
 }

@@ -1,11 +1,13 @@
 import type { JsonObject } from '../../common/json.js';
 import { isJsonObject } from '../../common/json.js';
 import { type AcceptedPayload, type ArtifactType, WORKFLOW_ERROR } from '../definitions.js';
-import { formatPath } from '../diagnostics.js';
+import { formatPath, type Path } from '../diagnostics.js';
 import type { GrowthLimit } from '../growth-limit.js';
 import { compilePayloadSchema, type PayloadValidator } from './payload-schema.js';
 import type { SchemaDefaults } from './schema-defaults.js';
 import type { SchemaError } from './schema-errors.js';
+
+const PAYLOAD: Path = ['payload'];
 
 const MAX_ERRORS = 10;
 const MAX_LENGTH = 1_000;
@@ -16,11 +18,11 @@ export function declaredType(
   validate: PayloadValidator,
   defaults: SchemaDefaults | null = null,
 ): ArtifactType {
-  const accept = (given: unknown, limit: GrowthLimit): AcceptedPayload => {
-    if (!isJsonObject(given)) return NO_OBJECT;
+  const accept = (given: unknown, limit: GrowthLimit, place = PAYLOAD): AcceptedPayload => {
+    if (!isJsonObject(given)) return noObject(place);
     const filled = defaults ? defaults.fill(given, limit) : { value: given };
-    if ('problem' in filled) return { problem: `payload: ${filled.problem}` };
-    const problem = describe(validate(filled.value));
+    if ('problem' in filled) return { problem: `${formatPath(place)}: ${filled.problem}` };
+    const problem = describe(validate(filled.value), place);
     return problem === null ? { payload: filled.value } : { problem };
   };
   return { ...declared, accept };
@@ -37,17 +39,17 @@ export function openType(
     description,
     schema: null,
     retainMs,
-    accept: (payload) => (isJsonObject(payload) ? { payload } : NO_OBJECT),
+    accept: (payload, _limit, place = PAYLOAD) => (isJsonObject(payload) ? { payload } : noObject(place)),
   };
 }
 
-const NO_OBJECT = { problem: 'payload: must be object' };
+const noObject = (place: Path): AcceptedPayload => ({ problem: `${formatPath(place)}: must be object` });
 
-function describe(errors: SchemaError[]): string | null {
+function describe(errors: SchemaError[], place: Path): string | null {
   if (errors.length === 0) return null;
   const shown = errors
     .slice(0, MAX_ERRORS)
-    .map(({ path, message }) => `${formatPath(['payload', ...path])}: ${message}`);
+    .map(({ path, message }) => `${formatPath([...place, ...path])}: ${message}`);
   if (errors.length > MAX_ERRORS) shown.push(`and ${errors.length - MAX_ERRORS} more`);
   const text = shown.join('; ');
   return text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}...` : text;

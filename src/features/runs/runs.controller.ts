@@ -45,7 +45,7 @@ export class RunsController {
     headers: { ...CORRELATION_HEADERS, ...IDEMPOTENCY_HEADERS },
   })
   @ApiErrors(
-    [400, 'inputs: CustomerMessage refuses its payload: text is missing'],
+    [400, 'inputs.text: is required'],
     [404, 'Agent not found: classifer; did you mean classifier?'],
     [409, 'Correlation order-4711 exists already; send another X-Correlation-ID, or none'],
     503,

@@ -168,7 +168,7 @@ describeDashboard('the view Agent', prepare, (dashboard) => {
     const number = page.getByRole('group', { name: 'Order', exact: true }).getByLabel('n (optional)');
     await number.fill('four');
     await page.getByRole('button', { name: 'Run the agent' }).click();
-    await page.getByRole('alert').filter({ hasText: 'inputs[0]: payload.n: must be integer' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'inputs[0].payload.n: must be integer' }).waitFor();
     await page.getByText('must be integer', { exact: true }).waitFor();
     await number.and(page.locator(':focus')).waitFor();
   });

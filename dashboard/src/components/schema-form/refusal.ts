@@ -1,21 +1,21 @@
 import type { ErrorSchema } from '@rjsf/utils';
 
-/** Before each violation, behind the beginning of the message or the one before. */
-const BETWEEN = /(?:^|: |; )(?=payload[.[:])/;
-
-const VIOLATION = /^payload((?:\.[^\s."'[\]]+|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*): (.*)$/s;
+/** A violation behind the place of its payload. */
+const VIOLATION = /^((?:\.[^\s."'[\]]+|\[(?:\d+|"(?:[^"\\]|\\.)*")\])*): (.*)$/s;
 
 const STEP = /\.([^\s."'[\]]+)|\[(\d+|"(?:[^"\\]|\\.)*")\]/g;
 
 /**
- * Returns the violations in the service's refusal of a request, each at its field. `place` is the payload's place in a
- * request with several, such as `inputs[1]`.
+ * Returns the violations in the service's refusal of a request, each at its field. `place` is the payload's place in the
+ * request, such as `inputs[1].payload`.
  */
-export function refusalOf(message: string, place = ''): ErrorSchema {
-  if (!message.startsWith(place)) return {};
+export function refusalOf(message: string, place = 'payload'): ErrorSchema {
+  // Each begins the message, or is behind the one before.
+  const between = new RegExp(`(?:^|: |; )(?=${place.replaceAll(/[[\].]/g, '\\$&')}[.[:])`);
   const refused: ErrorSchema = {};
-  for (const part of message.split(BETWEEN)) {
-    const [, path, text] = VIOLATION.exec(part) ?? [];
+  for (const part of message.split(between)) {
+    if (!part.startsWith(place)) continue;
+    const [, path, text] = VIOLATION.exec(part.slice(place.length)) ?? [];
     if (path === undefined || text === undefined) continue;
     const field = stepsOf(path).reduce<Record<string, ErrorSchema>>(
       (at, step) => (at[step] ??= {}) as Record<string, ErrorSchema>,

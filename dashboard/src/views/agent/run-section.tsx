@@ -101,7 +101,7 @@ function RunForm({ agent, choices, types }: RunFormProps): ReactNode {
             label={type}
             schema={schemaOf(type)}
             error={running.error}
-            place={`inputs[${index}]`}
+            place={`inputs[${index}].payload`}
             rows={chosen.types.length > 1 ? 6 : 8}
             value={textOf(type)}
             onChange={(next) => setTyped({ ...typed, [type]: next })}

@@ -56,7 +56,6 @@ export function AnswerForm({ form, isBusy, error, submit, children }: AnswerForm
           onChange={(next) => setTyped({ ...typed, [type]: next })}
           onSubmit={send}
           error={error}
-          place="outputs[0]"
           rows={8}
         />
       </div>
