@@ -110,8 +110,12 @@ schedules:
     ],
     ['a type named twice', 'types:\n  T: {}\n  T: {}', 'types.T: occurs twice; keep one'],
     ['text that is not YAML', 'agents: {', ': the { here is not closed'],
-    ['a list at the top', '- a', ': must contain an object with agents, types and server'],
-    ['an empty file', '', ': must contain an object with agents, types and server'],
+    [
+      'a list at the top',
+      '- a',
+      ': must contain an object with keys such as agents, types and server; types: {} is enough',
+    ],
+    ['an empty file', '', ': must contain an object with keys such as agents, types and server; types: {} is enough'],
     [
       'a subscription that is only a name',
       'agents: { a: { consumes: [T], engine: { kind: expression, expression: "{}" } } }',

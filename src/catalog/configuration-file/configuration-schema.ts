@@ -311,7 +311,7 @@ export function configurationSchema(engines: readonly EngineKind[], serverSchema
     title: 'Starling configuration',
     type: 'object',
     additionalProperties: false,
-    objectMessage: 'must contain an object with agents, types and server',
+    objectMessage: 'must contain an object with keys such as agents, types and server; types: {} is enough',
     properties: {
       server: {
         description: 'Settings of the service; flags and environment variables take precedence',

@@ -2,8 +2,16 @@ import { type Mistake, withAgent } from './mistake.js';
 
 /** The form of the file: YAML, keys, variables. */
 export const YAML_MISTAKES: Mistake[] = [
-  ['an empty file', '', 'error line 1, column 1: must contain an object with agents, types and server'],
-  ['a list at the top', '▸- agents', 'error line 1, column 1: must contain an object with agents, types and server'],
+  [
+    'an empty file',
+    '',
+    'error line 1, column 1: must contain an object with keys such as agents, types and server; types: {} is enough',
+  ],
+  [
+    'a list at the top',
+    '▸- agents',
+    'error line 1, column 1: must contain an object with keys such as agents, types and server; types: {} is enough',
+  ],
   [
     'a tab as indentation',
     'types:\n▸\tOrder: {}\n',
