@@ -188,7 +188,7 @@ describe('the defaults of a type', () => {
     it('in all inputs of one request together', async () => {
       const inputs = Array.from({ length: 3 }, () => ({ type: 'Large', payload: items(40) }));
       const answer = await post('/api/v1/agents/packer/run', { inputs });
-      expect([answer.status, answer.body]).toEqual([400, { detail: `inputs[2]: ${TOO_LARGE}` }]);
+      expect([answer.status, answer.body]).toEqual([400, { detail: `inputs[2].${TOO_LARGE}` }]);
       expect((await post('/api/v1/agents/packer/run', { inputs: inputs.slice(1) })).status).toBe(200);
     });
 
