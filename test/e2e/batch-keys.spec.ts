@@ -185,11 +185,10 @@ describe('batch windows by a key', () => {
       .send({ mode: 'full' })
       .expect(200);
     const { correlation_id: replay } = body as { correlation_id: string };
-    await eventually('the replay waits in its own window', async () => {
-      const waiting = await board.http.get('/api/v1/waiting').query({ correlation_id: replay }).expect(200);
-      const [group] = (waiting.body as { items: { join_key: string; size: number }[] }).items;
-      return group?.join_key === '"j"' && group.size === 1;
-    });
+    await board.ended(replay);
+    // Its window could never be full, so it is dropped.
+    const waiting = await board.http.get('/api/v1/waiting').query({ correlation_id: replay }).expect(200);
+    expect((waiting.body as { items: object[] }).items).toEqual([]);
     const last = await board.publish('Part', { shop: 'j', n: 2 });
     await board.ended(last);
     expect(await packs(last)).toEqual([[1, 2]]);
