@@ -148,6 +148,32 @@ describe('executions that external workers claim', () => {
     expect(await outside.send(stranger, 'complete', { output: { total: 6 } })).toMatchObject({ status: 409 });
   });
 
+  it('keep their first answer, and refuse another one under the same lease', async () => {
+    const held = await claimedScan();
+    const outputs = [{ type: 'Read', payload: { total: 5, pages: [1] } }];
+    expect(await outside.send(held, 'complete', { outputs })).toMatchObject({ status: 200 });
+    const same = [{ payload: { pages: [1], total: 5 }, type: 'Read' }];
+    expect(await outside.send(held, 'complete', { outputs: same })).toMatchObject({ status: 200 });
+    const id = held.execution_id;
+    for (const other of [
+      { outputs: [{ ...outputs[0], tags: ['late'] }] },
+      { output: { total: 6 } },
+      { output: null },
+    ]) {
+      expect(await outside.send(held, 'complete', other)).toMatchObject({
+        status: 409,
+        body: {
+          detail: expect.stringMatching(
+            `^Execution ${id} was completed at .+Z with another answer, which it keeps; GET /api/v1/executions/${id} shows its outputs$`,
+          ),
+        },
+      });
+    }
+    const next = await claimedScan();
+    const answers = await Promise.all([1, 2, 3].map((total) => outside.send(next, 'complete', { output: { total } })));
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
+  });
+
   it('are retried as the agent says when an attempt fails, and fail for good if the failure is final', async () => {
     const held = await claimedScan();
     const failure = { error_type: 'Unreadable', error_message: 'too dark' };

@@ -88,15 +88,14 @@ describe('a remote agent that answers 202', () => {
       400,
       'outputs[0]: Reply refuses its payload: payload.text: is required',
     ]);
-    expect(
-      await send(id, 'complete', {
-        lease_token: token,
-        outputs: [{ type: 'Reply', payload: { text: 'Here.' }, tags: ['late'] }],
-      }),
-    ).toEqual([200, 'completed']);
-    expect(
-      await send(id, 'complete', { lease_token: token, outputs: [{ type: 'Reply', payload: { text: 'Here.' } }] }),
-    ).toEqual([200, 'completed']);
+    const outputs = [{ type: 'Reply', payload: { text: 'Here.' }, tags: ['late'] }];
+    for (let sent = 0; sent < 2; sent += 1)
+      expect(await send(id, 'complete', { lease_token: token, outputs })).toEqual([200, 'completed']);
+    const others = [{ type: 'Reply', payload: { text: 'There.' } }];
+    expect(await send(id, 'complete', { lease_token: token, outputs: others })).toEqual([
+      409,
+      expect.stringContaining('with another answer, which it keeps'),
+    ]);
     expect(await board.ended(correlation)).toMatchObject({ state: 'completed' });
     expect(
       (await board.artifacts(correlation)).map(({ type, payload, tags }) => ({ type, payload, tags })),

@@ -43,6 +43,8 @@ export type EndingExecution = Pick<
     withoutRun?: boolean;
     /** A client ends the execution and may repeat the request, so the ended lease is kept. */
     fromOutside?: boolean;
+    /** The digest of the answer with which a client completes it. */
+    answerDigest?: string;
     /** The digest of its agent's definition. Absent if this process did not run the attempt. */
     definition?: string | null;
     /** See ClaimedExecution. Absent if this process did not run the attempt. */

@@ -27,6 +27,7 @@ const CHANGED = [
   'error_stack',
   'failure_group',
   'ended_lease',
+  'ended_answer',
   'definition',
   'variant',
 ] as const;
@@ -43,9 +44,11 @@ export type ReleasedExecution = Pick<Selectable<ExecutionAttemptsTable>, 'round'
  */
 export async function releaseLease(
   tx: Transaction,
-  { id, agent, leaseToken, attempt, replay, fromOutside = false, definition = null, variant = null }: EndingExecution,
+  execution: EndingExecution,
   next: NextState,
 ): Promise<ReleasedExecution | undefined> {
+  const { id, agent, leaseToken, attempt, replay, definition = null, variant = null } = execution;
+  const { fromOutside = false, answerDigest = null } = execution;
   const failure = next.state === 'failed' ? next.failure : null;
   const [released] = await updateUnderLease(tx.db, {
     id,
@@ -61,6 +64,7 @@ export async function releaseLease(
     // Operators look after failures of live work only.
     failure_group: failure && !replay ? failureGroupOf(agent, failure.type, failure.message).id : null,
     ended_lease: fromOutside ? leaseToken : null,
+    ended_answer: answerDigest,
     definition: next.state === 'pending' ? null : definition,
     variant: next.state === 'pending' ? null : variant,
   });

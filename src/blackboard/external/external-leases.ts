@@ -1,11 +1,15 @@
+import { hash } from 'node:crypto';
+
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
 import { Clock } from '../../common/clock.js';
 import { DomainError } from '../../common/domain-error.js';
+import { canonicalJson, type JsonValue } from '../../common/json.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import { UnitOfWork } from '../../database/unit-of-work.js';
+import { ExplicitOutputs } from '../../engines/engine-answers.js';
 import { isExternal } from '../../engines/external/external-work.js';
 import { Signals } from '../../pubsub/signals.js';
 import { Answers } from '../execution/answers.js';
@@ -55,15 +59,17 @@ export class ExternalLeases {
 
   /**
    * Completes the execution with this answer, in the form of `execution/outputs.ts`. A repeated request with the same
-   * lease changes nothing. DomainError `invalid` if the answer cannot be published; the lease then continues.
+   * lease changes nothing. DomainError `conflict` if that request has another answer, `invalid` if the answer cannot be
+   * published; the lease then continues.
    */
-  async complete(id: string, leaseToken: string, answer: unknown): Promise<void> {
+  async complete(id: string, leaseToken: string, answer: ExplicitOutputs | JsonValue | undefined): Promise<void> {
     const row = await this.find(id);
-    if (wasEnded(row, leaseToken, 'completed')) return;
+    const answerDigest = digestOf(answer);
+    if (wasEnded(row, leaseToken, 'completed')) return refuseOtherAnswer(row, answerDigest);
     const agent = this.agent(row.agent);
-    const execution = await this.held(row, leaseToken);
+    const execution = { ...(await this.held(row, leaseToken)), answerDigest };
     const outcome = await this.commit(execution, agent, answer);
-    if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'completed');
+    if (outcome === 'discarded') refuseOtherAnswer(await this.findEnded(id, leaseToken, 'completed'), answerDigest);
     else this.ended(row, execution, { outcome });
   }
 
@@ -97,7 +103,7 @@ export class ExternalLeases {
     // The agent's configuration decides whether another attempt follows, so this process must have it.
     if (!failure.isFinal) this.agent(row.agent);
     const outcome = await this.outcomes.failAttempt(execution, failure, () => undefined);
-    if (outcome === 'discarded') await this.refuseUnlessEnded(id, leaseToken, 'failed');
+    if (outcome === 'discarded') await this.findEnded(id, leaseToken, 'failed');
     else this.ended(row, execution, { outcome, failure });
   }
 
@@ -136,9 +142,10 @@ export class ExternalLeases {
   }
 
   /** A simultaneous duplicate of the request may have ended the execution, which is not an error; a lost lease is. */
-  private async refuseUnlessEnded(id: string, leaseToken: string, as: EndedAs): Promise<void> {
+  private async findEnded(id: string, leaseToken: string, as: EndedAs): Promise<Leased> {
     const row = await this.find(id);
     if (!wasEnded(row, leaseToken, as)) throw notHeld(row);
+    return row;
   }
 
   private async find(id: string): Promise<Leased> {
@@ -166,6 +173,21 @@ const wasReleased = ({ id, released_lease }: Leased, leaseToken: string): boolea
 /** Whether a request with this lease has already ended the attempt in this way. */
 function wasEnded({ id, state, ended_lease }: Leased, leaseToken: string, as: EndedAs): boolean {
   return isLease(ended_lease, id, leaseToken) && (state === 'completed') === (as === 'completed');
+}
+
+const digestOf = (answer: ExplicitOutputs | JsonValue | undefined): string =>
+  hash(
+    'sha256',
+    canonicalJson(answer instanceof ExplicitOutputs ? { outputs: answer.outputs as JsonValue[] } : (answer ?? null)),
+    'base64url',
+  );
+
+function refuseOtherAnswer({ id, ended_at, ended_answer }: Leased, answerDigest: string): void {
+  if (ended_answer === null || ended_answer === answerDigest) return;
+  throw new DomainError(
+    'conflict',
+    `Execution ${id} was completed at ${toTimestamp(ended_at!)} with another answer, which it keeps; GET /api/v1/executions/${id} shows its outputs`,
+  );
 }
 
 /** Whether the client's token is that of this lease of the execution. */

@@ -107,6 +107,7 @@ const LEASED = [
   'lease_token',
   'lease_owner',
   'ended_lease',
+  'ended_answer',
   'released_lease',
   'attempt_started_at',
   'created_at',

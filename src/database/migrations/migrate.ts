@@ -48,6 +48,7 @@ import { turnsBetweenLines } from './0039-turns-between-lines.js';
 import { takenBackExecutions } from './0040-taken-back-executions.js';
 import { endedVersions } from './0041-ended-versions.js';
 import { abandonedGroups } from './0042-abandoned-groups.js';
+import { endedAnswers } from './0043-ended-answers.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -96,6 +97,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   takenBackExecutions,
   endedVersions,
   abandonedGroups,
+  endedAnswers,
 ];
 
 /**

@@ -66,6 +66,8 @@ export interface ExecutionsTable {
   claimed_by: Generated<string | null>;
   /** The lease under which an external worker ended its last attempt. It lets the worker repeat its request. */
   ended_lease: Generated<string | null>;
+  /** The digest of the answer with which that worker completed the execution. Null if another version did. */
+  ended_answer: Generated<string | null>;
   /** The lease that an external worker released last, for the same reason. */
   released_lease: Generated<string | null>;
   /** When it escalates or fails if it has not ended (epoch ms). Null for never. */

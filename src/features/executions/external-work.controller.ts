@@ -127,7 +127,8 @@ export class ExternalWorkController {
     summary: 'Complete a claimed execution, or one that a remote agent answers later',
     description:
       'Publishes the outputs as the answer of the agent. When they are refused, the lease stays valid, so that a ' +
-      'corrected request can follow. Completing again with the same lease token changes nothing.',
+      'corrected request can follow. Completing again with the same lease token and the same answer changes nothing; ' +
+      'with another answer it is a 409.',
   })
   @ApiExecutionId()
   @ApiCompletion()
