@@ -12,7 +12,7 @@ import {
   findReleased,
   type ReleasedRow,
 } from './blocked-execution-rows.js';
-import { keyText, parseKeys } from './key-texts.js';
+import { keyText, keyTexts, parseKeys } from './key-texts.js';
 import { LimitHolders } from './limit-holders.js';
 import { LimitReleases } from './limit-releases.js';
 import { forgetPlaces, setHeldKeys, setRates } from './limit-rows.js';
@@ -31,6 +31,13 @@ interface Limited {
   counted_in: string | null;
 }
 
+/** An execution with its limits, which are parsed once for a claim. */
+type WithKeys<Row> = Row & {
+  keys: readonly LimitKey[];
+  /** The texts of the keys (`keyText`). */
+  limits: readonly string[];
+};
+
 /** Decides in the transaction of a claim which executions the limits let start. */
 @Injectable()
 export class ClaimLimits {
@@ -46,58 +53,54 @@ export class ClaimLimits {
    * claim reads them again; `blocked` has their ids. Without limited rows, it asks the database nothing.
    */
   async admit<Row extends Limited>(tx: Transaction, rows: readonly Row[]): Promise<Admitted<Row>> {
-    const keysOf = new Map(
-      rows.flatMap(({ id, limit_keys }) => (limit_keys === null ? [] : [[id, parseKeys(limit_keys)] as const])),
-    );
-    if (keysOf.size === 0) return { admitted: [...rows], blocked: new Set(), startedAt: this.clock.now() };
+    if (rows.every(({ limit_keys }) => limit_keys === null))
+      return { admitted: [...rows], blocked: new Set(), startedAt: this.clock.now() };
+    const limited = rows.map(withKeys);
     const waiting = new Map<string, NoRoom>();
-    const withLimits = rows.map((row) => ({ ...row, limits: (keysOf.get(row.id) ?? []).map(keyText) }));
     // Postgres gets both together and answers them in this order, so what waits is read after the lock.
     const [usage, lines] = await Promise.all([
-      this.limits.hold(tx, [...keysOf.values()].flat()),
-      this.findLines(tx, withLimits),
+      this.limits.hold(
+        tx,
+        limited.flatMap(({ keys }) => keys),
+      ),
+      this.findLines(tx, limited),
     ]);
-    for (const row of await inTurnsOfLines(tx.db, withLimits)) {
-      const { id, limits, unblocked } = row;
+    for (const row of await inTurnsOfLines(tx.db, limited)) {
+      const { id, keys, limits, unblocked } = row;
       const held = this.holders.heldTexts(row);
       const line = unblocked === 1 ? undefined : limits.find((limit) => lines.has(limit) && !held.has(limit));
-      const obstacle = line === undefined ? usage.take(keysOf.get(id) ?? [], held, id) : { blockedOn: line, at: null };
+      const obstacle = line === undefined ? usage.take(keys, held, id) : { blockedOn: line, at: null };
       if (obstacle) waiting.set(id, obstacle);
     }
-    const fitting = rows.filter(({ id }) => !waiting.has(id));
-    const admitted = await this.holdUntilEnd(tx, fitting, keysOf);
+    const fitting = limited.filter(({ id }) => !waiting.has(id));
+    const admitted = await this.holdUntilEnd(tx, fitting);
     // Nothing else of the claim depends on it.
     tx.withAnswer(setRates(tx.db, [...usage.changed.values()]), () => undefined);
-    for (const { id } of admitted)
-      await forgetPlaces(tx, id, usage.places.keptFor((keysOf.get(id) ?? []).map(keyText), id));
-    const started = new Set(admitted.map(({ id }) => id));
-    await countStartsInLines(
-      tx,
-      withLimits.filter(({ id }) => started.has(id)),
-    );
+    for (const { id, limits } of admitted) await forgetPlaces(tx, id, usage.places.keptFor(limits, id));
+    await countStartsInLines(tx, admitted);
     const counted = admitted.filter(({ counted_in }) => counted_in !== null).map(({ id }) => id);
     tx.withAnswer(countNextStart(tx.db, {}, counted), () => undefined);
-    const blocked = await this.returnToLines(tx, withLimits, waiting, keysOf);
+    const blocked = await this.returnToLines(tx, limited, waiting);
     return { admitted, blocked, startedAt: usage.now };
   }
 
   /** Lets rows wait that have found no room, with what must not overtake them. Returns the ids of these rows. */
   private async returnToLines(
     tx: Transaction,
-    rows: readonly (Limited & { limits: readonly string[] })[],
+    rows: readonly WithKeys<Limited>[],
     waiting: Map<string, NoRoom>,
-    keysOf: Map<string, LimitKey[]>,
   ): Promise<ReadonlySet<string>> {
     const overtaking = await this.findOvertaking(tx, rows, waiting);
-    for (const { id, limit_keys, counted_in } of overtaking) {
-      keysOf.set(id, parseKeys(limit_keys));
-      waiting.set(id, { blockedOn: counted_in, at: null });
-    }
+    for (const { id, counted_in } of overtaking) waiting.set(id, { blockedOn: counted_in, at: null });
     await giveBackTurns(tx, [
       ...rows.filter(({ id }) => waiting.has(id)),
       ...overtaking.map((row) => ({ ...row, limits: [row.counted_in] })),
     ]);
-    const blocked = await this.block(tx, waiting, keysOf);
+    const limitsOf = new Map([
+      ...rows.map(({ id, limits }) => [id, limits] as const),
+      ...overtaking.map(({ id, limit_keys }) => [id, keyTexts(limit_keys)] as const),
+    ]);
+    const blocked = await this.block(tx, waiting, limitsOf);
     return new Set(rows.flatMap(({ id }) => (blocked.has(id) ? id : [])));
   }
 
@@ -140,7 +143,7 @@ export class ClaimLimits {
 
   /** An execution with these keys has ended or waits again. Others may start. */
   free(limitKeys: string): void {
-    this.releases.freed(parseKeys(limitKeys).map(keyText));
+    this.releases.freed(keyTexts(limitKeys));
   }
 
   /**
@@ -148,17 +151,13 @@ export class ClaimLimits {
    * came back with `hold`, a row with a part of its limits could wait for one that waits for this part. Returns those that may
    * start: a row that another transaction has locked cannot store it. Limits without `hold` need no statement.
    */
-  private async holdUntilEnd<Row extends Limited>(
-    tx: Transaction,
-    rows: readonly Row[],
-    keysOf: ReadonlyMap<string, LimitKey[]>,
-  ): Promise<Row[]> {
+  private async holdUntilEnd<Row extends WithKeys<Limited>>(tx: Transaction, rows: readonly Row[]): Promise<Row[]> {
     const toStore = new Map<string, string>();
-    for (const { id, held_keys } of rows) {
-      const keys = (keysOf.get(id) ?? []).filter((key) => this.holders.mayHold(key));
-      const stored = new Set(parseKeys(held_keys ?? '[]').map(keyText));
+    for (const { id, keys, held_keys } of rows) {
+      const toHold = keys.filter((key) => this.holders.mayHold(key));
+      const stored = new Set(keyTexts(held_keys));
       // After a change of the configuration, one that has started before may hold more.
-      if (keys.some((key) => !stored.has(keyText(key)))) toStore.set(id, JSON.stringify(keys));
+      if (toHold.some((key) => !stored.has(keyText(key)))) toStore.set(id, JSON.stringify(toHold));
     }
     const stored = new Set<string>();
     for (const [heldKeys, some] of Map.groupBy(toStore, ([, keys]) => keys)) {
@@ -171,7 +170,7 @@ export class ClaimLimits {
   private async block(
     tx: Transaction,
     waiting: ReadonlyMap<string, NoRoom>,
-    keysOf: ReadonlyMap<string, LimitKey[]>,
+    limitsOf: ReadonlyMap<string, readonly string[]>,
   ): Promise<ReadonlySet<string>> {
     const blocked = new Set<string>();
     for (const [blockedOn, some] of Map.groupBy(waiting, ([, obstacle]) => obstacle.blockedOn)) {
@@ -180,8 +179,8 @@ export class ClaimLimits {
       const times = some.flatMap(([, { at }]) => at ?? []);
       // The other limits have room if they let executions go that this one keeps from starting. This one has some if an
       // execution has ended before the commit: the look at its end has not seen those that wait. A rate has it at a time.
-      const keys = ids.flatMap((id) => keysOf.get(id)!.map(keyText));
-      const looked = times.length > 0 ? keys.filter((key) => key !== blockedOn) : keys;
+      const limits = ids.flatMap((id) => limitsOf.get(id)!);
+      const looked = times.length > 0 ? limits.filter((limit) => limit !== blockedOn) : limits;
       tx.afterCommit(() => {
         if (times.length > 0) this.releases.at(blockedOn, Math.min(...times));
         this.releases.waits(looked);
@@ -189,4 +188,9 @@ export class ClaimLimits {
     }
     return blocked;
   }
+}
+
+function withKeys<Row extends Limited>(row: Row): WithKeys<Row> {
+  const keys = row.limit_keys === null ? [] : parseKeys(row.limit_keys);
+  return { ...row, keys, limits: keys.map(keyText) };
 }

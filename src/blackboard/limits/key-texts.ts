@@ -7,3 +7,6 @@ export const keyText = ([limit, key]: Readonly<LimitKey>): string => JSON.string
 export const parseKey = (text: string): LimitKey => [...(JSON.parse(text) as [string, LimitKey[1]]), 1];
 
 export const parseKeys = (text: string): LimitKey[] => JSON.parse(text) as LimitKey[];
+
+/** The texts of `executions.limit_keys` or of `executions.held_keys`. */
+export const keyTexts = (keys: string | null): string[] => (keys === null ? [] : parseKeys(keys).map(keyText));

@@ -14,7 +14,7 @@ import { BlockedExecutions } from './blocked-executions.js';
 import { ALL_KEYS, findBlockedKeys } from './blocked-key-rows.js';
 import { deleteForgotten } from './breaker-rows.js';
 import { KeyScan } from './key-scan.js';
-import { keyText, parseKey, parseKeys } from './key-texts.js';
+import { keyText, keyTexts, parseKey } from './key-texts.js';
 import { LATE_AFTER_MS, LateAgents } from './late-agents.js';
 import { LimitHolders, type UsedLimits } from './limit-holders.js';
 import { deleteUnusedRates } from './limit-rows.js';
@@ -120,7 +120,7 @@ export class LimitReleases {
    * or their process has ended.
    */
   noLongerRun(limitKeys: readonly (string | null)[]): void {
-    this.freed(limitKeys.flatMap((keys) => (keys === null ? [] : parseKeys(keys).map(keyText))));
+    this.freed(limitKeys.flatMap(keyTexts));
   }
 
   /** The rate of this key has room at `time` (epoch ms). */

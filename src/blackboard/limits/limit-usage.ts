@@ -120,7 +120,7 @@ export class LimitUsage {
       const keptUntil = this.places.keptFrom(text, id);
       if (left === 1 && keptUntil !== null) return { blockedOn: text, at: keptUntil };
     }
-    const at = this.roomAt(key);
+    const at = this.roomAt(key, text);
     return at === null ? null : { blockedOn: text, at };
   }
 
@@ -130,10 +130,10 @@ export class LimitUsage {
   }
 
   /** When the rate has room for the units (epoch ms). Null if it has room now, or if there is none. */
-  roomAt(key: LimitKey): number | null {
+  roomAt(key: LimitKey, text = keyText(key)): number | null {
     const rate = this.limits.get(key[0])?.rate;
     if (!rate) return null;
-    const at = earliestStart(rate, this.usedUntil(keyText(key)), costOf(key, rate));
+    const at = earliestStart(rate, this.usedUntil(text), costOf(key, rate));
     return at <= this.now ? null : at;
   }
 

@@ -103,6 +103,7 @@ export class SharedLimits {
 
   /** `time`: the time after the queries. */
   private async read(db: Reader, keys: readonly LimitKey[], time: () => number, known?: UsedLimits): Promise<Read> {
+    const texts = textsOf(keys);
     const others = keys.filter(([name]) => breakerAgent(name) === null);
     const names = others.map(([name]) => name);
     const breakers = textsOf(keys.filter((key) => this.mayBeOpen(key)));
@@ -123,10 +124,10 @@ export class SharedLimits {
       limits,
       {
         all: new Map([
-          ...textsOf(keys).map((text) => [text, used.counts.get(text) ?? 0] as const),
+          ...texts.map((text) => [text, used.counts.get(text) ?? 0] as const),
           ...turns.map((turn) => [keyText(turn), 1] as const),
         ]),
-        running: new Map(textsOf(keys).map((text) => [text, used.runningCounts.get(text) ?? 0])),
+        running: new Map(texts.map((text) => [text, used.runningCounts.get(text) ?? 0])),
       },
       new Map([...rates, ...shortened.rates].map(({ limit_key, used_until }) => [limit_key, used_until])),
       openBreakers([...open, ...shortened.breakers], used.running),

@@ -18,7 +18,7 @@ import { changesIn, variantsFrom } from '../correlations/replay-options.js';
 import { NOT_REPLAYED, RUN, UNANSWERED } from '../correlations/replay-values.js';
 import { isReplay, type TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { findBlocked } from '../limits/blocked-execution-rows.js';
-import { keyText, parseKeys } from '../limits/key-texts.js';
+import { keyTexts } from '../limits/key-texts.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
 import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js';
 import { Backlog } from './backlog.js';
@@ -77,7 +77,7 @@ export class ExecutionQueue {
   ): Promise<ReadonlySet<string>> {
     const keys = executions.flatMap(({ subscription, queueValues }) => {
       const values = queueValues ?? this.queueExpressions.withoutInputs(subscription);
-      return keyTextsOf(values?.limit_keys ?? null);
+      return keyTexts(values?.limit_keys ?? null);
     });
     return blockedOf(tx, keys);
   }
@@ -229,7 +229,7 @@ export class ExecutionQueue {
     if (turn.kind === 'waits') return { blocked_on: turn.blockedOn, singleton_waits: 1, available_at: NEVER };
     if (turn.kind === 'skipped') return free;
     // It waits behind those that wait already, and no claim reads it.
-    const keys = keyTextsOf(limit_keys);
+    const keys = keyTexts(limit_keys);
     const blocked = known ?? (await blockedOf(tx, keys));
     const blockedOn = keys.find((key) => blocked.has(key));
     return blockedOn === undefined ? free : { ...free, blocked_on: blockedOn, available_at: NEVER };
@@ -278,9 +278,6 @@ export class ExecutionQueue {
     };
   }
 }
-
-const keyTextsOf = (limitKeys: string | null): string[] =>
-  limitKeys === null ? [] : parseKeys(limitKeys).map(keyText);
 
 async function blockedOf({ db }: Transaction, keys: readonly string[]): Promise<ReadonlySet<string>> {
   const found = await Promise.all([...new Set(keys)].map((key) => findBlocked(db, { key })));
