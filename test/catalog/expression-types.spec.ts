@@ -417,6 +417,48 @@ test.each([
   ).toEqual([`error at ▸ agents.a.${path}: names the element 0 of payload, which is an object; name a field of it`]);
 });
 
+test.each([
+  ['breaker.key', '[{ types: [Order] }], breaker: { failures: 50%, of: 2, open: 1s, key: "▸inputs[1].id" }'],
+  ['consumes[0].where', '[{ types: [Order], where: "▸inputs[1].id != \'\'" }]'],
+  ['consumes[0].where', '[{ types: [Order], batch: { size: 2 }, where: "▸inputs[1].id != \'\'" }]'],
+  ['consumes[0].batch.key', '[{ types: [Order], batch: { size: 2, key: "▸inputs[1].id" } }]'],
+  ['consumes[0].join.by', '[{ types: [Order, Invoice], join: { by: "▸inputs[1].id" } }]'],
+  ['consumes[0].priority', '[{ types: [Order], priority: "int(▸inputs[1].payload.total)" }]'],
+  ['cancel_on.key', '[{ types: [Order] }], cancel_on: { types: [Invoice], key: "▸inputs[1].id" }'],
+  ['fair_by', '[{ types: [Order, Invoice], mode: any }], fair_by: "▸inputs[1].id"'],
+  ['limits[0].key', '[{ types: [Order] }, { types: [Other] }], limits: [{ name: calls, key: "▸inputs[1].id" }]'],
+])('%s names no input that an execution never has', async (path, consumes) => {
+  expect(await findingsOfRule(consumes)).toEqual([
+    `error at ▸ agents.a.${path}: names the element 1 of inputs, which has only inputs[0]`,
+  ]);
+});
+
+test.each([
+  ['after those of a join', '[{ types: [Order, Invoice] }], fair_by: "▸inputs[2].id"'],
+  ['after those of the largest join', '[{ types: [Order] }, { types: [Order, Invoice] }], fair_by: "▸inputs[2].id"'],
+])('an input %s is an error', async (_, consumes) => {
+  expect(await findingsOfRule(consumes)).toEqual([
+    'error at ▸ agents.a.fair_by: names the element 2 of inputs, which ends with inputs[1]',
+  ]);
+});
+
+test.each([
+  ['of a join', '[{ types: [Order, Invoice], where: "inputs[1].id != \'\'" }], fair_by: "inputs[1].id"'],
+  ['of one of several subscriptions', '[{ types: [Order] }, { types: [Order, Invoice] }], fair_by: "inputs[1].id"'],
+  ['of a batch window', '[{ types: [Order], batch: { size: 2 }, priority: "int(inputs[7].payload.total)" }]'],
+  ['that is chosen', '[{ types: [Order] }], fair_by: "inputs[payload.total > 1.0 ? 1 : 0].id"'],
+  ['after a look at their number', '[{ types: [Order] }], fair_by: "size(inputs) > 1 ? inputs[1].id : inputs[0].id"'],
+])('an input %s is accepted', async (_, consumes) => {
+  expect(await findingsOfRule(consumes)).toEqual([]);
+});
+
+function findingsOfRule(consumes: string): Promise<string[]> {
+  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
+  return findingsIn(
+    `${TYPES}\nlimits: { calls: { concurrency: 2 } }\nagents:\n  a: { consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }\n  b: { consumes: [{ types: [Other] }], limits: [calls], engine: ${engine} }\n`,
+  );
+}
+
 test('mistakes in what an agent consumes and in its rules are reported together', async () => {
   const engine = `{ kind: expression, expression: "{'a': 1}" }`;
   const consumes = '[{ types: [Order], debounce: { wait: 1s, at_most: 2s, key: ▸payload.totl } }]';

@@ -19,6 +19,16 @@ interface SubscriptionFindings {
   findings: readonly TypeFinding[];
 }
 
+/** The inputs that an expression sees. */
+interface Inputs {
+  /** The type of `payload`. */
+  view: ValueType;
+  /** Each input has one of these. */
+  types: readonly string[];
+  /** The largest number of inputs. */
+  most: number;
+}
+
 /**
  * Returns the findings of the declared types in `where`, `priority`, `join.by`, `batch.key` and `debounce.key` of a
  * subscription. Expressions for which `isWrong` is true do not compile, and are left out.
@@ -50,13 +60,16 @@ export function subscriptionFindings(
 }
 
 function predicateFindings(where: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
-  const checked = typed(where, scopeOf(viewOf(subscription, catalog), subscription.types, catalog));
+  // It judges an artifact before the batch window has it, but a join when it is complete.
+  const most = mostInputs({ ...subscription, batch: null });
+  const checked = typedOver(where, { view: viewOf(subscription, catalog), types: subscription.types, most }, catalog);
   return withProblem(checked, predicateProblem(checked));
 }
 
 /** The priority is computed for an execution, with all its inputs. */
 function priorityFindings(source: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
-  const checked = typed(source, scopeOf(inputsOf(subscription, catalog), subscription.types, catalog));
+  const inputs = { view: inputsOf(subscription, catalog), types: subscription.types, most: mostInputs(subscription) };
+  const checked = typedOver(source, inputs, catalog);
   return withProblem(checked, valueProblem(source, checked, PRIORITY));
 }
 
@@ -65,7 +78,8 @@ const withProblem = ({ findings }: TypedExpression, message: string | null): Typ
 
 /** The key of a join or a window is computed for each artifact alone. */
 function keyFindings(by: string, subscription: Subscription, catalog: Catalog): TypeFinding[] {
-  const checked = typed(by, scopeOf(eitherPayload(subscription, catalog), subscription.types, catalog));
+  const artifact = { view: eitherPayload(subscription, catalog), types: subscription.types, most: 1 };
+  const checked = typedOver(by, artifact, catalog);
   return withProblem(checked, valueProblem(by, checked, WINDOW_KEY));
 }
 
@@ -79,12 +93,19 @@ const DISTINGUISHES = /\?|\bhas\s*\(/;
 export function cancelKeyFindings({ cancelOn, ...agent }: AgentDefinition, catalog: Catalog): readonly TypeFinding[] {
   // Types that are wrong are an error, and absent here.
   if (!cancelOn || cancelOn.types.length === 0) return [];
-  const ofInputs = agent.subscriptions.flatMap((subscription) => subscription.types);
-  const inputs = { view: union(viewsOf(agent, catalog)), types: ofInputs };
-  const cancelling = { view: union(cancelOn.types.map((name) => typeNamed(name, catalog))), types: cancelOn.types };
-  const together = { view: union([inputs.view, cancelling.view]), types: [...ofInputs, ...cancelOn.types] };
-  const findings = (DISTINGUISHES.test(cancelOn.key) ? [together] : [inputs, cancelling]).flatMap(({ view, types }) => {
-    const checked = typed(cancelOn.key, scopeOf(view, types, catalog));
+  const inputs = inputsOfAgent(agent, catalog);
+  const cancelling = {
+    view: union(cancelOn.types.map((name) => typeNamed(name, catalog))),
+    types: cancelOn.types,
+    most: 1,
+  };
+  const together = {
+    view: union([inputs.view, cancelling.view]),
+    types: [...inputs.types, ...cancelOn.types],
+    most: inputs.most,
+  };
+  const findings = (DISTINGUISHES.test(cancelOn.key) ? [together] : [inputs, cancelling]).flatMap((seen) => {
+    const checked = typedOver(cancelOn.key, seen, catalog);
     return withProblem(checked, valueProblem(cancelOn.key, checked, KEY));
   });
   return [...new Map(findings.map((finding) => [`${finding.offset} ${finding.message}`, finding])).values()];
@@ -96,13 +117,13 @@ export function inputFindings(
   agent: AgentDefinition,
   catalog: Catalog,
 ): TypeFinding[] {
-  const checked = typed(source, scopeOfInputs(agent, catalog));
+  const checked = typedOver(source, inputsOfAgent(agent, catalog), catalog);
   return withProblem(checked, valueProblem(source, checked, expected));
 }
 
 /** Returns the findings of the declared types in the expression of an agent, whose result is its answer. */
 export function answerFindings(source: string, agent: AgentDefinition, catalog: Catalog): TypeFinding[] {
-  const checked = typed(source, scopeOfInputs(agent, catalog));
+  const checked = typedOver(source, inputsOfAgent(agent, catalog), catalog);
   const published = new Map(agent.outputs.map(({ type }) => [type, typeNamed(type, catalog)]));
   const problems = answerProblems(checked.type, published).map(({ message, origin }) => ({
     message,
@@ -112,21 +133,20 @@ export function answerFindings(source: string, agent: AgentDefinition, catalog: 
   return [...checked.findings, ...problems];
 }
 
-/** The variables of an expression of the agent over its inputs. */
-const scopeOfInputs = (agent: AgentDefinition, catalog: Catalog): Scope =>
-  scopeOf(
-    union(viewsOf(agent, catalog)),
-    agent.subscriptions.flatMap((subscription) => subscription.types),
-    catalog,
-  );
-
-/** The types of `payload` that the agent may get. */
-const viewsOf = ({ subscriptions }: Pick<AgentDefinition, 'subscriptions'>, catalog: Catalog): ValueType[] =>
-  subscriptions.map((subscription) => inputsOf(subscription, catalog));
+/** The inputs that the agent may get. */
+const inputsOfAgent = ({ subscriptions }: Pick<AgentDefinition, 'subscriptions'>, catalog: Catalog): Inputs => ({
+  view: union(subscriptions.map((subscription) => inputsOf(subscription, catalog))),
+  types: subscriptions.flatMap(({ types }) => types),
+  most: Math.max(1, ...subscriptions.map(mostInputs)),
+});
 
 /** The type of `payload` for an execution of this subscription. */
 const inputsOf = (subscription: Subscription, catalog: Catalog): ValueType =>
   subscription.batch ? listOf(eitherPayload(subscription, catalog)) : viewOf(subscription, catalog);
+
+/** How many inputs an execution of this subscription has at most. A caller may give a batch window any number. */
+const mostInputs = ({ batch, join, types }: Pick<Subscription, 'batch' | 'join' | 'types'>): number =>
+  batch ? Infinity : join ? types.length : 1;
 
 /** A join is seen as an object keyed by type name, every other input as its payload. */
 function viewOf(subscription: Subscription, catalog: Catalog): ValueType {
@@ -157,8 +177,13 @@ function typeNamed(name: string, catalog: Catalog): ValueType {
   return known;
 }
 
-/** The variables of an expression whose inputs have any of these types. */
-function scopeOf(payload: ValueType, types: readonly string[], catalog: Catalog): Scope {
+/** An expression that asks for the size may name each input only where it exists. */
+const ASKS_FOR_SIZE = /\bsize\s*\(/;
+
+const typedOver = (source: string, { most, ...inputs }: Inputs, catalog: Catalog): TypedExpression =>
+  typed(source, scopeOf({ ...inputs, most: ASKS_FOR_SIZE.test(source) ? Infinity : most }, catalog));
+
+function scopeOf({ view, types, most }: Inputs, catalog: Catalog): Scope {
   const artifact = mapOf(
     new Map<string, ValueType>([
       ['id', oneOf('string')],
@@ -173,8 +198,8 @@ function scopeOf(payload: ValueType, types: readonly string[], catalog: Catalog)
     ]),
   );
   return new Map([
-    ['payload', payload],
+    ['payload', view],
     ['artifact', artifact],
-    ['inputs', listOf(artifact)],
+    ['inputs', listOf(artifact, most)],
   ]);
 }

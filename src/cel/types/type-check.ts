@@ -201,6 +201,9 @@ class TypeCheck {
     const isKey = mayBe(type, 'map') && mayBe(indexType, 'string');
     if (!mayBe(type, 'list') && !isKey && !mayBe(type, 'null'))
       this.add(expr, this.problems.element(operand, index, type));
+    const { mostItems = Infinity } = type;
+    if (indexType.values?.every((value) => Number(value) >= mostItems))
+      this.add(expr, this.problems.noElement(operand, index, mostItems));
     return isOnly(type, 'list') ? elementOf(type) : ANY;
   }
 

@@ -39,6 +39,13 @@ export class TypeProblems {
     return mayBe(type, 'map') ? `${named}; name a field of it` : named;
   }
 
+  /** `operand` is a list of at most `most` elements. */
+  noElement(operand: Expr, index: Expr, most: number): string {
+    const at = this.text(operand);
+    const end = most === 1 ? `has only ${at}[0]` : `ends with ${at}[${most - 1}]`;
+    return `names the element ${this.text(index)} of ${at}, which ${end}`;
+  }
+
   loop(expr: Expr, range: Expr, type: ValueType): string {
     const text = this.text(expr);
     return `loops over ${this.text(range)}, which is ${inWords(type.kinds!)} and not a list${text === '' ? '' : `, in \`${text}\``}`;

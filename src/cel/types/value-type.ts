@@ -12,6 +12,8 @@ export interface ValueType {
   readonly values?: readonly JsonValue[];
   /** The elements, if the value is a list. */
   readonly items?: ValueType;
+  /** The list never has more elements than this. */
+  readonly mostItems?: number;
   /** The fields, if the value is a map. */
   readonly fields?: Fields;
   /** The results of a condition: each of them can occur. */
@@ -43,7 +45,11 @@ export const NOTHING: ValueType = { kinds: new Set() };
 
 export const oneOf = (...kinds: Kind[]): ValueType => ({ kinds: new Set(kinds) });
 
-export const listOf = (items: ValueType): ValueType => ({ kinds: new Set<Kind>(['list']), items });
+export const listOf = (items: ValueType, mostItems?: number): ValueType => ({
+  kinds: new Set<Kind>(['list']),
+  items,
+  ...(mostItems !== undefined && { mostItems }),
+});
 
 /** A map with exactly these fields. */
 export function mapOf(fields: ReadonlyMap<string, ValueType>, advice?: Fields['advice']): ValueType {
