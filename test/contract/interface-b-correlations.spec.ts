@@ -47,6 +47,7 @@ describeInterfaceB(({ get, publish, publishSync }) => {
       ['filters by state', () => list('id_prefix=order-&state=failed'), 200, page(['order-2'])],
       ['filters by agent', () => list('id_prefix=order-&agent=classifier'), 200, page(['order-1'])],
       ['filters by type', () => list('id_prefix=order-&type=Trouble'), 200, page(['order-2'])],
+      ['filters by errors', () => list('id_prefix=order-&type=WorkflowError'), 200, page(['order-2'])],
       ['filters by tag', () => list('id_prefix=order-&tag=vip'), 200, page(['order-1'])],
       ['filters by start', () => list('id_prefix=order-&to=2020-01-02T00:00:00Z'), 200, page([])],
       ['finds nothing for an unknown agent', () => list('agent=unknown'), 200, page([])],
