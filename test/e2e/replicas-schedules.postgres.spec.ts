@@ -73,4 +73,37 @@ describe('several processes with the same schedules', () => {
     });
     await eventually('it is stored', async () => (await names()).includes('kept'));
   });
+
+  it('remove a schedule when the registration of the last process with its file has expired', async () => {
+    const settings = { leaseMs: 2_000 };
+    const killed = await replicas.start(config('  ended: { every: 2h, publishes: { type: Due } }'), {
+      role: WORKER,
+      settings,
+    });
+    const other = await replicas.start(config(''), { role: WORKER, settings });
+    const rows = (sql: string) => other.app.database.rows<{ name: string }>(sql);
+    const left = (): Promise<unknown[]> => rows(`select name from schedules where name = 'ended'`);
+    // It stands for a process with the same file that is killed, and so gives no signal.
+    await queryOnce(
+      other.app.database.url,
+      `insert into processes select (jsonb_populate_record(processes, '{"id": "killed"}')).* from processes
+        where configuration = (select configuration from schedules where name = 'ended')`,
+    );
+    await killed.close();
+    await eventually('it is removed', async () => (await left()).length === 0);
+    expect(await rows(`select id as name from processes where id = 'killed'`)).toEqual([]);
+  });
+
+  it('have the schedule of a file that still runs when the process with a later file has ended', async () => {
+    const every = (time: string): string => config(`  back: { every: ${time}, publishes: { type: Due } }`);
+    const board = await replicas.start(every('2h'), { role: WORKER });
+    const schedule = async (): Promise<{ options: { every: string }; version: number }> =>
+      (await board.http.get('/api/v1/schedules/back').expect(200)).body;
+    const later = await replicas.start(every('3h'), { role: WORKER });
+    expect(await schedule()).toMatchObject({ options: { every: '3h' }, version: 2 });
+    await later.close();
+    await eventually('it is as in the file of the first one', async () => (await schedule()).options.every === '2h');
+    await replicas.start(config(''), { role: WORKER });
+    expect(await schedule()).toMatchObject({ options: { every: '2h' }, version: 3 });
+  });
 });

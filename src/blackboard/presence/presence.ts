@@ -37,6 +37,8 @@ export class Presence {
   async stay(): Promise<void> {
     // While this process was not registered, another one may have removed the schedules of its file.
     if (await this.register()) await this.schedules.store();
+    // A process that was killed gives no signal when its registration expires.
+    else await this.schedules.lookAround();
     await this.count();
   }
 
@@ -68,7 +70,7 @@ export class Presence {
 
   private async lookAround(): Promise<void> {
     try {
-      await this.schedules.removeLeft();
+      await this.schedules.lookAround();
       await this.count();
     } catch (error) {
       this.logger.debug({ err: error }, 'schedules and waiting work could not be looked at; trying again');

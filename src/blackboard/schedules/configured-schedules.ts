@@ -1,11 +1,12 @@
 import { Inject, Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import type { ConfiguredSchedule } from '../../catalog/schedules/schedule.js';
 import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
-import { type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
+import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isLiveConfiguration } from '../processes/process-rows.js';
-import { findOfOtherFiles, findSchedule, findSchedules, type ScheduleRow } from './schedule-rows.js';
+import { findSchedule, findSchedules, type ScheduleRow } from './schedule-rows.js';
 import { scheduleLock, scheduleOf, StoredSchedules } from './stored-schedules.js';
 
 /** Stores the schedules of the configuration file, and removes those that no file has any more. */
@@ -29,29 +30,48 @@ export class ConfiguredSchedules {
         this.logger.warn({ schedule: name }, 'the configuration file replaces a schedule that a client had created');
       await this.change(name, (tx) => this.stored.save(tx, each, { source: 'file', configuration: digest }));
     }
-    await this.removeLeft();
+    await this.lookAround();
     const own = new Set(schedules.map(({ schedule }) => schedule.name));
     this.warnOfUnknownTypes([...before.values()].filter(({ name, source }) => source === 'api' && !own.has(name)));
   }
 
   /**
-   * Removes the schedules of earlier files, except those of a file that a live process has. Call it when a process may have
-   * ended.
+   * Removes the schedules of files that no live process has any more. One that the file of this process has gets the options
+   * of this file. Call it regularly, and when a process may have ended.
    */
-  async removeLeft(): Promise<void> {
-    const { schedules, digest } = this.catalog;
-    const own = new Set(schedules.map(({ schedule }) => schedule.name));
-    for (const name of await findOfOtherFiles(this.unitOfWork.reader, digest)) {
-      if (own.has(name)) continue;
-      const isRemoved = await this.change(name, async (tx) => {
-        const row = await findSchedule(tx.db, name);
-        if (row?.source !== 'file' || (await isLiveConfiguration(tx.db, row.configuration, this.clock.now())))
-          return false;
-        await this.stored.remove(tx, row);
-        return true;
-      });
-      if (isRemoved) this.logger.info({ schedule: name }, 'removed a schedule that no configuration file has any more');
-    }
+  async lookAround(): Promise<void> {
+    const own = new Map(this.catalog.schedules.map((each) => [each.schedule.name, each]));
+    const stored = await findSchedules(this.unitOfWork.reader);
+    const left: string[] = [];
+    for (const [configuration, rows] of Map.groupBy(stored, (row) => row.configuration))
+      if (rows[0]!.source === 'file' && !(await this.isLive(this.unitOfWork.reader, configuration)))
+        left.push(...rows.map(({ name }) => name));
+    // Another process may have removed one before this process has looked.
+    const names = new Set(stored.map(({ name }) => name));
+    const lost = [...own.keys()].filter((name) => !names.has(name));
+    for (const name of [...left, ...lost])
+      if (await this.change(name, (tx) => this.replace(tx, name, own.get(name))))
+        this.logger.info(
+          { schedule: name },
+          own.has(name)
+            ? 'a schedule is as in this configuration file again, because no process has the other file any more'
+            : 'removed a schedule that no configuration file has any more',
+        );
+  }
+
+  /** Stores the schedule of this file, or removes it if there is none. False if a client or a live process has another one. */
+  private async replace(tx: Transaction, name: string, own: ConfiguredSchedule | undefined): Promise<boolean> {
+    const row = await findSchedule(tx.db, name);
+    if (row && (row.source === 'api' || (await this.isLive(tx.db, row.configuration)))) return false;
+    if (own) await this.stored.save(tx, own, { source: 'file', configuration: this.catalog.digest });
+    else if (row) await this.stored.remove(tx, row);
+    else return false;
+    return true;
+  }
+
+  /** Whether this process or another live one has the file with this digest. */
+  private async isLive(db: Reader, digest: string): Promise<boolean> {
+    return digest === this.catalog.digest || (await isLiveConfiguration(db, digest, this.clock.now()));
   }
 
   private warnOfUnknownTypes(stored: readonly ScheduleRow[]): void {

@@ -23,18 +23,6 @@ export const findSchedule = (db: Reader, name: string): Promise<ScheduleRow | un
 export const findSchedules = (db: Reader): Promise<ScheduleRow[]> =>
   withOptions(db).orderBy('schedules.name').execute();
 
-/** The names of the schedules of files other than the one with this digest. */
-export async function findOfOtherFiles(db: Reader, digest: string): Promise<string[]> {
-  const rows = await db
-    .selectFrom('schedules')
-    .select('name')
-    .where('source', '=', 'file')
-    .where('configuration', '<>', digest)
-    .orderBy('name')
-    .execute();
-  return rows.map(({ name }) => name);
-}
-
 export async function countSchedules(db: Reader): Promise<number> {
   const { count } = await db
     .selectFrom('schedules')
