@@ -25,6 +25,8 @@ export function Dialog({ title, isOpen, onClose, children }: DialogProps): React
       aria-labelledby={titleId}
       onClose={onClose}
       onClick={(event) => event.target === dialog.current && onClose()}
+      // Otherwise a panel that has it would close with it.
+      onKeyDown={(event) => event.key === 'Escape' && event.stopPropagation()}
       className="m-auto w-full max-w-120 rounded-md border border-line bg-surface p-0 text-left whitespace-normal shadow-overlay"
     >
       {isOpen && (

@@ -122,6 +122,18 @@ describeDashboard('the view Limits', { config: CONFIG }, (dashboard) => {
     expect(await limit()).toMatchObject({ concurrency: null, rate: '60/m', set_at: null });
   });
 
+  it('closes by Escape the dialog, and then the panel', async () => {
+    const { page } = await dashboard.open();
+    await open(page, '?limit=unused');
+    const panel = page.getByRole('complementary', { name: 'Limit' });
+    await panel.getByRole('button', { name: 'Change it' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change unused' });
+    await dialog.getByLabel('Burst:').press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await panel.getByRole('button', { name: 'Change it' }).press('Escape');
+    await panel.waitFor({ state: 'hidden' });
+  });
+
   it("shows the server's answer if the limit is missing", async () => {
     const { page } = await dashboard.open();
     await open(page, '?limit=desk');
