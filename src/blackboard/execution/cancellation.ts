@@ -3,15 +3,12 @@ import { Injectable } from '@nestjs/common';
 import { DomainError } from '../../common/domain-error.js';
 import { toTimestamp } from '../../common/timestamp.js';
 import type { Transaction } from '../../database/unit-of-work.js';
-import { Signals } from '../../pubsub/signals.js';
 import { Usages } from '../budgets/usages.js';
 import { type CorrelationChanges, CorrelationTracker } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { JoinRemoval } from '../joins/join-removal.js';
-import { LimitReleases } from '../limits/limit-releases.js';
-import { Backlog } from '../scheduling/backlog.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
-import { abortEngines } from './abort-signals.js';
+import { CancelEffects } from './cancel-effects.js';
 import { endOpen, holdOpen, type OpenExecution } from './execution-rows.js';
 
 /**
@@ -23,12 +20,10 @@ import { endOpen, holdOpen, type OpenExecution } from './execution-rows.js';
 export class Cancellation {
   constructor(
     private readonly tracker: CorrelationTracker,
-    private readonly backlog: Backlog,
     private readonly usages: Usages,
     private readonly timers: TimerQueue,
     private readonly joinRemoval: JoinRemoval,
-    private readonly releases: LimitReleases,
-    private readonly signals: Signals,
+    private readonly effects: CancelEffects,
   ) {}
 
   /**
@@ -108,24 +103,11 @@ export class Cancellation {
     const { id: correlationId } = correlation;
     await this.usages.close(tx, changes, correlationId, countedLease);
     const open = held ?? (await holdOpen(tx, correlationId));
-    const running = open.filter(({ state }) => state === 'running').map(({ id }) => id);
     await endOpen(tx.db, { correlationId, now: changes.now });
-    this.backlog.changed(tx, -open.filter((each) => each.state === 'pending' && this.backlog.counts(each)).length);
     await this.timers.cancelReleases(tx, correlationId);
-    await this.timers.cancelDue(
-      tx,
-      open.flatMap(({ id, due_at }) => (due_at === null ? [] : id)),
-    );
+    await this.effects.follow(tx, open);
     await this.joinRemoval.removeCorrelation(tx, changes, correlationId);
     await changes.end(correlation, as, reason ?? null);
-    const left = open.filter(({ state, lease_owner }) => state === 'running' && lease_owner === null);
-    tx.afterCommit(() => {
-      this.releases.turnsFreed(open);
-      abortEngines(this.signals, running);
-      // Clients held these executions, so no process notices by itself that their places are free.
-      new Set(left.map(({ agent }) => agent)).forEach((agent) => this.signals.executionReady.publish(agent));
-      this.releases.noLongerRun(left.map(({ limit_keys }) => limit_keys));
-    });
   }
 }
 

@@ -1,13 +1,9 @@
 import { Injectable } from '@nestjs/common';
 
 import type { Transaction } from '../../database/unit-of-work.js';
-import { Signals } from '../../pubsub/signals.js';
 import { Usages } from '../budgets/usages.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { LimitReleases } from '../limits/limit-releases.js';
-import { Backlog } from '../scheduling/backlog.js';
-import { TimerQueue } from '../scheduling/timer-queue.js';
-import { abortEngines } from './abort-signals.js';
+import { CancelEffects } from './cancel-effects.js';
 import { endAmong, holdOpenAmong, type WhyCancelled } from './execution-rows.js';
 
 /**
@@ -17,11 +13,8 @@ import { endAmong, holdOpenAmong, type WhyCancelled } from './execution-rows.js'
 @Injectable()
 export class CancelledExecutions {
   constructor(
-    private readonly backlog: Backlog,
     private readonly usages: Usages,
-    private readonly timers: TimerQueue,
-    private readonly releases: LimitReleases,
-    private readonly signals: Signals,
+    private readonly effects: CancelEffects,
   ) {}
 
   /** Cancels those that have not ended. The caller saves the changes. */
@@ -45,22 +38,6 @@ export class CancelledExecutions {
       await this.usages.abandon(tx, changes, correlationId, own);
       (await changes.get(correlationId)).pending -= own.length;
     }
-    this.backlog.changed(tx, -held.filter((each) => each.state === 'pending' && this.backlog.counts(each)).length);
-    await this.timers.cancelDue(
-      tx,
-      held.flatMap(({ id, due_at }) => (due_at === null ? [] : id)),
-    );
-    const running = held.filter(({ state }) => state === 'running');
-    tx.afterCommit(() => {
-      this.releases.turnsFreed(held);
-      abortEngines(
-        this.signals,
-        running.map(({ id }) => id),
-      );
-      // Clients held these, so no process notices by itself that their places are free.
-      const left = running.filter(({ lease_owner }) => lease_owner === null);
-      new Set(left.map(({ agent }) => agent)).forEach((agent) => this.signals.executionReady.publish(agent));
-      this.releases.noLongerRun(left.map(({ limit_keys }) => limit_keys));
-    });
+    await this.effects.follow(tx, held);
   }
 }

@@ -19,6 +19,7 @@ import { AttemptCommits } from './attempt-commits.js';
 import { AttemptReports } from './attempt-reports.js';
 import { BudgetOutcomes } from './budget-outcomes.js';
 import { CachedAnswers } from './cached-answers.js';
+import { CancelEffects } from './cancel-effects.js';
 import { Cancellation } from './cancellation.js';
 import { CancelledExecutions } from './cancelled-executions.js';
 import { Claims } from './claims.js';
@@ -64,6 +65,7 @@ import { UnclaimedShadows } from './unclaimed-shadows.js';
     AttemptReports,
     BudgetOutcomes,
     CachedAnswers,
+    CancelEffects,
     Cancellation,
     CancelledExecutions,
     Claims,
