@@ -94,7 +94,9 @@ export class ReadyRows<Row extends QueuedRow> {
     // The search and the move use this same frontier. If rows return to the queue in between, they start a new one.
     const frontier = this.frontierOf(queue);
     const isWhole = !this.unitOfWork.dialect.keepsDeadRows || this.isDue(queue, frontier);
-    const ready = await (isWhole ? this.findAll(tx.db, { queue, limit }) : this.findBehind(tx, queue, frontier, limit));
+    const ready = await (isWhole
+      ? this.findAll(tx.db, { queue, limit })
+      : this.findFromFrontier(tx, queue, frontier, limit));
     const isFull = ready.length === limit;
     const mustLookAgain = !isWhole && !isFull && frontier.sawNotAll;
     return {
@@ -117,7 +119,7 @@ export class ReadyRows<Row extends QueuedRow> {
     add(frontier.ranks, ready);
   }
 
-  private async findBehind(tx: Transaction, queue: string, { ranks }: Frontier, limit: number): Promise<Row[]> {
+  private async findFromFrontier(tx: Transaction, queue: string, { ranks }: Frontier, limit: number): Promise<Row[]> {
     const found = await this.findBeyond(tx.db, { queue, limit }, ranks);
     return found.sort(inOrder).slice(0, limit);
   }

@@ -37,16 +37,16 @@ export class Claims {
     private readonly catalog: Catalog,
     private readonly backlog: Backlog,
     private readonly timers: TimerQueue,
-    limits: AgentLimits,
-    private readonly sharedLimits: ClaimLimits,
+    agentLimits: AgentLimits,
+    private readonly claimLimits: ClaimLimits,
     private readonly variants: ExecutedVariants,
     clock: Clock,
     unitOfWork: UnitOfWork,
   ) {
     const rules = {
-      free: (tx: Transaction, agents: string[]) => limits.free(tx, agents),
-      admit: (tx: Transaction, rows: readonly ExecutionRow[]) => sharedLimits.admit(tx, rows),
-      forget: () => limits.forget(),
+      free: (tx: Transaction, agents: string[]) => agentLimits.free(tx, agents),
+      admit: (tx: Transaction, rows: readonly ExecutionRow[]) => claimLimits.admit(tx, rows),
+      forget: () => agentLimits.forget(),
     };
     type Inputs = (tx: Transaction, ids: string[]) => Promise<InputRow[]>;
     const rowsOf = (queue: typeof EXECUTIONS, inputsOf: Inputs): RowClaims<ExecutionRow, InputRow> => {
@@ -84,7 +84,7 @@ export class Claims {
 
   /** Call this when an execution with these keys (`executions.limit_keys`) has ended or waits again. */
   freeLimits(limitKeys: string): void {
-    this.sharedLimits.free(limitKeys);
+    this.claimLimits.free(limitKeys);
   }
 
   private async claimed(

@@ -21,7 +21,7 @@ export interface KeyState extends LimitQueue {
   key: LimitKey[1];
   /** The position of the key in the list. */
   text: string;
-  /** Running executions that have it. */
+  /** Executions that use it: those that run, and with `hold` those that wait after their first start. */
   running: number;
   /** Used units of the burst. Null for a limit without a rate. */
   unitsUsed: number | null;
@@ -64,7 +64,7 @@ export class LimitQueues {
     return blocked.map(({ blocked_on, count, first }, index) => ({
       key: keys[index]![1],
       text: blocked_on,
-      running: usage.running(blocked_on),
+      running: usage.inUse(blocked_on),
       unitsUsed: usage.unitsUsed(keys[index]!),
       roomAt: usage.roomAt(keys[index]!),
       waiting: count,

@@ -71,7 +71,7 @@ export class LimitUsage {
     const limit = this.limits.get(key[0]);
     const text = keyText(key);
     if (this.breakers.has(text)) return this.obstacle(key) === null ? 1 : 0;
-    const ofConcurrency = (limit?.concurrency ?? Infinity) - this.running(text);
+    const ofConcurrency = (limit?.concurrency ?? Infinity) - this.inUse(text);
     const ofRate = limit?.rate ? unitsLeft(limit.rate, this.usedUntil(text), this.now) + 1 : Infinity;
     return Math.max(0, Math.min(ofConcurrency, ofRate));
   }
@@ -86,8 +86,8 @@ export class LimitUsage {
     return this.limits.get(name);
   }
 
-  /** How many executions run. */
-  running(text: string): number {
+  /** How many executions use the key: they run, or hold it while they wait. */
+  inUse(text: string): number {
     return this.used.all.get(text) ?? 0;
   }
 
@@ -115,7 +115,7 @@ export class LimitUsage {
       // client may have set a lower value.
       if ((this.used.running.get(text) ?? 0) >= limit.concurrency) return { blockedOn: text, at: null };
     } else if (limit?.concurrency != null) {
-      const left = limit.concurrency - this.running(text);
+      const left = limit.concurrency - this.inUse(text);
       if (left <= 0) return { blockedOn: text, at: null };
       const keptUntil = this.places.keptFrom(text, id);
       if (left === 1 && keptUntil !== null) return { blockedOn: text, at: keptUntil };

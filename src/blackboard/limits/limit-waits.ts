@@ -107,10 +107,10 @@ export class LimitWaits {
  */
 function usedOf(key: LimitKey, usage: LimitUsage, isHeld: boolean): string[] {
   const { concurrency = null, rate = null } = usage.limit(key[0]) ?? {};
-  const running = usage.running(keyText(key));
-  const isRate = concurrency === null || ((isHeld || running < concurrency) && usage.roomAt(key) !== null);
+  const used = usage.inUse(keyText(key));
+  const isRate = concurrency === null || ((isHeld || used < concurrency) && usage.roomAt(key) !== null);
   if (rate !== null && isRate) return [`${usage.unitsUsed(key)} of ${rate.burst} used`];
-  return concurrency === null ? [] : [`${running} of ${concurrency} used`];
+  return concurrency === null ? [] : [`${used} of ${concurrency} used`];
 }
 
 const counted = (count: number): string => (count > MOST_COUNTED ? `more than ${MOST_COUNTED}` : String(count));
