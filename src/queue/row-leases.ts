@@ -16,9 +16,9 @@ import type { Queue, QueuedRow } from './queue.js';
 /**
  * After this many lost leases a row fails, because a row that crashes its process would otherwise do so forever.
  */
-export const MAX_LOST_LEASES = 10;
+const MAX_LOST_LEASES = 10;
 
-export const TAKEN_AT_ONCE = 100;
+const TAKEN_AT_ONCE = 100;
 
 /** A row whose holder no longer renews its lease. */
 export type LostRow<Row extends QueuedRow> = Row & LostLease;

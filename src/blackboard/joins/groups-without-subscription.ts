@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { throttled } from '../../common/throttled.js';
-import { type Reader, UnitOfWork } from '../../database/unit-of-work.js';
+import { UnitOfWork } from '../../database/unit-of-work.js';
 import { findAwaited, type SubscriptionPlace } from '../matching/subscription-rows.js';
 import { Processes } from '../processes/processes.js';
 import { countGroups } from './join-group-rows.js';
@@ -27,10 +27,10 @@ export class GroupsWithoutSubscription {
     return new Map(counts.map(({ agent, count }) => [agent, count]));
   }
 
-  async find(db: Reader = this.unitOfWork.reader): Promise<readonly SubscriptionPlace[]> {
-    const awaited = await findAwaited(db);
+  async find(): Promise<readonly SubscriptionPlace[]> {
+    const awaited = await findAwaited(this.unitOfWork.reader);
     if (awaited.length === 0) return [];
-    const known = await this.processes.known(db);
+    const known = await this.processes.known();
     return awaited.filter((place) => !known.hasSubscription(place));
   }
 }
