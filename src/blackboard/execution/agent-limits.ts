@@ -73,8 +73,9 @@ export class AgentLimits {
     return counts.map(([running]) => running!.count);
   }
 
-  // Executions that started without a claim are missing in the counts of a process that was alone: they did not lock the
-  // agent. They matter when another process runs the agent too, and it waits for their transactions to end.
+  // The remembered counts of a process that was alone lack the executions that it started without a claim, because such a
+  // start does not lock the agent. They matter when another process runs the agent too. That process waits until the
+  // transactions of these starts have ended (Processes.register).
   private forgetAfterBeingAlone(): void {
     const now = scheduler.elapsed();
     if (this.processes.isAlone) this.aloneAt = now;

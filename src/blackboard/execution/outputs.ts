@@ -37,7 +37,7 @@ export class OutputError extends Error {}
 /**
  * Checks an engine's answer and returns the artifacts to publish. The answer is the payload itself if the agent
  * publishes one type (or a list, one artifact per element), otherwise an object keyed by type name, each value a
- * payload or a list of payloads. Null and undefined publish nothing. `GivenOutputs` is a list that names the type of
+ * payload or a list of payloads. Null and undefined publish nothing. `ExplicitOutputs` is a list that names the type of
  * each output; only this form can have a visibility, with a `ttl` within the limit. Throws OutputError.
  */
 export function checkOutputs(

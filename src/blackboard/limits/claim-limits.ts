@@ -177,8 +177,9 @@ export class ClaimLimits {
       const ids = some.map(([id]) => id);
       for (const { id } of await blockExecutions(tx.db, { blockedOn }, ids)) blocked.add(id);
       const times = some.flatMap(([, { at }]) => at ?? []);
-      // The other limits have room if they let executions go that this one keeps from starting. This one has some if an
-      // execution has ended before the commit: the look at its end has not seen those that wait. A rate has it at a time.
+      // The other limits of these executions may have let them go, and have room for others now. This limit may have room too,
+      // if an execution has ended before the commit, because the look at that end has not seen those that wait here. If a rate
+      // has no room, it is known when it has some.
       const limits = ids.flatMap((id) => limitsOf.get(id)!);
       const looked = times.length > 0 ? limits.filter((limit) => limit !== blockedOn) : limits;
       tx.afterCommit(() => {

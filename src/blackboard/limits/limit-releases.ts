@@ -142,14 +142,14 @@ export class LimitReleases {
     this.loop.wake();
   }
 
-  /** For executions that ended without an end, and if a process that could tell it was killed. */
+  /** Some executions stop running without a signal, such as those of a process that was killed. */
   @Interval(LOOK_AGAIN_MS)
   lookAgain(): void {
     // A process without limits looks less often while nothing waits.
     if (!this.limits.areNone || this.scan.areSome) this.lookAtAll();
   }
 
-  /** For agents that only other processes have, which may leave it to this one to let their executions start. */
+  /** Also looks for agents that only other processes have: these may leave it to this one to let their executions start. */
   @Interval(LOOK_FOR_OTHERS_MS)
   lookAtAll(): void {
     if (!this.isWorking) return;
@@ -201,8 +201,8 @@ export class LimitReleases {
 
   /**
    * Leaves out keys without room for the execution that waits first, and remembers when they have some. For them, a
-   * transaction of each worker would hold the locks of claims. `used`: what was used a while ago. A key of which something
-   * was free since is looked at when that happens, or by the next scan.
+   * transaction of each worker would hold the locks of claims. `used`: what was used a while ago. If a key has got room since,
+   * the signal of that, or the next scan, looks at it again.
    */
   private async withRoom(texts: readonly string[], now: number, used?: UsedLimits): Promise<LimitKey[]> {
     const { reader } = this.unitOfWork;

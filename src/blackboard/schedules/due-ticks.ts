@@ -89,7 +89,7 @@ export class DueTicks {
     return { ...plan, prepared: await this.publisher.prepare(tick) };
   }
 
-  /** As the version says that has queued it: the schedule may have changed since. */
+  /** Uses the version of the schedule that has queued the tick, because the schedule may have changed since. */
   private async prepareQueued({ schedule: name, version, scheduled_for }: Tick): Promise<PreparedTick> {
     const schedule = scheduleOf(name, await findVersion(this.unitOfWork.reader, name, version));
     return this.publisher.prepare({ schedule, version, scheduledFor: scheduled_for, cause: 'time' });

@@ -47,8 +47,8 @@ export class TickPublisher {
 
   /**
    * Makes and matches the artifact, before the transaction. The tick has failed if its payload cannot be made, or if its
-   * type refuses it or is unknown. Throws if the time of a tick has come whose type another process may know: that one
-   * publishes it.
+   * type refuses it or is unknown. If the tick is due and another process may know its type, it throws instead: that
+   * process then publishes the tick.
    */
   async prepare({ schedule, version, scheduledFor, cause }: TickToPublish): Promise<PreparedTick> {
     const { name, publishes } = schedule;
@@ -111,13 +111,13 @@ export class TickPublisher {
   async publish(tx: Transaction, changes: CorrelationChanges, { tick, matched }: PreparedTick): Promise<void> {
     if (!matched) return;
     const stored = await this.artifacts.insert(tx, matched);
-    // An artifact that a client published under this id.
+    // A client has published an artifact under this id.
     if (!stored) throw new Error(`artifact ${tick.artifact_id} of schedule ${tick.schedule} exists already`);
     const correlation = await changes.create(tick.correlation_id!, { background: false });
     await this.artifacts.trigger(tx, changes, correlation, stored, matched);
   }
 
-  /** While a new configuration is rolled out. */
+  /** Whether a process with another configuration lives, as while a new one is rolled out. */
   private mayBeKnownElsewhere(): Promise<boolean> {
     return hasOtherConfiguration(this.unitOfWork.reader, this.catalog.digest, this.clock.now());
   }
