@@ -41,6 +41,12 @@ const post = async (path: string, body: object): Promise<void> => {
 
 const refused = (message: string): object => ({ code: 1, stdout: '', stderr: `${message}\n` });
 
+test('starling waiting without a correlation says that limits have another list', async () => {
+  expect(await clients.onTerminal(200, ['waiting'])).toEqual([
+    'nothing waits for artifacts, for people or for a process; starling limit list shows what waits for limits',
+  ]);
+});
+
 test('starling limit lists what is used, changes only what is given, and resets it', async () => {
   for (const n of [1, 2]) await post('/api/v1/artifacts', { type: 'Letter', payload: { n } });
   await post('/api/v1/executions/claim', { agents: ['clerk'], max: 2 });

@@ -102,7 +102,7 @@ export function addInspectCommands(program: Command): void {
       .argument('[correlation]', 'only what this correlation waits for')
       .option(...LIMIT)
       .action(failing(async (id: Id, options: object) => (await import('./waiting.js')).showWaiting(id, options))),
-    ['waiting', 'everything that waits'],
+    ['waiting', 'what waits for artifacts, for people or for a process'],
     ['waiting order-4711', 'what one correlation waits for'],
   );
 

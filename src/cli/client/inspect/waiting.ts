@@ -22,7 +22,11 @@ export async function showWaiting(
   const pages: AsyncGenerator<Page<ListedWait>> =
     id === undefined ? allWaits(server, most) : waitsOf(server, await correlationOf(server, id), most);
   // A reason that is cut does not help, so the terminal wraps it.
-  await printPages(output, pages, { limit: most, columns: COLUMNS, width: Infinity, none: 'nothing waits' });
+  const none =
+    id === undefined
+      ? 'nothing waits for artifacts, for people or for a process; starling limit list shows what waits for limits'
+      : 'nothing waits';
+  await printPages(output, pages, { limit: most, columns: COLUMNS, width: Infinity, none });
 }
 
 async function* allWaits(server: Server, limit: number): AsyncGenerator<Page<ListedWait>> {
