@@ -25,11 +25,20 @@ interface Exchange<T> {
   response: Response;
 }
 
-/** Returns the body of a successful answer. Rejects with an ApiError otherwise. */
-export async function answered<T>(exchange: Promise<Exchange<T>>): Promise<T> {
+/** The message if a request for something to show gets no answer: the live connection repeats it. */
+export const READ_AGAIN = 'The service does not answer. The app tries again by itself.';
+
+const PERHAPS_DONE =
+  'The service does not answer. It may have done this; look when it is back, and try again if it has not.';
+
+/**
+ * Returns the body of a successful answer. Rejects with an ApiError otherwise, with the message `unanswered` if there is no
+ * answer.
+ */
+export async function answered<T>(exchange: Promise<Exchange<T>>, unanswered = PERHAPS_DONE): Promise<T> {
   const { data, error, response } = await exchange.catch((cause: unknown) => {
     if ((cause as Error).name === 'AbortError') throw cause;
-    throw new ApiError(0, 'The service does not answer. The app tries again by itself.');
+    throw new ApiError(0, unanswered);
   });
   if (!response.ok) throw new ApiError(response.status, detailOf(error) ?? `${response.status} ${response.statusText}`);
   return data as T;

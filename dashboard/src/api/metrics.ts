@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient, type UseQueryResult } from '@tanstack/react-query';
 
 import { useLiveRefresh } from '../live/use-live';
-import { answered, api } from './client';
+import { answered, api, READ_AGAIN } from './client';
 import { LIVE } from './queries';
 
 /** The metrics that the app shows. */
@@ -49,7 +49,10 @@ export function useMetrics(): UseQueryResult<readonly Sample[]> {
     queryKey: METRICS,
     queryFn: async ({ signal }) =>
       samplesIn(
-        await answered(api.GET('/metrics', { params: { query: { name: [...NAMES] } }, parseAs: 'text', signal })),
+        await answered(
+          api.GET('/metrics', { params: { query: { name: [...NAMES] } }, parseAs: 'text', signal }),
+          READ_AGAIN,
+        ),
       ),
     meta: LIVE,
     refetchInterval: POLL_MS,

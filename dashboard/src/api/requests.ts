@@ -2,7 +2,7 @@ import type { ParamsOption } from 'openapi-fetch';
 import type { PathsWithMethod } from 'openapi-typescript-helpers';
 
 import { API_BASE } from '../base';
-import { answered, api } from './client';
+import { answered, api, READ_AGAIN } from './client';
 import type { components, paths } from './schema';
 
 export type Schemas = components['schemas'];
@@ -40,7 +40,8 @@ export interface ShownRequest {
 export function get<P extends GetPath>(path: P, params?: GetParams<P>, signal?: AbortSignal): Promise<Answer<P>> {
   // The relation between a generic path and its parameters is beyond the compiler.
   const send = api.GET as (path: string, init: object) => ReturnType<typeof api.GET>;
-  return answered(send(path, { params: { ...params, query: given(params) }, signal })) as Promise<Answer<P>>;
+  const exchange = send(path, { params: { ...params, query: given(params) }, signal });
+  return answered(exchange, READ_AGAIN) as Promise<Answer<P>>;
 }
 
 /** Empty filters are not sent. */

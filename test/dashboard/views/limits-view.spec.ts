@@ -122,6 +122,24 @@ describeDashboard('the view Limits', { config: CONFIG }, (dashboard) => {
     expect(await limit()).toMatchObject({ concurrency: null, rate: '60/m', set_at: null });
   });
 
+  it('says that it is not known whether a change was made that the service does not answer', async () => {
+    const { page } = await dashboard.open();
+    await open(page, '?limit=unused');
+    await page.getByRole('complementary').getByRole('button', { name: 'Change it' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Change unused' });
+    await page.route('**/api/v1/limits/unused', (route) => route.abort());
+    await dialog.getByRole('button', { name: 'Change the limit' }).click();
+    const alert = dialog.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.innerText()).toBe(
+      'The service does not answer. It may have done this; look when it is back, and try again if it has not.',
+    );
+    await page.unroute('**/api/v1/limits/unused');
+    await dialog.getByRole('button', { name: 'Change the limit' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+    await dashboard.app.http.delete('/api/v1/limits/unused').expect(200);
+  });
+
   it('closes by Escape the dialog, and then the panel', async () => {
     const { page } = await dashboard.open();
     await open(page, '?limit=unused');
