@@ -8,6 +8,7 @@ limits:
   desks: { concurrency: 1 }
   per_customer: { concurrency: 1, key: payload.customer }
   unused: { rate: 60/m, burst: 10 }
+  texts: { rate: 60/m, units: size(payload.text), burst: 90 }
 agents:
   clerk:
     consumes: [{ types: [Letter] }]
@@ -120,6 +121,23 @@ describeDashboard('the view Limits', { config: CONFIG }, (dashboard) => {
     await page.getByRole('button', { name: 'Use the values of the file' }).click();
     await rowOf(page, 'unused').filter({ hasText: '60/m, 10 together' }).filter({ hasText: '0 of 10' }).waitFor();
     expect(await limit()).toMatchObject({ concurrency: null, rate: '60/m', set_at: null });
+  });
+
+  it.each([
+    ['unused', '1', '60/m'],
+    ['texts', 'the count of the rate', '60/m, 60 together'],
+  ])('says what an empty burst of %s means', async (name, meaning, values) => {
+    const { page } = await dashboard.open();
+    await open(page, `?limit=${name}`);
+    const panel = page.getByRole('complementary', { name: 'Limit' });
+    await panel.getByRole('button', { name: 'Change it' }).click();
+    const dialog = page.getByRole('dialog', { name: `Change ${name}` });
+    await dialog.getByText('An empty number of executions or an empty rate does not limit.').waitFor();
+    await dialog.getByLabel('Burst:').fill('');
+    expect(await dialog.getByLabel('Burst:').getAttribute('placeholder')).toBe(meaning);
+    await dialog.getByRole('button', { name: 'Change the limit' }).click();
+    await panel.getByText(values, { exact: true }).waitFor();
+    await dashboard.app.http.delete(`/api/v1/limits/${name}`).expect(200);
   });
 
   it('says that it is not known whether a change was made that the service does not answer', async () => {

@@ -14,7 +14,7 @@ interface ChangeDialogProps {
   onDone: () => unknown;
 }
 
-/** Asks for other values of a limit. An empty field does not limit. */
+/** Asks for other values of a limit. */
 export function ChangeDialog({ limit, isOpen, onClose, onDone }: ChangeDialogProps): ReactNode {
   const { name } = limit;
   const change = useMutation({
@@ -38,8 +38,8 @@ export function ChangeDialog({ limit, isOpen, onClose, onDone }: ChangeDialogPro
     <Dialog title={`Change ${name}`} isOpen={isOpen} onClose={close}>
       <form className="flex flex-col gap-4" onSubmit={submit}>
         <p className="text-table">
-          The values hold in all processes, also after a restart, until the change is undone. An empty field does not
-          limit.
+          The values hold in all processes, also after a restart, until the change is undone. An empty number of
+          executions or an empty rate does not limit.
         </p>
         <Field
           name="concurrency"
@@ -53,6 +53,7 @@ export function ChangeDialog({ limit, isOpen, onClose, onDone }: ChangeDialogPro
           label="Burst: units of the rate that may start together"
           type="number"
           value={limit.burst}
+          hint={limit.units === null ? '1' : 'the count of the rate'}
         />
         {change.error && (
           <p role="alert" className="text-table text-failed">

@@ -70,7 +70,7 @@ function WaitingKey({ item, limit: { concurrency, burst } }: { item: Key; limit:
           </code>
         )}
         <span>{concurrency === null ? `${running} running` : `${running} of ${concurrency} used`}</span>
-        {units !== null && <span>{units} of the rate used</span>}
+        {units !== null && <span>{units} of the burst used</span>}
         <span className="text-waiting">{countedText(waiting, MOST_WAITING_FOR_KEY)} waiting</span>
         {room_at !== null && (
           <span className="text-muted">

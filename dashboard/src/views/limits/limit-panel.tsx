@@ -64,7 +64,7 @@ function factsOf(limit: Limit): Fact[] {
     ['In the file', set_at === null ? null : file === null ? 'no longer, so it limits nothing' : valuesText(file)],
     ['Changed', set_at === null ? null : <Ago at={set_at} />],
     ['Used', usedText(limit)],
-    ['Used of the rate', concurrency === null ? null : usedUnitsText(limit)],
+    ['Used of the burst', concurrency === null ? null : usedUnitsText(limit)],
     ['Waiting', countedText(waiting, MOST_WAITING)],
     [
       'Longest',
