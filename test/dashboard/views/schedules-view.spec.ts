@@ -6,8 +6,13 @@ import { ManualClock } from '../../support/manual-clock.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
-types: { ReportDue: {} }
+types:
+  ReportDue: {}
+  Report: { schema: { type: object, properties: { day: { type: string } } } }
 schedules:
+  wrong:
+    at: [2020-06-30T18:00Z, 2090-06-30T18:00Z]
+    publishes: { type: Report, payload: "{ 'day': scheduled_for < '2021' ? 1 : scheduled_for }" }
   daily: { cron: 0 7 * * *, time_zone: Europe/Berlin, publishes: { type: ReportDue } }
   over: { at: 2020-06-30T18:00Z, publishes: { type: ReportDue } }
 `;
@@ -119,6 +124,18 @@ describeDashboard('the view Schedules', { config: CONFIG }, (dashboard) => {
     await dialog.getByLabel('To').fill('2026-01-01T11:30Z');
     await dialog.getByRole('button', { name: 'Show the ticks' }).click();
     await dialog.getByText('No tick of this time is left to publish.').waitFor();
+  });
+
+  it('does not publish ticks of which none can be published', async () => {
+    const { page } = await dashboard.open();
+    await open(page, '?schedule=wrong');
+    await panelOf(page).getByRole('button', { name: 'Backfill' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Backfill wrong' });
+    await dialog.getByLabel('From').fill('2020-06-30');
+    await dialog.getByLabel('To').fill('2020-06-30');
+    await dialog.getByRole('button', { name: 'Show the ticks' }).click();
+    await dialog.getByText('fails: payload.day: must be string').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Publish 0 ticks' }).isDisabled()).toBe(true);
   });
 
   it("shows the server's answer if the schedule is missing", async () => {

@@ -95,7 +95,7 @@ function BackfillForm({ name, done, close }: BackfillProps & { close: () => void
         <button
           type="submit"
           className="button-main"
-          disabled={look.isPending || publish.isPending || ticks?.length === 0}
+          disabled={look.isPending || publish.isPending || (ticks && publishedIn(ticks) === 0)}
         >
           {ticks === undefined ? 'Show the ticks' : `Publish ${publishedText(ticks)}`}
         </button>
@@ -104,8 +104,11 @@ function BackfillForm({ name, done, close }: BackfillProps & { close: () => void
   );
 }
 
-const publishedText = (ticks: Schemas['BackfillBody']['ticks']): string =>
-  countText(ticks.filter(({ state }) => state === 'published').length, 'tick');
+type Ticks = Schemas['BackfillBody']['ticks'];
+
+const publishedIn = (ticks: Ticks): number => ticks.filter(({ state }) => state === 'published').length;
+
+const publishedText = (ticks: Ticks): string => countText(publishedIn(ticks), 'tick');
 
 function TimeInput({ label, onChange }: { label: string; onChange: (value: string) => void }): ReactNode {
   return (
