@@ -1,6 +1,8 @@
 // Opens the web app of the application in a real browser. The test claims the work, so that it holds the limits.
 import type { Page } from 'playwright-core';
 
+import { startApp, type TestAppOptions } from '../../support/app.js';
+import { ConfigurationFolder } from '../../support/configuration-folder.js';
 import { accessibilityFaults, describeDashboard, LOOKS, scrollsSideways } from '../../support/page-checks.js';
 
 const CONFIG = `
@@ -186,5 +188,30 @@ describeDashboard('the view Limits', { config: CONFIG }, (dashboard) => {
     await panel.getByRole('button', { name: 'Change it' }).click();
     await page.getByRole('dialog').waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
+  });
+});
+
+const folder = new ConfigurationFolder();
+afterAll(() => folder.remove());
+
+/** An earlier start had a limit that the file no longer has. */
+const afterAnotherFile = async (): Promise<TestAppOptions> => {
+  const earlier = await startApp({ config: CONFIG, folder: folder.path });
+  await earlier.http.put('/api/v1/limits/unused').send({ concurrency: 3 }).expect(200);
+  await earlier.close();
+  return { folder: folder.path };
+};
+
+describeDashboard('the view Limits, of a limit that the file no longer has', afterAnotherFile, (dashboard) => {
+  it('deletes its values after a question, and closes it', async () => {
+    const { page, complaints } = await dashboard.open();
+    await page.goto(`${dashboard.app.url}/dashboard/limits?limit=unused`);
+    const panel = page.getByRole('complementary', { name: 'Limit' });
+    await panel.getByText('no longer, so it limits nothing').waitFor();
+    await panel.getByRole('button', { name: 'Undo the change' }).click();
+    await page.getByRole('button', { name: 'Delete them' }).click();
+    await panel.waitFor({ state: 'hidden' });
+    await page.getByText('No limit is configured').waitFor();
+    expect(complaints).toEqual([]);
   });
 });

@@ -138,6 +138,17 @@ describeDashboard('the view Schedules', { config: CONFIG }, (dashboard) => {
     expect(await dialog.getByRole('button', { name: 'Publish 0 ticks' }).isDisabled()).toBe(true);
   });
 
+  it('says that a schedule is deleted while it is shown', async () => {
+    const { page } = await dashboard.open();
+    const options = { every: '1h', publishes: { type: 'ReportDue' } };
+    await dashboard.app.http.post('/api/v1/schedules').send({ name: 'brief', options }).expect(200);
+    await open(page, '?schedule=brief');
+    await panelOf(page).getByRole('button', { name: 'Pause' }).waitFor();
+    await dashboard.app.http.delete('/api/v1/schedules/brief').expect(200);
+    await panelOf(page).getByRole('alert').filter({ hasText: 'Schedule not found: brief' }).waitFor();
+    expect(await panelOf(page).getByRole('button', { name: 'Pause' }).count()).toBe(0);
+  });
+
   it("shows the server's answer if the schedule is missing", async () => {
     const { page } = await dashboard.open();
     await open(page, '?schedule=dayly');

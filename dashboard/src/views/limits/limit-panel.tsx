@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 
-import { answered, api } from '../../api/client';
+import { answered, api, ApiError } from '../../api/client';
 import { useApi } from '../../api/queries';
 import { CurlButton, IdChip } from '../../components/copy';
 import { Confirm } from '../../components/dialog';
@@ -32,15 +32,16 @@ export function LimitPanel({ name, close, changed }: LimitPanelProps): ReactNode
   const { data, error, refetch } = useApi(PATH, params, { pollMs: EVERY_MS });
   // The answer for another limit is kept while this one is read.
   const limit = data?.name === name ? data : undefined;
+  const isGone = error instanceof ApiError && error.status === 404;
   const body = (): ReactNode => {
-    if (limit === undefined)
+    if (limit === undefined || isGone)
       return error ? <Failure error={error} retry={() => void refetch()} /> : <LoadingRows count={8} />;
     return (
       <>
         <Facts facts={factsOf(limit)} />
         <div className="flex flex-wrap gap-2">
           {limit.file !== null && <Change limit={limit} changed={changed} />}
-          {limit.set_at !== null && <Undo limit={limit} changed={changed} />}
+          {limit.set_at !== null && <Undo limit={limit} changed={changed} gone={close} />}
           <CurlButton request={{ path: PATH, params }} />
         </div>
         <KeyList limit={limit} />
@@ -127,13 +128,15 @@ function Change({ limit, changed }: ChangeProps): ReactNode {
   );
 }
 
-function Undo({ limit: { name, file }, changed }: ChangeProps): ReactNode {
+/** `gone`: the limit does not exist any more. */
+function Undo({ limit: { name, file }, changed, gone }: ChangeProps & { gone: () => void }): ReactNode {
   const client = useQueryClient();
   const question = useQuestion({
     run: () => answered(api.DELETE('/api/v1/limits/{limit_name}', { params: { path: { limit_name: name } } })),
     done: file === null ? `The values of ${name} are deleted` : `${name} has the values of the file`,
     onDone: () => {
       changed();
+      if (file === null) return gone();
       return client.invalidateQueries({ queryKey: [PATH] });
     },
   });

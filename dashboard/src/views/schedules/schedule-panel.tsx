@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 
+import { ApiError } from '../../api/client';
 import { useApi } from '../../api/queries';
 import { CurlButton } from '../../components/copy';
 import { type Fact, Facts } from '../../components/facts';
@@ -39,8 +40,9 @@ export function SchedulePanel({ name, close, changed }: SchedulePanelProps): Rea
       [PATH, `${PATH}/ticks`, `${PATH}/preview`].map((path) => client.invalidateQueries({ queryKey: [path] })),
     );
   };
+  const isGone = error instanceof ApiError && error.status === 404;
   const body = (): ReactNode => {
-    if (schedule === undefined)
+    if (schedule === undefined || isGone)
       return error ? <Failure error={error} retry={() => void refetch()} /> : <LoadingRows count={8} />;
     return (
       <>
