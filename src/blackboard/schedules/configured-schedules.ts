@@ -6,7 +6,7 @@ import { Clock } from '../../common/clock.js';
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type Reader, type Transaction, UnitOfWork } from '../../database/unit-of-work.js';
 import { isLiveConfiguration } from '../processes/process-rows.js';
-import { findSchedule, findSchedules, type ScheduleRow } from './schedule-rows.js';
+import { findSchedule, findSchedules, findSources, type ScheduleRow } from './schedule-rows.js';
 import { scheduleLock, scheduleOf, StoredSchedules } from './stored-schedules.js';
 
 /** Stores the schedules of the configuration file, and removes those that no file has any more. */
@@ -41,11 +41,11 @@ export class ConfiguredSchedules {
    */
   async lookAround(): Promise<void> {
     const own = new Map(this.catalog.schedules.map((each) => [each.schedule.name, each]));
-    const stored = await findSchedules(this.unitOfWork.reader);
+    const stored = await findSources(this.unitOfWork.reader, [...own.keys()]);
     const left: string[] = [];
-    for (const [configuration, rows] of Map.groupBy(stored, (row) => row.configuration))
-      if (rows[0]!.source === 'file' && !(await this.isLive(this.unitOfWork.reader, configuration)))
-        left.push(...rows.map(({ name }) => name));
+    const ofFiles = stored.filter(({ source }) => source === 'file');
+    for (const [configuration, rows] of Map.groupBy(ofFiles, (row) => row.configuration))
+      if (!(await this.isLive(this.unitOfWork.reader, configuration))) left.push(...rows.map(({ name }) => name));
     // Another process may have removed one before this process has looked.
     const names = new Set(stored.map(({ name }) => name));
     const lost = [...own.keys()].filter((name) => !names.has(name));

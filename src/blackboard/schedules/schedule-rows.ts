@@ -23,6 +23,18 @@ export const findSchedule = (db: Reader, name: string): Promise<ScheduleRow | un
 export const findSchedules = (db: Reader): Promise<ScheduleRow[]> =>
   withOptions(db).orderBy('schedules.name').execute();
 
+/** Finds where the schedules of files come from, and those with these names. */
+export const findSources = (
+  db: Reader,
+  names: readonly string[],
+): Promise<Pick<ScheduleRow, 'name' | 'source' | 'configuration'>[]> =>
+  db
+    .selectFrom('schedules')
+    .select(['name', 'source', 'configuration'])
+    .where(({ eb, or }) => or([eb('source', '=', 'file'), ...(names.length > 0 ? [eb('name', 'in', names)] : [])]))
+    .orderBy('name')
+    .execute();
+
 export async function countSchedules(db: Reader): Promise<number> {
   const { count } = await db
     .selectFrom('schedules')
