@@ -94,6 +94,25 @@ describe('several processes with the same schedules', () => {
     expect(await rows(`select id as name from processes where id = 'killed'`)).toEqual([]);
   });
 
+  it('take over what a killed process has left, also if the schedules cannot be read', async () => {
+    const board = await replicas.start(config('  read: { every: 2h, publishes: { type: Due } }'), {
+      role: WORKER,
+      settings: { leaseMs: 2_000 },
+    });
+    const { url } = board.app.database;
+    await board.http.post('/api/v1/agents/count/pause').expect(200);
+    const correlation = await board.publish('Due', {});
+    await queryOnce(url, 'alter table schedules rename to unreadable');
+    await queryOnce(
+      url,
+      `update executions set state = 'running', lease_owner = 'killed', lease_token = 'killed', lease_until = 0
+        where correlation_id = '${correlation}'`,
+    );
+    await queryOnce(url, 'delete from agent_pauses');
+    await eventually('it has ended', async () => (await board.ended(correlation)).state === 'completed');
+    await queryOnce(url, 'alter table unreadable rename to schedules');
+  });
+
   it('have the schedule of a file that still runs when the process with a later file has ended', async () => {
     const every = (time: string): string => config(`  back: { every: ${time}, publishes: { type: Due } }`);
     const board = await replicas.start(every('2h'), { role: WORKER });

@@ -38,8 +38,7 @@ export class Presence {
     // While this process was not registered, another one may have removed the schedules of its file.
     if (await this.register()) await this.schedules.store();
     // A process that was killed gives no signal when its registration expires.
-    else await this.schedules.lookAround();
-    await this.count();
+    await this.lookAround();
   }
 
   /** If this fails, other processes notice when the lease has expired. */
@@ -68,12 +67,13 @@ export class Presence {
     return hasCome;
   }
 
+  /** Its failure does not keep a heartbeat from taking over the executions of processes that have ended. */
   private async lookAround(): Promise<void> {
     try {
       await this.schedules.lookAround();
       await this.count();
     } catch (error) {
-      this.logger.debug({ err: error }, 'schedules and waiting work could not be looked at; trying again');
+      this.logger.warn({ err: error }, 'schedules and waiting work could not be looked at; trying again');
     }
   }
 }
