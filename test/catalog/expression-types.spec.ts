@@ -393,12 +393,9 @@ test.each([
   ['weight', '[{ types: [Order] }], fair_by: payload.total, weight: ▸payload.totl'],
   ['limits[0].key', '[{ types: [Order] }], limits: [{ name: calls, key: ▸payload.totl }]'],
 ])('%s is checked', async (path, consumes) => {
-  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
-  expect(
-    await findingsIn(
-      `${TYPES}\nlimits: { calls: { concurrency: 2 } }\nagents:\n  a: { consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }\n`,
-    ),
-  ).toEqual([`error at ▸ agents.a.${path}: names the unknown field payload.totl; did you mean payload.total?`]);
+  expect(await findingsOfRule(consumes)).toEqual([
+    `error at ▸ agents.a.${path}: names the unknown field payload.totl; did you mean payload.total?`,
+  ]);
 });
 
 test.each([
@@ -409,12 +406,9 @@ test.each([
   ['fair_by', '[{ types: [Order] }], fair_by: "▸payload[0].total"'],
   ['limits[0].key', '[{ types: [Order] }], limits: [{ name: calls, key: "▸payload[0].total" }]'],
 ])('%s names no element of one payload', async (path, consumes) => {
-  const engine = `{ kind: expression, expression: "{'a': 1}" }`;
-  expect(
-    await findingsIn(
-      `${TYPES}\nlimits: { calls: { concurrency: 2 } }\nagents:\n  a: { consumes: ${consumes}, publishes: [{ type: Other }], engine: ${engine} }\n`,
-    ),
-  ).toEqual([`error at ▸ agents.a.${path}: names the element 0 of payload, which is an object; name a field of it`]);
+  expect(await findingsOfRule(consumes)).toEqual([
+    `error at ▸ agents.a.${path}: names the element 0 of payload, which is an object; name a field of it`,
+  ]);
 });
 
 test.each([
