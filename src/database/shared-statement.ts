@@ -81,6 +81,15 @@ export function sharedInsert<Name extends Table, Column extends keyof Insertable
   };
 }
 
+/** A query without values. The members of a group ask once. */
+export function sharedRead<Row>(read: Prepared<object, Row>): Prepared<object, Row> {
+  const many = async (db: Kysely<Schema>, all: readonly object[]): Promise<Row[][]> => {
+    const rows = await read(db, {});
+    return all.map(() => rows);
+  };
+  return shared({ answers: true, addsRows: false, one: read, many });
+}
+
 /** An insert of these columns of `given`. */
 export const insertGiven = <Name extends Table>(
   db: QueryCreator<Schema>,

@@ -159,6 +159,17 @@ export interface PreparedEngine {
    * or null: see `blackboard/execution/outputs.ts`.
    */
   run(inputs: ExecutionInputs, context: EngineContext): Promise<unknown>;
+
+  /**
+   * Runs the agent before its execution is stored, and returns what `run` would resolve with. Null if it is known to take longer than
+   * about a millisecond, or to fail. Only engines that can affect nothing outside have this: Starling may drop the answer and
+   * run the agent again.
+   */
+  runInline?(inputs: ExecutionInputs, contextOf: () => ExecutionContext): InlineAnswer | Promise<InlineAnswer> | null;
+}
+
+export interface InlineAnswer {
+  answer: unknown;
 }
 
 /** The dependencies of engines. */

@@ -28,11 +28,16 @@ export class KeptSlots {
     return this.rows.size > 0;
   }
 
-  /** Returns false if the row has to wait in its queue. */
-  keep(queue: string, id: string): boolean {
+  /** Whether a new row of the queue would be claimed next, and a slot is free for it. */
+  isFree(queue: string): boolean {
     if (!this.empty.has(queue) || this.pending.has(queue)) return false;
     const { byQueue, total } = this.slots.free([queue]);
-    if (!byQueue.has(queue) || total <= this.searching + sum(this.slots.free(this.pending))) return false;
+    return byQueue.has(queue) && total > this.searching + sum(this.slots.free(this.pending));
+  }
+
+  /** Returns false if the row has to wait in its queue. */
+  keep(queue: string, id: string): boolean {
+    if (!this.isFree(queue)) return false;
     this.slots.take(queue);
     this.rows.add(id);
     return true;

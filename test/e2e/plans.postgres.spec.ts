@@ -9,9 +9,11 @@ agents:
   double:
     consumes: [{ types: [Number] }]
     publishes: [{ type: Doubled }]
-    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+    engine: { kind: function, module: ./double.js }
   person: { consumes: [{ types: [Question] }], engine: { kind: external } }
 `;
+// An agent that only computes would end in the transaction that adds its execution.
+const FILES = { 'double.js': 'export default ([{ payload }]) => ({ n: payload.n * 2 });' };
 const CROWD = 64;
 const COPIES = 50_000;
 const CLAIMS = 20;
@@ -26,7 +28,7 @@ describe('plans that Postgres has made while few executions were stored', () => 
   afterEach(() => replicas.close());
 
   it('do not read all executions when some end together', async () => {
-    const board = await replicas.start(CONFIG);
+    const board = await replicas.start(CONFIG, { files: FILES });
     const { url } = board.app.database;
     const crowd = async (): Promise<void> => {
       const answers = await Promise.all(Array.from({ length: CROWD }, (_, n) => board.publishSync('Number', { n })));
@@ -53,7 +55,7 @@ describe('plans that Postgres has made while few executions were stored', () => 
   });
 
   it('do not read all that wait for the claim of a client, with statistics of before their commit', async () => {
-    const board = await replicas.start(CONFIG);
+    const board = await replicas.start(CONFIG, { files: FILES });
     const { url } = board.app.database;
     const outside = new Outside(board.http);
     const claimNext = async (): Promise<void> => {

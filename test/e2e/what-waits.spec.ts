@@ -12,9 +12,12 @@ const HOUR = 60 * MINUTE;
 
 const UNLUCKY = `export default async (inputs, { attempt }) => { if (attempt === 1) throw new Error('not yet'); return { attempt }; };`;
 
+// An agent that only computes would need no slot.
+const NOTER = 'export default () => ({ ok: true });';
+
 const AGENTS = {
   price: `{ consumes: [{ types: [Order] }], publishes: [{ type: Price }], engine: { kind: expression, expression: '{"n": payload.n}' } }`,
-  noter: `{ consumes: [{ types: [Note] }], publishes: [{ type: Noted }], engine: { kind: expression, expression: '{"ok": true}' } }`,
+  noter: `{ consumes: [{ types: [Note] }], publishes: [{ type: Noted }], engine: { kind: function, module: ./noter.js } }`,
   pairer: `{ consumes: [{ types: [Left, Right], join: { within: 2h } }], publishes: [{ type: Pair }], engine: { kind: expression, expression: '{"ok": true}' } }`,
   window: `{ consumes: [{ types: [Event], batch: { size: 10, timeout: 3h } }], publishes: [{ type: Digest }], engine: { kind: expression, expression: '{"size": size(payload)}' } }`,
   matcher: `{ consumes: [{ types: [Bill], where: payload.n > 100 }, { types: [Bill, Payment], join: { by: payload.n } }], publishes: [{ type: Match }], engine: { kind: expression, expression: '{"ok": true}' } }`,
@@ -78,7 +81,7 @@ describe('what waits', () => {
     board = await Board.start(`agents:\n${agents.map((name) => `  ${name}: ${AGENTS[name]}`).join('\n')}\n`, {
       clock,
       folder: folder.path,
-      files: { 'gate.js': GATE, 'unlucky.js': UNLUCKY },
+      files: { 'gate.js': GATE, 'unlucky.js': UNLUCKY, 'noter.js': NOTER },
       settings: { shutdownGraceMs: 0, leaseMs: 2 * 24 * HOUR, ...settings },
       ...others,
     });

@@ -2,7 +2,17 @@ import { jsonField, type Rows, type TestDatabase } from '../support/database.js'
 import { integrity } from './integrity.js';
 
 /** The artifacts that each order must result in, except audits, which belong to one of several orders. */
-export const EXPECTED: Record<string, number> = { Order: 1, Price: 1, Parcel: 3, Shipment: 1, Label: 3, Checked: 3 };
+export const EXPECTED: Record<string, number> = {
+  Order: 1,
+  Price: 1,
+  Parcel: 3,
+  Shipment: 1,
+  Label: 3,
+  Checked: 3,
+  Stamp: 1,
+  File: 1,
+  Seal: 3,
+};
 
 /** The artifacts of the warehouse, and of the simulation's agents beside it, that belong to no order. */
 export const OTHERS = [

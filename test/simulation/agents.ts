@@ -1,5 +1,5 @@
 import { scheduler } from '../../src/common/scheduler.js';
-import type { AgentArtifact, Engine, EngineContext } from '../../src/engines/engine.js';
+import type { AgentArtifact, Engine, EngineContext, PreparedEngine } from '../../src/engines/engine.js';
 import { ALL_ENGINES } from '../../src/engines/engine-registry.js';
 import type { Random } from '../support/random.js';
 import { FLOW_AGENTS, WITH_BREAKER } from './flow-agents.js';
@@ -76,6 +76,12 @@ async function askModel({ reserve, used, settle }: EngineContext, { random }: Wo
   await settle('answered');
 }
 
+/** The agents of `flow-agents.ts` that answer with their input, and never fail. */
+const inlineOf = (name: string): PreparedEngine['runInline'] =>
+  name in FLOW_AGENTS && ANSWERS[name] !== failsAtFirst && ANSWERS[name] !== failsWhileIcy
+    ? ({ artifacts }) => ({ answer: artifacts[0]!.payload })
+    : undefined;
+
 const USUAL_MS = 40;
 const SLOW_MS = 8_000;
 
@@ -91,7 +97,12 @@ function simulated(engine: Engine, world: World): Engine {
     async prepare(agent, environment) {
       const answer = ANSWERS[agent.name];
       const prepared = answer ? null : await engine.prepare(agent, environment);
+      const runInline = prepared ? prepared.runInline : inlineOf(agent.name);
       return {
+        // As a process whose agent was slow before, it runs some of them later.
+        ...(runInline && {
+          runInline: (...given: Parameters<typeof runInline>) => (random.next() < 0.5 ? runInline(...given) : null),
+        }),
         async run(inputs, context) {
           await scheduler.pause(random.next() * USUAL_MS);
           const output = answer ? await answer(inputs.artifacts, context, world) : await prepared!.run(inputs, context);

@@ -67,6 +67,15 @@ interface Creation {
   isNew?: boolean;
 }
 
+/** An execution that ends in the transaction that adds it. */
+export interface InlineEnd {
+  span: Span;
+  /** Stores the end. It runs after the hooks of new artifacts, and before correlations settle. */
+  record(): Promise<void>;
+  /** Reports the end after the commit. */
+  report(): void;
+}
+
 /**
  * The correlations that one transaction changes. `pending` counts what keeps a correlation active: executions that have
  * not ended, timers, joins whose `where` has not been evaluated, and waiting groups with a time limit. `save` settles
@@ -82,6 +91,7 @@ export class CorrelationChanges {
    * counts. Until then, no statement finds them.
    */
   private readonly unstored = new Set<string>();
+  private readonly inlineEnds: InlineEnd[] = [];
 
   constructor(
     private readonly tx: Transaction,
@@ -198,12 +208,18 @@ export class CorrelationChanges {
     this.stored.push({ seq, id, correlation, sequence: correlation.artifact_count });
   }
 
+  /** Registers an execution that ends in this transaction although nothing claimed it. */
+  endsInline(end: InlineEnd): void {
+    this.inlineEnds.push(end);
+  }
+
   /**
    * Runs the publication hooks, settles every correlation without pending work, and writes all counts. This is the last
    * step of each transaction that changed a correlation.
    */
   async save(): Promise<void> {
     if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
+    for (const { record } of this.inlineEnds) await record();
     for (const correlation of this.touched.values()) {
       if (correlation.pending < 0)
         throw new Error(`correlation ${correlation.id} has a pending count of ${correlation.pending}`);
@@ -212,6 +228,7 @@ export class CorrelationChanges {
         await this.settle(correlation, endState(correlation));
       await this.store(correlation);
     }
+    for (const { report } of this.inlineEnds) this.tx.afterCommit(report);
   }
 
   private async store(correlation: TrackedCorrelation): Promise<void> {
@@ -226,13 +243,16 @@ export class CorrelationChanges {
     correlation.settled_at = this.now;
     await this.settled.run(this.tx, correlation, this.now, reason);
     const settled = { correlationId: correlation.id, generation: correlation.generation };
-    const { cause } = this;
+    const cause = this.inlineEnds.at(-1)?.span ?? this.cause;
+    // Nothing waits for it in other processes, because no transaction could find it before this one.
+    const isUnknown = this.unstored.has(correlation.id);
     this.tx.afterCommit(() => {
       cause.event('correlation settled', {
         'starling.correlation.id': settled.correlationId,
         'starling.correlation.state': state,
       });
-      this.signals.correlationSettled.publishEverywhere(settled);
+      this.signals.correlationSettled.publish(settled);
+      if (!isUnknown) this.signals.correlationSettled.publishElsewhere(settled);
     });
     if (this.liveEvents.areWanted) {
       const { id: correlation_id } = correlation;
@@ -244,6 +264,18 @@ export class CorrelationChanges {
         state,
         timestamp: toTimestamp(this.now),
       });
+    }
+  }
+
+  /** Runs `work`, which adds work to the correlation, with this span as its cause. */
+  async causedBy<T>(correlation: TrackedCorrelation, { traceparent }: Span, work: () => Promise<T>): Promise<T> {
+    const { workTraceparent } = correlation;
+    if (traceparent === null) return work();
+    correlation.workTraceparent = traceparent;
+    try {
+      return await work();
+    } finally {
+      correlation.workTraceparent = workTraceparent;
     }
   }
 

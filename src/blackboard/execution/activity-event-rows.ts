@@ -29,6 +29,12 @@ const NO_EXECUTION = { executions: 0, failures: 0, artifacts_consumed: 0, artifa
 export const countStart = (tx: Transaction, id: string, now: number): Promise<unknown> =>
   insertStart(tx.db, { id, ...at(now), bucket: latencyBucket(0) });
 
+/** Counts an execution that starts at `now`, when it is added. */
+export const countImmediateStart = (tx: Transaction, { agent }: { agent: string }, now: number): Promise<void> =>
+  insertActivity(tx.db, [
+    { agent, ...at(now), ...NO_EXECUTION, event: 'started', bucket: latencyBucket(0), events: 1 },
+  ]);
+
 /** Counts those of the claimed executions that start, rather than repeat an attempt or begin another one. */
 export async function countStarts(tx: Transaction, claimed: readonly ExecutionRow[], now: number): Promise<void> {
   const starting = claimed.filter(({ attempt_started_at }) => attempt_started_at === null);

@@ -8,8 +8,7 @@ import { newId } from '../../common/ids.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
-import { NO_REACTIONS } from '../matching/matching.js';
-import { type MatchedArtifact, MatchedArtifacts } from '../publishing/matched-artifacts.js';
+import { type MatchedArtifact, MatchedArtifacts, untriggering } from '../publishing/matched-artifacts.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import { OutputMemory } from './output-memory.js';
 import { type CheckedOutput, checkOutputs, OutputError } from './outputs.js';
@@ -58,6 +57,12 @@ export class Answers {
     return memory ? { drafts, memory } : this.checkLater(grownBytes, execution, agent, answer);
   }
 
+  /** Returns the artifacts if they need no memory for defaults, and null if they do or if the answer cannot be published. */
+  draftsNow(execution: AnsweredExecution, agent: AgentDefinition, answer: unknown): ArtifactDraft[] | null {
+    const checked = this.checkNow(execution, agent, answer);
+    return 'problem' in checked || checked.grownBytes > 0 ? null : checked.drafts;
+  }
+
   /** Checks again after the wait, so that no artifacts with defaults are kept meanwhile. */
   private async checkLater(
     grownBytes: number,
@@ -100,10 +105,11 @@ export class Answers {
     drafts: ArtifactDraft[],
     matched: MatchedArtifact[],
   ): Promise<void> {
-    const silent = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, ...NO_REACTIONS });
     while (matched.length < drafts.length) {
       const next = drafts.slice(matched.length, matched.length + MATCHED_AT_ONCE);
-      matched.push(...(await Promise.all(next.map((draft) => (direct ? silent(draft) : this.artifacts.match(draft))))));
+      matched.push(
+        ...(await Promise.all(next.map((draft) => (direct ? untriggering(draft) : this.artifacts.match(draft))))),
+      );
     }
   }
 }

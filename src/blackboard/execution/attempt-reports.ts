@@ -2,6 +2,7 @@ import { Inject, Injectable } from '@nestjs/common';
 
 import { LOGGER, type Logger } from '../../common/logger.js';
 import { type ExecutionOutcome, Telemetry, workOrigin } from '../../common/telemetry.js';
+import type { Transaction } from '../../database/unit-of-work.js';
 import { describeDetails } from '../../engines/error-details.js';
 import { type Span, traceIdOf, Tracing } from '../../observability/tracing/tracing.js';
 import { LiveEvents } from '../../pubsub/live-events.js';
@@ -38,6 +39,12 @@ export class AttemptReports {
   /** `now`: epoch ms. */
   started(execution: Attempted, now: number): void {
     if (this.liveEvents.areWanted) this.liveEvents.emit(executionEvent('execution_started', execution, now));
+  }
+
+  /** Reports after the commit that an execution, which the transaction also ends, has started. */
+  startedIn(tx: Transaction, execution: Attempted, now: number): void {
+    if (this.liveEvents.areWanted)
+      this.liveEvents.emitAfterCommit(tx, executionEvent('execution_started', execution, now));
   }
 
   /** The attempts of one execution are sibling spans, because they have the same cause. */

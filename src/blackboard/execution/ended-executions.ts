@@ -16,6 +16,12 @@ import type { EndingExecution, ExecutionFailure } from './ending-execution.js';
 import { executionEvent } from './execution-events.js';
 import type { ReleasedExecution } from './lease-rows.js';
 
+/** The fields of an execution that the record of its end needs. */
+export type EndedExecution = Pick<
+  EndingExecution,
+  'id' | 'agent' | 'attempt' | 'correlationId' | 'replay' | 'inputs' | 'withoutRun' | 'cache'
+>;
+
 /**
  * Records the end of an execution: its consumptions, its agent's activity, live events, an answer for
  * later executions, whose turn is next, what its breaker and its variant count, and the WorkflowError and the failure
@@ -37,7 +43,7 @@ export class EndedExecutions {
   async completed(
     tx: Transaction,
     { now }: CorrelationChanges,
-    execution: EndingExecution,
+    execution: EndedExecution,
     released: ReleasedExecution,
     outputs: number,
   ): Promise<void> {
@@ -94,7 +100,7 @@ export class EndedExecutions {
 
   private async ended(
     tx: Transaction,
-    execution: EndingExecution,
+    execution: EndedExecution,
     released: ReleasedExecution,
     now: number,
   ): Promise<void> {

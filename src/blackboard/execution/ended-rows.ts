@@ -11,7 +11,13 @@ import type { ReleasedExecution } from './lease-rows.js';
 /** Records which artifacts an execution has consumed, once per execution, even if it is retried. */
 export async function consume(
   tx: Transaction,
-  { id, agent, inputs, correlationId, replay }: EndingExecution,
+  {
+    id,
+    agent,
+    inputs,
+    correlationId,
+    replay,
+  }: Pick<EndingExecution, 'id' | 'agent' | 'inputs' | 'correlationId' | 'replay'>,
   { round }: ReleasedExecution,
   now: number,
 ): Promise<void> {

@@ -30,6 +30,8 @@ import { ExecutionSlots } from './execution-slots.js';
 import { Executor } from './executor.js';
 import { FailedAttempts } from './failed-attempts.js';
 import { FailedExecutions } from './failed-executions.js';
+import { InlineAnswers } from './inline-answers.js';
+import { InlineExecutions } from './inline-executions.js';
 import { InputMemory } from './input-memory.js';
 import { InputParsing } from './input-parsing.js';
 import { LateSingletons } from './late-singletons.js';
@@ -76,6 +78,8 @@ import { UnclaimedShadows } from './unclaimed-shadows.js';
     Executor,
     FailedExecutions,
     FailedAttempts,
+    InlineAnswers,
+    InlineExecutions,
     InputMemory,
     InputParsing,
     LateSingletons,

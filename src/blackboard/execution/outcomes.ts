@@ -81,11 +81,12 @@ export class Outcomes {
     await this.usages.spend(tx, changes, execution);
     await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
     const correlation = await changes.get(execution.correlationId);
-    for (const [index, output] of outputs.entries()) {
+    const artifacts = outputs.map((matched, index) => {
       const artifact = stored[index];
-      if (!artifact) throw new Error(`artifact ${output.draft.id} exists`);
-      await this.artifacts.trigger(tx, changes, correlation, artifact, output);
-    }
+      if (!artifact) throw new Error(`artifact ${matched.draft.id} exists`);
+      return { stored: artifact, matched };
+    });
+    await this.artifacts.trigger(tx, changes, correlation, artifacts);
     await this.endedExecutions.countAttempt(tx, changes.now, execution, released, false);
     correlation.pending -= 1;
   }

@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 
 import { Catalog } from '../../catalog/catalog.js';
+import type { AgentDefinition } from '../../catalog/definitions.js';
 import { BASE } from '../../catalog/variants.js';
 import { random } from '../../common/random.js';
 import type { Transaction } from '../../database/unit-of-work.js';
@@ -20,6 +21,15 @@ export class StartedExecutions {
     private readonly executor: Executor,
   ) {
     starts.use((tx, agent, id) => this.keepSlot(tx, agent, id));
+  }
+
+  /**
+   * Whether an inline run of the agent may end now, as far as this process knows. It takes no slot, because nothing else runs in
+   * the process meanwhile. If the agent's executions have an order, it waits behind others.
+   */
+  mayEndInline(agent: AgentDefinition): boolean {
+    const { loop } = this.executor;
+    return hasOrder(agent) ? this.slots.isOwn(agent.name) && loop.hasFreeSlot(agent.name) : loop.isWorking;
   }
 
   private keepSlot(tx: Transaction, agent: string, id: string): KeptSlot | null {
@@ -44,3 +54,7 @@ export class StartedExecutions {
     };
   }
 }
+
+/** Other agents' executions may run in any order (docs/architecture.md). */
+const hasOrder = ({ fairness, subscriptions }: AgentDefinition): boolean =>
+  fairness !== null || subscriptions.some(({ priority, priorityBy }) => priority !== 0 || priorityBy !== null);

@@ -43,7 +43,8 @@ export class DirectRuns {
     correlationId: string,
   ): Promise<DirectRun> {
     await this.admission.refuseWhenBusy();
-    const invocation = this.invocations.prepareDirect(agent, inputs, correlationId, { isNewCorrelation: true });
+    const prepared = this.invocations.prepareDirect(agent, inputs, correlationId, { isNewCorrelation: true });
+    const invocation = await this.invocations.answered(prepared);
     const begun = await this.admission.withinShare(invocation, () =>
       this.memory.during(invocation.grownBytes, () =>
         this.unitOfWork.run((tx) => this.invocations.begin(tx, invocation), transactionOf(invocation)),

@@ -14,7 +14,9 @@ import { CorrelationTracker } from '../correlations/correlation-tracker.js';
 import { inOrderOfTypes, isJoin } from '../matching/matcher.js';
 import { Deadlines } from '../scheduling/deadlines.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import type { InlineRun } from '../scheduling/inline-run.js';
 import { Drafts } from './drafts.js';
+import { InlineRuns } from './inline-runs.js';
 import { fittingSubscription, type NamedInput, namedInputs } from './input-fit.js';
 import { areFewAndShort } from './matched-artifacts.js';
 
@@ -37,6 +39,8 @@ export interface Invocation {
   cause: Span;
   /** Memory that the defaults in its inputs take (bytes), besides that of the request. */
   grownBytes: number;
+  /** Its run, if its agent has answered already. */
+  inline?: InlineRun;
 }
 
 /**
@@ -62,6 +66,7 @@ export class Invocations {
     private readonly drafts: Drafts,
     private readonly writer: ArtifactWriter,
     private readonly executions: ExecutionQueue,
+    private readonly inlineRuns: InlineRuns,
     private readonly deadlines: Deadlines,
     private readonly tracker: CorrelationTracker,
     private readonly tracing: Tracing,
@@ -96,10 +101,23 @@ export class Invocations {
   }
 
   /**
-   * Stores inputs and execution in a new correlation. DomainError `conflict` if it exists, which one with a new id does not. The caller
-   * calls `Admission.refuseWhenBusy` first.
+   * Lets the agent answer before the transaction that begins the invocation, if it only computes.
    */
-  async begin(tx: Transaction, invocation: Invocation): Promise<{ executionId: string; generation: number }> {
+  async answered(invocation: Invocation): Promise<Invocation> {
+    const { subscription, drafts, direct } = invocation;
+    const inline = await this.inlineRuns.runner?.invoked(subscription, drafts, direct);
+    return inline ? { ...invocation, inline } : invocation;
+  }
+
+  /**
+   * Stores inputs and execution in a new correlation. DomainError `conflict` if it exists, which one with a new id does not. The caller
+   * calls `Admission.refuseWhenBusy` first. `store` stores what belongs to the execution, before the correlation may settle.
+   */
+  async begin(
+    tx: Transaction,
+    invocation: Invocation,
+    store?: (executionId: string) => Promise<void>,
+  ): Promise<{ executionId: string; generation: number }> {
     const { subscription, correlationId, isNewCorrelation: isNew, background, deadlineMs, direct, replay } = invocation;
     const changes = this.tracker.begin(tx, invocation.cause);
     // Only runs have a row in the table `runs`.
@@ -115,8 +133,11 @@ export class Invocations {
       changes.addArtifact(correlation, seq, draft);
     }
     // A new correlation cannot have reached its limit of executions, so the id is never null.
-    const execution = { subscription, correlation, inputs, known, direct };
+    const { inline } = invocation;
+    const paused = await this.inlineRuns.paused(tx, { size: inline ? 1 : 0 });
+    const execution = { subscription, correlation, inputs, known, inline, paused, direct };
     const executionId = (await this.executions.add(tx, changes, execution))!;
+    await store?.(executionId);
     await changes.save();
     return { executionId, generation: correlation.generation };
   }

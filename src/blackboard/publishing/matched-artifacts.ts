@@ -8,7 +8,9 @@ import { releaseTime } from '../artifacts/visibility-rules.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { Matching, NO_REACTIONS, type Reactions } from '../matching/matching.js';
+import type { PausedAgents } from '../scheduling/inline-run.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
+import { InlineRoom, InlineRuns, NO_RUNS, type RunsBySubscription } from './inline-runs.js';
 import { Triggering } from './triggering.js';
 
 /** An artifact with the results of its matching. */
@@ -16,12 +18,19 @@ export interface MatchedArtifact extends Reactions {
   draft: ArtifactDraft;
   /** When it is released to its subscriptions (epoch ms); null if it triggers immediately. */
   releaseAt: number | null;
+  /** The executions that it triggers whose agents have answered already. */
+  inline?: RunsBySubscription;
 }
+
+/** An artifact to which no agent reacts. */
+export const untriggering = (draft: ArtifactDraft): MatchedArtifact => ({ draft, releaseAt: null, ...NO_REACTIONS });
 
 /** An artifact that the transaction has stored. `blockedKeys`: the answer of `findBlockedKeys` for what it triggers. */
 export interface StoredArtifact {
   seq: number;
   blockedKeys: ReadonlySet<string>;
+  /** The answer of `InlineRuns.paused` for the inline runs that it triggers. */
+  paused: PausedAgents | null;
 }
 
 /** Characters of a payload's JSON text. */
@@ -49,17 +58,23 @@ export class MatchedArtifacts {
     private readonly writer: ArtifactWriter,
     private readonly timers: TimerQueue,
     private readonly triggering: Triggering,
+    private readonly inlineRuns: InlineRuns,
   ) {}
 
-  async match(draft: ArtifactDraft): Promise<MatchedArtifact> {
+  /** `room`: that of the transaction, for agents that answer before it. */
+  async match(draft: ArtifactDraft, room: InlineRoom = new InlineRoom()): Promise<MatchedArtifact> {
     const releaseAt = releaseTime(draft.visibility, draft.createdAt);
     if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, ...NO_REACTIONS };
+    const artifact = agentArtifactFromDraft(draft);
     const reactions = await this.matching.reactions({
-      artifact: agentArtifactFromDraft(draft),
+      artifact,
       visibility: draft.visibility,
       createdAt: draft.createdAt,
     });
-    return { draft, releaseAt: null, ...reactions };
+    const { runner } = this.inlineRuns;
+    const mayRun = runner && reactions.triggered.length > 0;
+    const inline = mayRun ? await runner.triggeredBy(draft, artifact, reactions.triggered, room) : NO_RUNS;
+    return { draft, releaseAt: null, ...reactions, inline };
   }
 
   /** The names that a transaction locks before it stores these artifacts. */
@@ -69,29 +84,48 @@ export class MatchedArtifacts {
     );
   }
 
-  /** Stores only the artifact. Returns null if an artifact with its id is already stored; then nothing is written. */
-  async insert(tx: Transaction, { draft, triggered }: MatchedArtifact): Promise<StoredArtifact | null> {
-    const [seq, blockedKeys] = await Promise.all([
+  /**
+   * Stores only the artifact. Returns null if an artifact with its id is already stored; then nothing is written.
+   * `paused`: the answer of `InlineRuns.paused`, if the caller has asked.
+   */
+  async insert(
+    tx: Transaction,
+    { draft, triggered, inline = NO_RUNS }: MatchedArtifact,
+    paused?: PausedAgents,
+  ): Promise<StoredArtifact | null> {
+    const [seq, blockedKeys, found] = await Promise.all([
       this.writer.insert(tx, draft),
       this.triggering.findBlockedKeys(tx, triggered),
+      paused ?? this.inlineRuns.paused(tx, inline),
     ]);
-    return seq === null ? null : { seq, blockedKeys };
+    return seq === null ? null : { seq, blockedKeys, paused: found };
   }
 
-  /** Counts the artifact in its correlation, and stores everything that it triggers or cancels. */
+  /** Counts the artifacts in their correlation, and stores everything that they trigger or cancel. */
   async trigger(
     tx: Transaction,
     changes: CorrelationChanges,
     correlation: TrackedCorrelation,
-    { seq, blockedKeys }: StoredArtifact,
-    { draft, releaseAt, triggered, cancels }: MatchedArtifact,
+    artifacts: readonly { stored: StoredArtifact; matched: MatchedArtifact }[],
   ): Promise<void> {
-    changes.addArtifact(correlation, seq, draft);
+    // All are counted first: what one of them triggers may store more artifacts.
+    for (const { stored, matched } of artifacts) changes.addArtifact(correlation, stored.seq, matched.draft);
+    for (const { stored, matched } of artifacts) await this.triggerOne(tx, changes, correlation, stored, matched);
+  }
+
+  private async triggerOne(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    { seq, blockedKeys, paused }: StoredArtifact,
+    { draft, releaseAt, triggered, cancels, inline }: MatchedArtifact,
+  ): Promise<void> {
     if (releaseAt !== null) {
       correlation.pending += 1;
       await this.timers.setRelease(tx, releaseAt, seq, draft.correlationId);
     }
-    const artifact = { seq, id: draft.id, type: draft.type, input: inputOf(draft, seq, 0), blockedKeys };
+    const input = inputOf(draft, seq, 0);
+    const artifact = { seq, id: draft.id, type: draft.type, input, blockedKeys, inline, paused };
     await this.triggering.start(tx, changes, artifact, correlation, { triggered, cancels });
   }
 }

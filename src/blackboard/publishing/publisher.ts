@@ -65,7 +65,7 @@ export class Publisher {
       const sequence = correlation.artifact_count + 1;
       await companion?.store(tx, correlation);
       if (deadlineMs !== null) await this.deadlines.set(tx, correlation, changes.now + deadlineMs);
-      await this.artifacts.trigger(tx, changes, correlation, stored, matched);
+      await this.artifacts.trigger(tx, changes, correlation, [{ stored, matched }]);
       this.arrivals.refuseExcess(tx);
       await changes.save();
       const { seq } = stored;

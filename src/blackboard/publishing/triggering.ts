@@ -1,5 +1,6 @@
 import { Injectable } from '@nestjs/common';
 
+import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ExecutionInput } from '../artifacts/execution-input.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
@@ -13,6 +14,7 @@ import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { CancelRequests } from '../scheduling/cancel-requests.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
+import type { InlineRun,PausedAgents } from '../scheduling/inline-run.js';
 import { Singletons } from '../scheduling/singletons.js';
 
 interface TriggeringArtifact {
@@ -23,6 +25,10 @@ interface TriggeringArtifact {
   input?: ExecutionInput;
   /** The answer of `findBlockedKeys`, if the caller has asked. */
   blockedKeys?: ReadonlySet<string>;
+  /** The executions that it triggers whose agents have answered already. */
+  inline?: ReadonlyMap<Subscription, InlineRun>;
+  /** The answer of `InlineRuns.paused` for `inline`. */
+  paused?: PausedAgents | null;
 }
 
 /**
@@ -56,7 +62,7 @@ export class Triggering {
   async start(
     tx: Transaction,
     changes: CorrelationChanges,
-    { seq, id, type, input, blockedKeys }: TriggeringArtifact,
+    { seq, id, type, input, blockedKeys, inline, paused }: TriggeringArtifact,
     correlation: TrackedCorrelation,
     { triggered, cancels }: Reactions,
   ): Promise<void> {
@@ -70,9 +76,17 @@ export class Triggering {
       if (gathering)
         await gathering.arrive(tx, changes, subscription, { ...artifact, key: keyIn(owner, groupKeyOf(each)) });
       else {
-        const known = input && [input];
-        const execution = { subscription, correlation, inputs: [seq], known, queueValues, blockedKeys, direct: false };
-        await this.executions.add(tx, changes, execution);
+        await this.executions.add(tx, changes, {
+          subscription,
+          correlation,
+          inputs: [seq],
+          known: input && [input],
+          queueValues,
+          blockedKeys,
+          inline: inline?.get(subscription),
+          paused,
+          direct: false,
+        });
       }
     }
   }

@@ -110,7 +110,7 @@ export class Replays {
     for (const artifact of artifacts) {
       const stored = (await this.artifacts.insert(tx, artifact))!;
       positions.set(artifact.repeats, stored.seq);
-      await this.artifacts.trigger(tx, changes, correlation, stored, artifact);
+      await this.artifacts.trigger(tx, changes, correlation, [{ stored, matched: artifact }]);
     }
     const inputs = original.invokedInputs.map((seq) => positions.get(seq)!);
     const direct = original.invoked?.direct === 1;

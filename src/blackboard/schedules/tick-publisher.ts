@@ -114,7 +114,7 @@ export class TickPublisher {
     // A client has published an artifact under this id.
     if (!stored) throw new Error(`artifact ${tick.artifact_id} of schedule ${tick.schedule} exists already`);
     const correlation = await changes.create(tick.correlation_id!, { background: false });
-    await this.artifacts.trigger(tx, changes, correlation, stored, matched);
+    await this.artifacts.trigger(tx, changes, correlation, [{ stored, matched }]);
   }
 
   /** Whether a process with another configuration lives, as while a new one is rolled out. */

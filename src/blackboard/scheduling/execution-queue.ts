@@ -24,6 +24,7 @@ import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js
 import { Backlog } from './backlog.js';
 import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
+import type { InlineRun,PausedAgents } from './inline-run.js';
 import {
   insertEnded,
   insertExecutions,
@@ -47,6 +48,10 @@ export interface NewExecution {
   queueValues?: QueueValues;
   /** The answer of `findBlockedKeys`, if the caller has asked. */
   blockedKeys?: ReadonlySet<string>;
+  /** Its run, if its agent has answered already. Without it, the agent runs later. */
+  inline?: InlineRun;
+  /** The answer of `InlineRuns.paused` for `inline`. */
+  paused?: PausedAgents | null;
   direct: boolean;
 }
 
@@ -89,6 +94,7 @@ export class ExecutionQueue {
     const { correlation, subscription, inputs } = execution;
     const { agent } = subscription;
     if (await this.generationLimit.refuses(tx, changes, { agent, correlation, inputs })) return null;
+    correlation.generation_executions += 1;
     const { values, areComputed } = this.valuesOf(execution);
     const turn = areComputed ? await this.turnOf(tx, changes.now, execution, values) : null;
     const row = {
@@ -99,9 +105,11 @@ export class ExecutionQueue {
     };
     if (turn?.kind === 'skipped') {
       await this.insertCancelled(tx, changes, row, { skipped_for: turn.execution, superseded_by: null });
+    } else if (this.mayEndNow(execution, row)) {
+      const { inline, paused } = execution;
+      await inline!.store(tx, changes, correlation, { row, inputs, paused: paused! });
     } else await this.insertOpen(tx, changes, execution, row);
     await this.insertInputs(tx, row.id, inputs);
-    correlation.generation_executions += 1;
     return row.id;
   }
 
@@ -146,13 +154,7 @@ export class ExecutionQueue {
     row: NewExecutionRow,
   ): Promise<void> {
     const isPlaced = row.available_at === null || row.blocked_on !== null;
-    // A claim holds the locks of limits, and reads what a replay overrides and which variants are rolled back.
-    const needsClaim =
-      row.available_at !== null ||
-      row.limit_keys !== null ||
-      changeOf(changesIn(correlation.replay_options), row.agent) !== null ||
-      this.hasVariant(row.agent, correlation);
-    const slot = known && !needsClaim ? this.starts.keepSlot(tx, row.agent, row.id) : null;
+    const slot = known && !this.needsClaim(correlation, row) ? this.starts.keepSlot(tx, row.agent, row.id) : null;
     if (slot) await this.insertRunning(tx, row, slot, known!);
     else await this.insertPending(tx, row);
     if (row.due_at !== null) await this.timers.set(tx, 'due', row.due_at, row.id);
@@ -160,6 +162,21 @@ export class ExecutionQueue {
     // is due immediately does it, and nothing may claim the execution before.
     if (!isPlaced) await this.timers.set(tx, row.replay === UNANSWERED ? 'answer' : 'limits', now, row.id);
     correlation.pending += 1;
+  }
+
+  /** A claim holds the locks of limits, and reads what a replay overrides and which variants are rolled back. */
+  private needsClaim(correlation: TrackedCorrelation, row: NewExecutionRow): boolean {
+    return (
+      row.available_at !== null ||
+      row.limit_keys !== null ||
+      changeOf(changesIn(correlation.replay_options), row.agent) !== null ||
+      this.hasVariant(row.agent, correlation)
+    );
+  }
+
+  private mayEndNow({ inline, paused, correlation }: NewExecution, row: NewExecutionRow): boolean {
+    if (!inline || !paused || paused.has(row.agent) || row.singleton_key !== null) return false;
+    return !this.needsClaim(correlation, row) && inline.mayEnd();
   }
 
   private async insertPending(tx: Transaction, row: NewExecutionRow): Promise<void> {
@@ -253,12 +270,12 @@ export class ExecutionQueue {
   }
 
   private rowOf(execution: NewExecution, now: number): Omit<NewExecutionRow, keyof QueueValues | keyof QueuePlace> {
-    const { subscription, correlation, direct } = execution;
+    const { subscription, correlation, inline, direct } = execution;
     const mustNotRun = this.mustNotRun(execution);
     const configuration = this.configurationOf(execution);
     const work = mustNotRun ? null : externalWork(this.catalog.agent(subscription.agent));
     return {
-      id: newId(),
+      id: inline?.executionId ?? newId(),
       agent: subscription.agent,
       subscription: subscription.index,
       correlation_id: correlation.id,

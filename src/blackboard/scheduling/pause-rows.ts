@@ -1,4 +1,5 @@
 import { prepared } from '../../database/prepared.js';
+import { sharedRead } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 
 export interface PauseRow {
@@ -24,4 +25,4 @@ export async function deletePause({ db }: Transaction, agent: string): Promise<v
   await db.deleteFrom('agent_pauses').where('agent', '=', agent).execute();
 }
 
-export const findPauses = prepared<object, PauseRow>((db) => db.selectFrom('agent_pauses').selectAll());
+export const findPauses = sharedRead(prepared<object, PauseRow>((db) => db.selectFrom('agent_pauses').selectAll()));

@@ -39,6 +39,16 @@ export type NewExecutionRow = Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)
 
 export const insertExecutions = sharedInsert('executions', [...COLUMNS, 'state']);
 
+/** Inserts executions whose agents have answered before the transaction. */
+export const insertCompleted = sharedInsert('executions', [
+  ...COLUMNS,
+  'state',
+  'started_at',
+  'attempt_started_at',
+  'ended_at',
+  'definition',
+]);
+
 /** Inserts an execution that has ended already. */
 export const insertEnded = preparedInsert('executions', [
   ...COLUMNS,

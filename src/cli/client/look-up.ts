@@ -132,11 +132,14 @@ function nearest(given: string, known: readonly string[]): string | undefined {
 /** The time in an id of the service: its first 48 bits are the milliseconds. A part of them gives an earlier time. */
 const TIME_IN_ID = /^([0-9a-f]{8})(?:-([0-9a-f]{0,4}))?/i;
 
+/** An agent's artifact gets its id at most this long after its time. */
+const ID_MAKING_MS = 10;
+
 /** The ids of artifacts from the time on that the beginning of an id has. */
 async function artifactsSince(server: Server, given: string): Promise<string[]> {
   const [, seconds, rest = ''] = TIME_IN_ID.exec(given) ?? [];
   if (seconds === undefined) return [];
-  const from = new Date(parseInt(seconds + rest.padEnd(4, '0'), 16)).toISOString();
+  const from = new Date(parseInt(seconds + rest.padEnd(4, '0'), 16) - ID_MAKING_MS).toISOString();
   return idsIn(server, `/api/v1/artifacts?from=${from}&limit=500&replay=true`, 'id');
 }
 

@@ -2,9 +2,10 @@ import { expressionSchema } from '../../catalog/configuration-file/configuration
 import type { EngineChecks, EngineFinding } from '../../catalog/configuration-file/engine-kind.js';
 import { answerFindings } from '../../catalog/configuration-file/expression-types.js';
 import type { AgentDefinition } from '../../catalog/definitions.js';
+import type { ExpressionVariables } from '../../cel/evaluator.js';
 import { checkExpression, expressionWarnings } from '../../cel/language/expression-check.js';
 import type { JsonObject } from '../../common/json.js';
-import type { Engine, EngineEnvironment, PreparedEngine } from '../engine.js';
+import type { Engine, EngineEnvironment, ExecutionInputs, PreparedEngine } from '../engine.js';
 import { onceAvailable } from '../once-available.js';
 
 /** Evaluates one CEL expression. Its result is the answer. */
@@ -36,14 +37,23 @@ export class ExpressionEngine implements Engine {
   async prepare(agent: AgentDefinition, { expressions, clock }: EngineEnvironment): Promise<PreparedEngine> {
     const source = sourceOf(agent);
     return {
-      async run({ artifacts, view }, { signal }) {
-        const variables = { payload: view, artifact: artifacts[0], inputs: artifacts };
-        const result = await onceAvailable(() => expressions.evaluate(source, variables), clock, signal);
+      async run(inputs, { signal }) {
+        const result = await onceAvailable(() => expressions.evaluate(source, variablesOf(inputs)), clock, signal);
         if (!result.ok) throw new Error(result.error);
         return result.value;
+      },
+      runInline(inputs) {
+        const result = expressions.evaluateNow(source, variablesOf(inputs));
+        return result?.ok ? { answer: result.value } : null;
       },
     };
   }
 }
+
+const variablesOf = ({ artifacts, view }: ExecutionInputs): ExpressionVariables => ({
+  payload: view,
+  artifact: artifacts[0],
+  inputs: artifacts,
+});
 
 const sourceOf = (agent: AgentDefinition): string => agent.engine.expression as string;

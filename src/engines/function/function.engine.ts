@@ -8,6 +8,7 @@ import type { AgentDefinition } from '../../catalog/definitions.js';
 import type { AgentCode } from '../../catalog/stored-definition.js';
 import type { JsonObject } from '../../common/json.js';
 import { agentContext, asError } from '../agent-code.js';
+import { effectOf } from '../effects.js';
 import type { AgentArtifact, Engine, EngineEnvironment, ExecutionContext, PreparedEngine } from '../engine.js';
 import { UserFrames } from '../user-frames.js';
 import { codeOf } from './imported-modules.js';
@@ -54,7 +55,7 @@ export class FunctionEngine implements Engine {
     if ('problem' in imported) throw new Error(`agent ${agent.name}: ${imported.problem}`);
     // Called by itself, a function has its own name in stacks.
     const { run } = imported;
-    return {
+    const prepared: PreparedEngine = {
       async run({ artifacts }, context) {
         try {
           return await run(artifacts, agentContext(context));
@@ -63,8 +64,20 @@ export class FunctionEngine implements Engine {
         }
       },
     };
+    if (effectOf(agent) !== null) return prepared;
+    return {
+      ...prepared,
+      runInline: async ({ artifacts }, contextOf) => ({ answer: await run(artifacts.map(copyOf), contextOf()) }),
+    };
   }
 }
+
+/** Functions may change their inputs, and other agents get the same artifact. */
+const copyOf = (artifact: AgentArtifact): AgentArtifact => ({
+  ...artifact,
+  payload: JSON.parse(JSON.stringify(artifact.payload)) as JsonObject,
+  tags: [...artifact.tags],
+});
 
 const moduleOf = (agent: AgentDefinition): string => agent.engine.module as string;
 

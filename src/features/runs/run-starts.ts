@@ -41,10 +41,12 @@ export class RunStarts {
    */
   async start(request: RunRequest, ids: RequestIds): Promise<{ isRepeated: boolean }> {
     await this.admission.refuseWhenBusy();
-    const { agent_name: agent, inputs = {} } = request;
+    const { agent_name: agent, inputs = {}, async_run: isAsync = false } = request;
     const { madeId: firstId, isNewCorrelation } = ids;
     const how = { isNewCorrelation, firstId, background: false, deadlineMs: deadlineMs(request.deadline) };
-    const invocation = this.invocations.prepareRun(agent, inputs, ids.correlationId, how);
+    const prepared = this.invocations.prepareRun(agent, inputs, ids.correlationId, how);
+    // The contract of an asynchronous run says that it has not ended when it is answered.
+    const invocation = isAsync ? prepared : await this.invocations.answered(prepared);
     return this.admission.withinShare(invocation, () =>
       this.memory.during(invocation.grownBytes, () =>
         this.unitOfWork.run((tx) => this.storeOnce(tx, invocation, ids), transactionOf(invocation)),
@@ -80,18 +82,13 @@ export class RunStarts {
   }
 
   private async store(tx: Transaction, invocation: Invocation, item: BatchItem | null): Promise<void> {
-    const { executionId } = await this.invocations.begin(tx, invocation);
     const { correlationId: id, subscription } = invocation;
-    const run = {
-      id,
-      agent: subscription.agent,
-      status: 'running',
-      execution_id: executionId,
-      ended_at: null,
-      error: null,
-    } as const;
-    await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
-    this.events.changed(tx, run);
+    await this.invocations.begin(tx, invocation, async (execution_id) => {
+      const state = { status: 'running', ended_at: null, error: null } as const;
+      const run = { id, agent: subscription.agent, execution_id, ...state };
+      await this.runs.insert(tx, { ...ofItem(item), ...run, created_at: this.clock.now() });
+      this.events.changed(tx, run);
+    });
   }
 }
 

@@ -1,0 +1,52 @@
+import { Injectable } from '@nestjs/common';
+
+import type { Subscription } from '../../catalog/definitions.js';
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { AgentArtifact } from '../../engines/engine.js';
+import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
+import type { Triggered } from '../matching/matcher.js';
+import { AgentPauses } from '../scheduling/agent-pauses.js';
+import type { InlineRun, PausedAgents } from '../scheduling/inline-run.js';
+
+/** Inline runs of one transaction. The others of its group wait for all of them. */
+const MOST_RUNS = 16;
+
+/** How many inline runs may still be added to a transaction. */
+export class InlineRoom {
+  private left = MOST_RUNS;
+
+  take(): boolean {
+    this.left -= 1;
+    return this.left >= 0;
+  }
+}
+
+export type RunsBySubscription = ReadonlyMap<Subscription, InlineRun>;
+
+export const NO_RUNS: RunsBySubscription = new Map();
+
+/** Lets agents answer before the transaction that adds their executions, if they only compute. */
+export interface InlineRunner {
+  /** The runs of the executions that a new artifact triggers. */
+  triggeredBy(
+    draft: ArtifactDraft,
+    artifact: AgentArtifact,
+    triggered: readonly Triggered[],
+    room: InlineRoom,
+  ): Promise<RunsBySubscription>;
+  /** The run of an execution that a caller asks for, or null if it runs later. `direct`: no agent reacts to its outputs. */
+  invoked(subscription: Subscription, inputs: readonly ArtifactDraft[], direct: boolean): Promise<InlineRun | null>;
+}
+
+/** Has the runner of inline runs, which belongs to the executor, and asks whether their agents are paused. */
+@Injectable()
+export class InlineRuns {
+  runner: InlineRunner | null = null;
+
+  constructor(private readonly pauses: AgentPauses) {}
+
+  /** The agents that are paused. Null, and no query, if there are no runs. */
+  async paused({ db }: Transaction, { size }: { size: number }): Promise<PausedAgents | null> {
+    return size === 0 ? null : this.pauses.all(db);
+  }
+}

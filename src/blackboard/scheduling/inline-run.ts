@@ -1,0 +1,27 @@
+import type { Transaction } from '../../database/unit-of-work.js';
+import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
+import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import type { NewExecutionRow } from './queued-execution-rows.js';
+
+/** Agent → since when it is paused (epoch ms). */
+export type PausedAgents = ReadonlyMap<string, number>;
+
+/**
+ * An execution whose agent has answered before the transaction that adds it, so that it can be stored as completed, together
+ * with its outputs. The transaction may also ignore the answer and add it like any other execution.
+ */
+export interface InlineRun {
+  executionId: string;
+  /** Whether the execution need not wait behind others, as far as this process knows. */
+  mayEnd(): boolean;
+  /**
+   * Stores the execution as completed, with its outputs and everything that they trigger. `inputs`: the positions of its inputs.
+   * The caller stores that it has these.
+   */
+  store(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    correlation: TrackedCorrelation,
+    execution: { row: NewExecutionRow; inputs: readonly number[]; paused: PausedAgents },
+  ): Promise<void>;
+}

@@ -1,0 +1,206 @@
+import { SseReader } from '../support/changelog-readers.js';
+import { eventually } from '../support/eventually.js';
+import { Board, tally } from './board.js';
+
+const agent = (consumes: string, publishes: string, engine: string, more = ''): string =>
+  `{ consumes: [{ types: [${consumes}] }], publishes: [{ type: ${publishes} }], engine: ${engine}${more} }`;
+
+const ADD_ONE = `{ kind: expression, expression: '{"n": payload.n + 1.0}' }`;
+const pure = (module: string): string => `{ kind: function, module: ./${module}.js, pure: true }`;
+
+const CONFIG = `
+agents:
+  one: ${agent('A', 'B', ADD_ONE)}
+  two: ${agent('B', 'C', pure('two'))}
+  three: ${agent('C', 'D', ADD_ONE)}
+  reader: ${agent('Page', 'Read', pure('reader'), ', concurrency: 2')}
+  twice: ${agent('Number', 'Half', `{ kind: expression, expression: '{"n": 1.0 / payload.n, "list": [1][int(payload.n)]}' }`, ', retry: { attempts: 1 }')}
+  looping: { consumes: [{ types: [Loop], allow_self: true }], publishes: [{ type: Loop }], engine: ${ADD_ONE} }
+  later: { consumes: [{ types: [A2] }], publishes: [{ type: B2, visibility: { kind: After, ttl: PT0.05S } }], engine: ${ADD_ONE} }
+  outside: ${agent('Asked', 'Answered', `{ kind: function, module: ./outside.js }`)}
+  taker: ${agent('Shared', 'Taken', pure('two'))}
+  taker2: ${agent('Shared', 'Taken', pure('two'))}
+  behind: ${agent('Answered', 'Noted', ADD_ONE)}
+`;
+
+const FILES = {
+  'two.js': `export default async ([{ payload }]) => { payload.n += 1; return payload; };`,
+  // It answers when the test lets it.
+  'reader.js': `
+    globalThis.reads = { count: 0, running: 0, most: 0, aborted: 0, ends: [] };
+    export default async ([{ payload }], { signal }) => {
+      const { reads } = globalThis;
+      reads.count += 1;
+      reads.running += 1;
+      reads.most = Math.max(reads.most, reads.running);
+      signal.addEventListener('abort', () => (reads.aborted += 1));
+      await new Promise((resolve) => reads.ends.push(resolve));
+      reads.running -= 1;
+      return payload;
+    };`,
+  'outside.js': `export default async ([{ payload }]) => payload;`,
+};
+
+interface Reads {
+  count: number;
+  most: number;
+  aborted: number;
+  ends: (() => void)[];
+}
+
+interface WireExecution {
+  id: string;
+  agent: string;
+  state: string;
+  attempt: number;
+}
+
+// Uses the whole app over HTTP on a database, with agents from a configuration file.
+describe('agents that only compute', () => {
+  let board: Board;
+
+  beforeAll(async () => {
+    board = await Board.start(CONFIG, { files: FILES, settings: { maxExecutionsPerCorrelation: 30 } });
+  });
+
+  afterAll(() => board.close());
+
+  const executionsOf = async (correlation: string): Promise<WireExecution[]> =>
+    (
+      (await board.http.get('/api/v1/executions').query({ correlation_id: correlation }).expect(200)).body as {
+        items: WireExecution[];
+      }
+    ).items;
+
+  it('have answered when a publish is answered, whether or not the client waits', async () => {
+    const correlation = await board.publish('A', { n: 0 });
+    expect(await board.status(correlation)).toMatchObject({ state: 'completed', artifact_count: 4 });
+    const artifacts = await board.artifacts(correlation);
+    expect(artifacts.map(({ type, payload, produced_by }) => [type, payload.n, produced_by])).toEqual([
+      ['A', 0, 'external'],
+      ['B', 1, 'one'],
+      ['C', 2, 'two'],
+      ['D', 3, 'three'],
+    ]);
+    const executions = await executionsOf(correlation);
+    expect(executions.map(({ agent, state, attempt }) => [agent, state, attempt]).sort()).toEqual([
+      ['one', 'completed', 1],
+      ['three', 'completed', 1],
+      ['two', 'completed', 1],
+    ]);
+    const { artifacts: answered, completed } = await board.publishSync('A', { n: 10 });
+    expect([completed, answered.map(({ type, payload }) => [type, payload.n])]).toEqual([
+      true,
+      [
+        ['B', 11],
+        ['C', 12],
+        ['D', 13],
+      ],
+    ]);
+  });
+
+  it('have answered when a run or a direct run is answered', async () => {
+    const run = { agent_name: 'one', inputs: { n: 0 } };
+    const { body } = await board.http.post('/run/flock').send(run).expect(200);
+    expect(body).toMatchObject({ status: 'completed', result: { n: 3 } });
+    const inBackground = await board.http.post('/run/flock').send({ ...run, async_run: true });
+    expect(['starting', 'running']).toContain((inBackground.body as { status: string }).status);
+    const direct = { inputs: [{ type: 'A', payload: { n: 0 } }] };
+    const answer = await board.http.post('/api/v1/agents/one/run').send(direct).expect(200);
+    expect((answer.body as { artifacts: { type: string; payload: object }[] }).artifacts).toMatchObject([
+      { type: 'B', payload: { n: 1 } },
+    ]);
+  });
+
+  it('end in the transaction that ends the agent before them', async () => {
+    const { artifacts } = await board.publishSync('Asked', { n: 1 });
+    expect(artifacts.map(({ type }) => type)).toEqual(['Answered', 'Noted']);
+    const [stored] = await board.app.database.look((rows) =>
+      rows<{ ends: number }>(
+        `select count(distinct ended_at) as ends from executions where correlation_id = '${artifacts[0]!.correlation_id}'`,
+      ),
+    );
+    expect(Number(stored!.ends)).toBe(1);
+  });
+
+  it('wait while they are paused, and so do those behind them', async () => {
+    await board.http.post('/api/v1/agents/two/pause').expect(200);
+    const correlation = await board.publish('A', { n: 0 });
+    expect(await board.status(correlation)).toMatchObject({ state: 'active', artifact_count: 2 });
+    await board.http.post('/api/v1/agents/two/resume').expect(200);
+    await board.ended(correlation);
+    expect(await board.types(correlation)).toEqual(['A', 'B', 'C', 'D']);
+  });
+
+  it('are asked again, and fail like other agents, if they cannot answer', async () => {
+    const correlation = await board.publish('Number', { n: 7 });
+    expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
+    expect(tally(await board.types(correlation))).toEqual({ Number: 1, WorkflowError: 1 });
+    const [execution] = await executionsOf(correlation);
+    expect(execution).toMatchObject({ agent: 'twice', state: 'failed', attempt: 1 });
+  });
+
+  it('stop at the limit of executions of a correlation', async () => {
+    const correlation = await board.publish('Loop', { n: 0 });
+    await board.ended(correlation);
+    expect(tally(await board.types(correlation))).toEqual({ Loop: 31, WorkflowError: 1 });
+    expect(await executionsOf(correlation)).toHaveLength(30);
+  });
+
+  it('publish artifacts that are hidden for a time', async () => {
+    const { artifacts, completed } = await board.publishSync('A2', { n: 0 });
+    expect([completed, artifacts.map(({ type }) => type)]).toEqual([true, ['B2']]);
+  });
+
+  it('run within their concurrency, and only once each, after the first that has not answered immediately', async () => {
+    const { reads } = globalThis as unknown as { reads: Reads };
+    const read = async (count: number): Promise<void> => {
+      const correlations = await Promise.all(Array.from({ length: count }, (_, n) => board.publish('Page', { n })));
+      await eventually('all pages are read', async () => {
+        reads.ends.splice(0).forEach((end) => end());
+        const states = await Promise.all(correlations.map((correlation) => board.status(correlation)));
+        return states.every(({ state }) => state === 'completed');
+      });
+      for (const correlation of correlations) expect(await board.types(correlation)).toEqual(['Page', 'Read']);
+    };
+    await read(6);
+    // The first one was asked twice: its first answer came too late.
+    expect(reads).toMatchObject({ count: 7, aborted: 1 });
+    expect(reads.most).toBeLessThanOrEqual(3);
+    await read(1);
+    expect(reads.count).toBe(8);
+  });
+
+  it('are shown on streams in the order of causes', async () => {
+    const reader = await SseReader.open(board.app.url, { correlation_id: 'shown', live: true });
+    await board.publish('A', { n: 0 }, { correlation: 'shown' });
+    await eventually('the end is shown', () =>
+      reader.liveEvents.some(({ event_type }) => event_type === 'correlation_settled'),
+    );
+    reader.close();
+    const shown = reader.liveEvents.map((event) => [event.event_type, (event as { agent?: string }).agent ?? '']);
+    expect(shown.filter(([type]) => type !== 'artifact_consumed')).toEqual([
+      ...['one', 'two', 'three'].flatMap((name) => [
+        ['execution_started', name],
+        ['execution_succeeded', name],
+      ]),
+      ['correlation_settled', ''],
+    ]);
+  });
+
+  it('store nothing if the publish is refused', async () => {
+    const ended = await board.http.post('/run/flock').send({ agent_name: 'one', inputs: { n: 0 } });
+    const { run_id: correlation } = ended.body as { run_id: string };
+    const refused = board.http.post('/api/v1/artifacts').set('X-Correlation-ID', correlation);
+    await refused.send({ type: 'A', payload: { n: 0 } }).expect(409);
+    expect(await board.types(correlation)).toEqual(['A', 'B', 'C', 'D']);
+  });
+
+  it('get copies of their inputs', async () => {
+    const { artifacts } = await board.publishSync('Shared', { n: 0 });
+    expect(artifacts.map(({ type, payload }) => [type, payload.n])).toEqual([
+      ['Taken', 1],
+      ['Taken', 1],
+    ]);
+  });
+});
