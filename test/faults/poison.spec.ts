@@ -11,6 +11,14 @@ agents:
     consumes: [{ types: [Poison] }]
     publishes: [{ type: Never }]
     engine: { kind: function, module: ./poisoned.js }
+  innocent:
+    consumes: [{ types: [Question] }]
+    publishes: [{ type: Answer }]
+    engine: { kind: function, module: ./innocent.js }
+  computing:
+    consumes: [{ types: [Answer] }]
+    publishes: [{ type: Never }]
+    engine: { kind: function, module: ./poisoned.js, pure: true }
 `;
 
 /**
@@ -33,44 +41,54 @@ describe('an execution that kills its process every time', () => {
     folder.write('starling.yaml', CONFIG);
     database = await databaseOf(folder.path);
     folder.write('poisoned.js', `export default async () => process.kill(process.pid, 'SIGKILL');`);
+    folder.write('innocent.js', 'export default async ([{ payload }]) => payload;');
   });
 
-  afterAll(async () => {
-    await service?.kill();
-    folder.remove();
-  });
+  afterEach(() => service?.kill());
 
-  it('fails after ten expired leases, and the service continues', async () => {
-    const start = (): Promise<Service> =>
-      Service.start([
-        '--config',
-        `${folder.path}/starling.yaml`,
-        '--database-url',
-        database.url,
-        '--lease',
-        '1s',
-        '--log-level',
-        'warn',
-      ]);
+  afterAll(() => folder.remove());
+
+  const start = (): Promise<Service> =>
+    Service.start([
+      '--config',
+      `${folder.path}/starling.yaml`,
+      '--database-url',
+      database.url,
+      '--lease',
+      '1s',
+      '--log-level',
+      'warn',
+    ]);
+
+  /** Starts again after it has died, which it may before it is ready. */
+  const restart = async (): Promise<void> => {
+    await eventually('the poison has killed it', () => service!.hasEnded);
+    service = await start().catch((error: Error) => {
+      if (!error.message.includes('(SIGKILL)')) throw error;
+      return service;
+    });
+  };
+
+  const publish = async (type: string): Promise<void> => {
     service = await start();
     // It may die before it has answered.
-    const publish = fetch(`${service.url}/api/v1/artifacts`, {
+    const published = fetch(`${service.url}/api/v1/artifacts`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-correlation-id': 'poison' },
-      body: JSON.stringify({ type: 'Poison', payload: {} }),
+      headers: { 'content-type': 'application/json', 'x-correlation-id': type },
+      body: JSON.stringify({ type, payload: {} }),
     });
-    await publish.catch(() => undefined);
-    let starts = 1;
+    await published.catch(() => undefined);
     await eventually('the poison has killed it', () => service!.hasEnded);
+  };
+
+  it('fails after ten expired leases, and the service continues', async () => {
+    await publish('Poison');
+    let starts = 1;
     await changeStored(database.url, `update executions set lost_leases = ${MADE_UP}`);
     for (let alive = false; !alive;) {
       starts += 1;
       expect(starts).toBeLessThanOrEqual(11 - MADE_UP);
-      service = await start().catch((error: Error) => {
-        // The poison may kill it before it is ready.
-        if (!error.message.includes('(SIGKILL)')) throw error;
-        return service;
-      });
+      await restart();
       await eventually(
         'it dies again, or the execution has failed',
         async () => service!.hasEnded || (alive = await isOver(service!)),
@@ -78,12 +96,21 @@ describe('an execution that kills its process every time', () => {
     }
     expect(starts).toBe(11 - MADE_UP);
     const { items } = await service!.get<{ items: { type: string; payload: object }[] }>(
-      '/api/v1/artifacts?correlation_id=poison',
+      '/api/v1/artifacts?correlation_id=Poison',
     );
     expect(items.map(({ type }) => type)).toEqual(['Poison', 'WorkflowError']);
-    expect(items[1]!.payload).toMatchObject({ failed_agent: 'poisoned', error_type: 'lost', attempts: 1 });
+    expect(items.at(-1)!.payload).toMatchObject({ failed_agent: 'poisoned', error_type: 'lost', attempts: 1 });
+  });
+
+  it('kills it before the agent that triggers it has ended, and does not keep that one from ending', async () => {
+    await publish('Question');
+    const ended = (): Promise<{ state: string }[]> =>
+      database.look((rows) => rows(`select state from executions where agent = 'innocent' and state = 'completed'`));
+    expect(await ended()).toEqual([]);
+    await restart();
+    await eventually('the other one has ended', async () => (await ended()).length === 1);
   });
 });
 
 const isOver = async (service: Service): Promise<boolean> =>
-  (await service.get<{ state: string }>('/api/v1/correlations/poison/status')).state === 'failed';
+  (await service.get<{ state: string }>('/api/v1/correlations/Poison/status')).state === 'failed';

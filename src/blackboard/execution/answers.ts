@@ -8,6 +8,7 @@ import { newId } from '../../common/ids.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
+import { InlineRoom } from '../publishing/inline-runs.js';
 import { type MatchedArtifact, MatchedArtifacts, untriggering } from '../publishing/matched-artifacts.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import { OutputMemory } from './output-memory.js';
@@ -98,18 +99,20 @@ export class Answers {
   /**
    * Matches the drafts that `matched` does not have yet, and appends them. It matches some at a time, because a
    * thousand outputs with a dozen predicates each would fill the evaluator's queue for all executions. After an error,
-   * a second call continues where the first one stopped.
+   * a second call continues where the first one stopped. After a lost lease nothing runs inline: an agent that ends the
+   * process would otherwise end it in each attempt of this one, which would fail in its place.
    */
   async match(
-    { direct }: Pick<AnsweredExecution, 'direct'>,
+    { direct, hasLostLease = false }: Pick<AnsweredExecution, 'direct'> & { hasLostLease?: boolean },
     drafts: ArtifactDraft[],
     matched: MatchedArtifact[],
   ): Promise<void> {
+    const room = new InlineRoom(hasLostLease ? 0 : undefined);
+    const match = (draft: ArtifactDraft): MatchedArtifact | Promise<MatchedArtifact> =>
+      direct ? untriggering(draft) : this.artifacts.match(draft, room);
     while (matched.length < drafts.length) {
       const next = drafts.slice(matched.length, matched.length + MATCHED_AT_ONCE);
-      matched.push(
-        ...(await Promise.all(next.map((draft) => (direct ? untriggering(draft) : this.artifacts.match(draft))))),
-      );
+      matched.push(...(await Promise.all(next.map(match))));
     }
   }
 }

@@ -34,6 +34,8 @@ export interface ClaimedExecution {
   variant: string | null;
   /** How long it waited to be claimed, in ms. */
   waitedMs: number;
+  /** A process has lost its lease before, which may have been its fault. */
+  hasLostLease: boolean;
 }
 
 type Row = Pick<
@@ -49,6 +51,7 @@ type Row = Pick<
   | 'due_at'
   | 'limit_keys'
   | 'created_at'
+  | 'lost_leases'
 > & { agent: string };
 
 /** Returns the execution of a row that was claimed, or inserted with a lease, at `now` (epoch ms). */
@@ -73,6 +76,7 @@ export const claimedExecution = (
   change: held.change,
   variant: held.variant,
   waitedMs: held.now - row.created_at,
+  hasLostLease: row.lost_leases > 0,
 });
 
 /** Returns the digest of an agent's definition in this process, with this variant; null if that is not known. */

@@ -19,7 +19,7 @@ import {
   type StoredArtifact,
   untriggering,
 } from '../publishing/matched-artifacts.js';
-import type { InlineRun,PausedAgents } from '../scheduling/inline-run.js';
+import type { InlineRun, PausedAgents } from '../scheduling/inline-run.js';
 import { insertCompleted, type NewExecutionRow } from '../scheduling/queued-execution-rows.js';
 import { countImmediateStart } from './activity-event-rows.js';
 import { Answers } from './answers.js';

@@ -6,6 +6,7 @@ export const EXECUTIONS = queueOver('executions', 'agent', [
   'attempt',
   'round',
   'attempt_started_at',
+  'lost_leases',
   'direct',
   'replay',
   'batch',

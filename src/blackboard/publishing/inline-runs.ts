@@ -13,7 +13,7 @@ const MOST_RUNS = 16;
 
 /** How many inline runs may still be added to a transaction. */
 export class InlineRoom {
-  private left = MOST_RUNS;
+  constructor(private left = MOST_RUNS) {}
 
   take(): boolean {
     this.left -= 1;
