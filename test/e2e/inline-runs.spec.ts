@@ -72,31 +72,49 @@ describe('agents that only compute', () => {
       }
     ).items;
 
-  it('have answered when a publish is answered, whether or not the client waits', async () => {
-    const correlation = await board.publish('A', { n: 0 });
-    expect(await board.status(correlation)).toMatchObject({ state: 'completed', artifact_count: 4 });
-    const artifacts = await board.artifacts(correlation);
-    expect(artifacts.map(({ type, payload, produced_by }) => [type, payload.n, produced_by])).toEqual([
-      ['A', 0, 'external'],
-      ['B', 1, 'one'],
-      ['C', 2, 'two'],
-      ['D', 3, 'three'],
-    ]);
-    const executions = await executionsOf(correlation);
+  const CHAIN = [
+    ['A', 0, 'external'],
+    ['B', 1, 'one'],
+    ['C', 2, 'two'],
+    ['D', 3, 'three'],
+  ];
+
+  const chainOf = async (correlation: string): Promise<unknown[]> =>
+    (await board.artifacts(correlation)).map(({ type, payload, produced_by }) => [type, payload.n, produced_by]);
+
+  /** How many transactions have ended executions of the correlation. */
+  const endsOf = async (correlation: string): Promise<number> => {
+    const [stored] = await board.app.database.look((rows) =>
+      rows<{ ends: number }>(
+        `select count(distinct ended_at) as ends from executions where correlation_id = '${correlation}'`,
+      ),
+    );
+    return Number(stored!.ends);
+  };
+
+  it('end in the transaction of the publish for which a client waits', async () => {
+    await board.publishSync('A', { n: 0 }, { correlation: 'awaited' });
+    expect(await chainOf('awaited')).toEqual(CHAIN);
+    const executions = await executionsOf('awaited');
     expect(executions.map(({ agent, state, attempt }) => [agent, state, attempt]).sort()).toEqual([
       ['one', 'completed', 1],
       ['three', 'completed', 1],
       ['two', 'completed', 1],
     ]);
-    const { artifacts: answered, completed } = await board.publishSync('A', { n: 10 });
-    expect([completed, answered.map(({ type, payload }) => [type, payload.n])]).toEqual([
-      true,
-      [
-        ['B', 11],
-        ['C', 12],
-        ['D', 13],
-      ],
-    ]);
+    const stored = await board.app.database.look((rows) =>
+      rows<{ created_at: number; ended_at: number }>(
+        `select created_at, ended_at from executions where correlation_id = 'awaited'`,
+      ),
+    );
+    expect(stored.filter(({ created_at, ended_at }) => Number(created_at) === Number(ended_at))).toHaveLength(3);
+  });
+
+  it('run after the answer to a client that does not wait', async () => {
+    const correlation = await board.publish('A', { n: 0 });
+    await board.ended(correlation);
+    expect(await chainOf(correlation)).toEqual(CHAIN);
+    // The second and the third one end together with the first.
+    expect(await endsOf(correlation)).toBe(1);
   });
 
   it('have answered when a run or a direct run is answered', async () => {
@@ -113,19 +131,16 @@ describe('agents that only compute', () => {
   });
 
   it('end in the transaction that ends the agent before them', async () => {
-    const { artifacts } = await board.publishSync('Asked', { n: 1 });
+    const { artifacts, correlation_id: correlation } = await board.publishSync('Asked', { n: 1 });
     expect(artifacts.map(({ type }) => type)).toEqual(['Answered', 'Noted']);
-    const [stored] = await board.app.database.look((rows) =>
-      rows<{ ends: number }>(
-        `select count(distinct ended_at) as ends from executions where correlation_id = '${artifacts[0]!.correlation_id}'`,
-      ),
-    );
-    expect(Number(stored!.ends)).toBe(1);
+    expect(await endsOf(correlation)).toBe(1);
   });
 
   it('wait while they are paused, and so do those behind them', async () => {
     await board.http.post('/api/v1/agents/two/pause').expect(200);
     const correlation = await board.publish('A', { n: 0 });
+    await eventually('the first one has ended', async () => (await board.status(correlation)).artifact_count === 2);
+    await board.publishSync('Asked', { n: 1 });
     expect(await board.status(correlation)).toMatchObject({ state: 'active', artifact_count: 2 });
     await board.http.post('/api/v1/agents/two/resume').expect(200);
     await board.ended(correlation);
@@ -133,16 +148,15 @@ describe('agents that only compute', () => {
   });
 
   it('are asked again, and fail like other agents, if they cannot answer', async () => {
-    const correlation = await board.publish('Number', { n: 7 });
-    expect(await board.ended(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
+    const { correlation_id: correlation } = await board.publishSync('Number', { n: 7 });
+    expect(await board.status(correlation)).toMatchObject({ state: 'failed', error_count: 1 });
     expect(tally(await board.types(correlation))).toEqual({ Number: 1, WorkflowError: 1 });
     const [execution] = await executionsOf(correlation);
     expect(execution).toMatchObject({ agent: 'twice', state: 'failed', attempt: 1 });
   });
 
   it('stop at the limit of executions of a correlation', async () => {
-    const correlation = await board.publish('Loop', { n: 0 });
-    await board.ended(correlation);
+    const { correlation_id: correlation } = await board.publishSync('Loop', { n: 0 });
     expect(tally(await board.types(correlation))).toEqual({ Loop: 31, WorkflowError: 1 });
     expect(await executionsOf(correlation)).toHaveLength(30);
   });
@@ -155,13 +169,17 @@ describe('agents that only compute', () => {
   it('run within their concurrency, and only once each, after the first that has not answered immediately', async () => {
     const { reads } = globalThis as unknown as { reads: Reads };
     const read = async (count: number): Promise<void> => {
-      const correlations = await Promise.all(Array.from({ length: count }, (_, n) => board.publish('Page', { n })));
-      await eventually('all pages are read', async () => {
+      let isRead = false;
+      const answers = Promise.all(Array.from({ length: count }, (_, n) => board.publishSync('Page', { n })));
+      const ended = answers.finally(() => (isRead = true));
+      await eventually('one has not answered immediately', () => reads.aborted === 1);
+      await eventually('all pages are read', () => {
         reads.ends.splice(0).forEach((end) => end());
-        const states = await Promise.all(correlations.map((correlation) => board.status(correlation)));
-        return states.every(({ state }) => state === 'completed');
+        return isRead;
       });
-      for (const correlation of correlations) expect(await board.types(correlation)).toEqual(['Page', 'Read']);
+      expect((await ended).map(({ artifacts }) => artifacts.map(({ type }) => type))).toEqual(
+        Array.from({ length: count }, () => ['Read']),
+      );
     };
     await read(6);
     // The first one was asked twice: its first answer came too late.
@@ -173,7 +191,7 @@ describe('agents that only compute', () => {
 
   it('are shown on streams in the order of causes', async () => {
     const reader = await SseReader.open(board.app.url, { correlation_id: 'shown', live: true });
-    await board.publish('A', { n: 0 }, { correlation: 'shown' });
+    await board.publishSync('A', { n: 0 }, { correlation: 'shown' });
     await eventually('the end is shown', () =>
       reader.liveEvents.some(({ event_type }) => event_type === 'correlation_settled'),
     );

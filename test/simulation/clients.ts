@@ -302,12 +302,17 @@ export class Clients {
   }
 
   private publishOrder(order: Order, hasWebhook: boolean): Promise<unknown> {
-    const ids = this.ids(order.correlationId);
-    return this.service().get(PublishingService).publish(bodyOf(order, hasWebhook), ids);
+    return this.send(bodyOf(order, hasWebhook), order.n, this.ids(order.correlationId));
   }
 
-  private publish(type: string, payload: JsonObject, ids: RequestIds): Promise<unknown> {
-    return this.service().get(PublishingService).publish({ type, payload }, ids);
+  private publish(type: string, payload: JsonObject & { n: number }, ids: RequestIds): Promise<unknown> {
+    return this.send({ type, payload }, payload.n, ids);
+  }
+
+  /** Half of the clients wait for what follows. */
+  private send(body: PublishRequest, n: number, ids: RequestIds): Promise<unknown> {
+    const publishing = this.service().get(PublishingService);
+    return n % 2 === 0 ? publishing.publish(body, ids) : publishing.publishAndWait({ ...body, timeout: 1 }, ids, HELD);
   }
 
   private ids(correlationId: string): RequestIds {

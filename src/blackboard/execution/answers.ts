@@ -8,7 +8,7 @@ import { newId } from '../../common/ids.js';
 import type { MemoryReservation } from '../../common/memory-budget.js';
 import { Settings } from '../../config/settings.js';
 import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
-import { InlineRoom } from '../publishing/inline-runs.js';
+import { InlineRoom, NO_ROOM } from '../publishing/inline-runs.js';
 import { type MatchedArtifact, MatchedArtifacts, untriggering } from '../publishing/matched-artifacts.js';
 import type { ClaimedExecution } from './claimed-execution.js';
 import { OutputMemory } from './output-memory.js';
@@ -107,7 +107,7 @@ export class Answers {
     drafts: ArtifactDraft[],
     matched: MatchedArtifact[],
   ): Promise<void> {
-    const room = new InlineRoom(hasLostLease ? 0 : undefined);
+    const room = hasLostLease ? NO_ROOM : new InlineRoom();
     const match = (draft: ArtifactDraft): MatchedArtifact | Promise<MatchedArtifact> =>
       direct ? untriggering(draft) : this.artifacts.match(draft, room);
     while (matched.length < drafts.length) {

@@ -15,11 +15,20 @@ const MOST_RUNS = 16;
 export class InlineRoom {
   constructor(private left = MOST_RUNS) {}
 
+  get isFull(): boolean {
+    return this.left === 0;
+  }
+
+  /** Returns false if it is full. */
   take(): boolean {
+    if (this.isFull) return false;
     this.left -= 1;
-    return this.left >= 0;
+    return true;
   }
 }
+
+/** Nothing runs inline. */
+export const NO_ROOM = new InlineRoom(0);
 
 export type RunsBySubscription = ReadonlyMap<Subscription, InlineRun>;
 

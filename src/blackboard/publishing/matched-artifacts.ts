@@ -10,7 +10,7 @@ import type { TrackedCorrelation } from '../correlations/tracked-correlation.js'
 import { Matching, NO_REACTIONS, type Reactions } from '../matching/matching.js';
 import type { PausedAgents } from '../scheduling/inline-run.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
-import { InlineRoom, InlineRuns, NO_RUNS, type RunsBySubscription } from './inline-runs.js';
+import { type InlineRoom, InlineRuns, NO_ROOM, NO_RUNS, type RunsBySubscription } from './inline-runs.js';
 import { Triggering } from './triggering.js';
 
 /** An artifact with the results of its matching. */
@@ -61,8 +61,8 @@ export class MatchedArtifacts {
     private readonly inlineRuns: InlineRuns,
   ) {}
 
-  /** `room`: that of the transaction, for agents that answer before it. */
-  async match(draft: ArtifactDraft, room: InlineRoom = new InlineRoom()): Promise<MatchedArtifact> {
+  /** `room`: for agents that answer before the transaction. Without it, none do. */
+  async match(draft: ArtifactDraft, room: InlineRoom = NO_ROOM): Promise<MatchedArtifact> {
     const releaseAt = releaseTime(draft.visibility, draft.createdAt);
     if (releaseAt !== null && releaseAt > this.clock.now()) return { draft, releaseAt, ...NO_REACTIONS };
     const artifact = agentArtifactFromDraft(draft);
@@ -72,7 +72,7 @@ export class MatchedArtifacts {
       createdAt: draft.createdAt,
     });
     const { runner } = this.inlineRuns;
-    const mayRun = runner && reactions.triggered.length > 0;
+    const mayRun = runner && !room.isFull && reactions.triggered.length > 0;
     const inline = mayRun ? await runner.triggeredBy(draft, artifact, reactions.triggered, room) : NO_RUNS;
     return { draft, releaseAt: null, ...reactions, inline };
   }

@@ -28,6 +28,8 @@ export interface Publication {
   partitionKey: string | null;
   visibility: Visibility;
   companion?: PublishCompanion;
+  /** The client waits for what follows from it. Only then agents that only compute run before it is stored. */
+  isAwaited?: boolean;
   /** Milliseconds until the correlation is cancelled, unless it has settled by then. Absent or null: no deadline. */
   deadlineMs?: number | null;
 }

@@ -9,6 +9,7 @@ import { Deadlines } from '../scheduling/deadlines.js';
 import { WaitingArrivals } from '../scheduling/waiting-arrivals.js';
 import { Admission } from './admission.js';
 import { Drafts } from './drafts.js';
+import { InlineRoom, NO_ROOM } from './inline-runs.js';
 import { isShort, MatchedArtifacts } from './matched-artifacts.js';
 import type { Publication, Published } from './publication.js';
 import { findPublished } from './publishing-rows.js';
@@ -45,9 +46,10 @@ export class Publisher {
 
   private async publishDraft(publication: Publication, draft: ArtifactDraft): Promise<Published> {
     const { artifactId, correlationId, isNewCorrelation = false, companion, deadlineMs = null } = publication;
+    const { isAwaited = false } = publication;
     // Checking and serializing a large payload takes time, and so does matching; other requests run between the two.
     if (draft.payloadText.length > LARGE) await yieldToEventLoop();
-    const matched = await this.artifacts.match(draft);
+    const matched = await this.artifacts.match(draft, isAwaited ? new InlineRoom() : NO_ROOM);
     const cause = this.tracing.current();
     const names = [...this.artifacts.lockKeys([matched]), ...(companion?.names ?? [])];
     const isSimple = names.length === 0 && !companion && deadlineMs === null && matched.releaseAt === null;

@@ -35,7 +35,7 @@ export class PublishingService {
   ) {}
 
   async publish(request: PublishRequest, ids: RequestIds): Promise<AcceptedBody> {
-    await this.store(request, ids);
+    await this.store(request, ids, { isAwaited: false });
     return { status: 'accepted' };
   }
 
@@ -50,7 +50,7 @@ export class PublishingService {
     const started = this.clock.now();
     const { correlationId, completed, artifacts } = await this.handover.during(ids.correlationId, (awaited) =>
       this.waiters.during(ids.correlationId, async (wait) => {
-        const published = await this.store(request, ids);
+        const published = await this.store(request, ids, { isAwaited: true });
         held.releaseBody(request);
         const timeoutMs = timeout * 1_000;
         const { correlationId, generation } = published;
@@ -69,12 +69,17 @@ export class PublishingService {
     );
   }
 
-  private async store(request: PublishRequest, ids: RequestIds): Promise<Published> {
+  private async store(
+    request: PublishRequest,
+    ids: RequestIds,
+    { isAwaited }: { isAwaited: boolean },
+  ): Promise<Published> {
     const { madeId: artifactId, correlationId, isNewCorrelation } = ids;
     return this.publisher.publish({
       artifactId,
       correlationId,
       isNewCorrelation,
+      isAwaited,
       type: request.type,
       payload: request.payload ?? {},
       tags: [...new Set(request.tags)],
