@@ -6,6 +6,7 @@ import { engine, setKeys } from '../engines/llm/llm-board.js';
 import { liveEventsBeforeEntries, SseReader } from '../support/changelog-readers.js';
 import { eventually } from '../support/eventually.js';
 import { ModelServer } from '../support/model-server.js';
+import { QUEUED } from '../support/queued-agents.js';
 import type { Board } from './board.js';
 import { Replicas, SERVER, withoutPolling } from './replica-boards.js';
 
@@ -15,7 +16,7 @@ agents:
   echo:
     consumes: [{ types: [Question] }]
     publishes: [{ type: Answer }]
-    engine: { kind: expression, expression: '{"n": payload.n}' }
+    engine: { kind: function, module: ./echo.js }
   writer: { consumes: [{ types: [Topic] }], publishes: [{ type: Story }], engine: ${engine(models)} }
 `;
 
@@ -32,8 +33,8 @@ beforeAll(async () => {
   models = await ModelServer.start();
   // Polling is off, so that only wake-ups report the other's artifacts and live events. No agent runs here.
   [here, elsewhere] = [
-    withoutPolling(await replicas.start(config(models), { role: SERVER })),
-    withoutPolling(await replicas.start(config(models))),
+    withoutPolling(await replicas.start(config(models), { files: QUEUED, role: SERVER })),
+    withoutPolling(await replicas.start(config(models), { files: QUEUED })),
   ];
   listener = new pg.Client({ connectionString: here.app.database.url });
   await listener.connect();

@@ -2,6 +2,7 @@ import { InputMemory } from '../../src/blackboard/execution/input-memory.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { GATE, type Gate, gatesOf, started } from './batch-board.js';
 import { Board } from './board.js';
 
@@ -11,7 +12,7 @@ const MIB = 1_024 ** 2;
 const CONFIG = `
 agents:
   gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, concurrency: 50, timeout: 2h, retry: { attempts: 3 } }
-  echo: { consumes: [{ types: [Order] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  echo: { consumes: [{ types: [Order] }], publishes: [{ type: Done }], engine: { kind: function, module: ./echo.js } }
   window: { consumes: [{ types: [Page], batch: { size: 20 } }], publishes: [{ type: Book }], engine: { kind: expression, expression: '{"pages": size(payload)}' } }
 `;
 
@@ -35,7 +36,7 @@ describe('executions whose inputs take much memory', () => {
       maxConcurrentExecutions: 3,
       leaseMs: 60 * MINUTE,
     };
-    board = await Board.start(CONFIG, { clock, folder: folder.path, files: { 'gate.js': GATE }, settings });
+    board = await Board.start(CONFIG, { clock, folder: folder.path, files: { ...QUEUED, 'gate.js': GATE }, settings });
     memory = board.app.app.get(InputMemory, { strict: false });
   };
 

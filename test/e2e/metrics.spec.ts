@@ -4,13 +4,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { startApp, type TestApp } from '../support/app.js';
+import { QUEUED } from '../support/queued-agents.js';
 
 const CONFIG = `
 agents:
   echo:
     consumes: [{ types: [Message], where: 'payload.n > 0.0' }]
     publishes: [{ type: Echo }]
-    engine: { kind: expression, expression: '{"heard": true}' }
+    engine: { kind: function, module: ./done.js }
   failing:
     consumes: [{ types: [Wrong] }]
     publishes: [{ type: Echo }]
@@ -22,7 +23,7 @@ let folder: string;
 beforeAll(async () => void (folder = await mkdtemp(join(tmpdir(), 'starling-metrics-'))));
 afterAll(() => rm(folder, { recursive: true }));
 
-const start = (): Promise<TestApp> => startApp({ config: CONFIG, folder });
+const start = (): Promise<TestApp> => startApp({ config: CONFIG, files: QUEUED, folder });
 
 async function scrape(app: TestApp): Promise<{ text: string; value: (sample: string) => number | undefined }> {
   const { text, headers } = await app.http.get('/metrics').expect(200);

@@ -1,20 +1,21 @@
 import type { TestAppOptions } from '../support/app.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { GATE } from './batch-board.js';
 import { Board, type Status } from './board.js';
 
 const UNLUCKY = `export default async (inputs, { attempt }) => { if (attempt === 1) throw new Error('not yet'); return { attempt }; };`;
 
 const AGENTS = {
-  price: `{ consumes: [{ types: [Order] }], publishes: [{ type: Price }], engine: { kind: expression, expression: '{"n": payload.n}' } }`,
+  price: `{ consumes: [{ types: [Order] }], publishes: [{ type: Price }], engine: { kind: function, module: ./echo.js } }`,
   gate: `{ consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, concurrency: 2, timeout: 24h }`,
   unlucky: `{ consumes: [{ types: [Doomed] }], publishes: [{ type: Done }], retry: { attempts: 2, delay: 5m }, engine: { kind: function, module: ./unlucky.js } }`,
   pairer: `{ consumes: [{ types: [Left, Right], join: { within: 10m } }], publishes: [{ type: Pair }], engine: { kind: expression, expression: '{"ok": true}' } }`,
   judge: `{ consumes: [{ types: [Claim, Proof], where: payload.Claim.n == payload.Proof.n }], publishes: [{ type: Judged }], engine: { kind: expression, expression: '{"ok": true}' } }`,
   window: `{ consumes: [{ types: [Event], batch: { size: 10, timeout: 10m } }], publishes: [{ type: Digest }], engine: { kind: expression, expression: '{"size": size(payload)}' } }`,
   approver: `{ consumes: [{ types: [Request] }], publishes: [{ type: Approval }], engine: { kind: external, due: { after: 1h, then: fail } } }`,
-  stayer: `{ consumes: [{ types: [Message] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": payload.n}' } }`,
+  stayer: `{ consumes: [{ types: [Message] }], publishes: [{ type: Echo }], engine: { kind: function, module: ./echo.js } }`,
 };
 
 export type AgentName = keyof typeof AGENTS;
@@ -45,7 +46,7 @@ export class MissingAgentsBoard {
     this.board = await Board.start(config, {
       clock: this.clock,
       folder: this.folder.path,
-      files: { 'gate.js': GATE, 'unlucky.js': UNLUCKY },
+      files: { ...QUEUED, 'gate.js': GATE, 'unlucky.js': UNLUCKY },
       settings: { shutdownGraceMs: 0, leaseMs: 3_600_000, ...this.options.settings, ...settings },
       ...others,
     });

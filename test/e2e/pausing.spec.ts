@@ -1,14 +1,15 @@
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { GATE, gatesOf, started } from './batch-board.js';
 import { Board } from './board.js';
 
 const CONFIG = `
 agents:
-  first: { consumes: [{ types: [Order] }], publishes: [{ type: Checked }], engine: { kind: expression, expression: '{"n": payload.n}' } }
-  second: { consumes: [{ types: [Checked] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{"n": payload.n}' } }
-  beside: { consumes: [{ types: [Order] }], publishes: [{ type: Noted }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  first: { consumes: [{ types: [Order] }], publishes: [{ type: Checked }], engine: { kind: function, module: ./echo.js } }
+  second: { consumes: [{ types: [Checked] }], publishes: [{ type: Done }], engine: { kind: function, module: ./echo.js } }
+  beside: { consumes: [{ types: [Order] }], publishes: [{ type: Noted }], engine: { kind: function, module: ./echo.js } }
   gate: { consumes: [{ types: [Gated] }], publishes: [{ type: Passed }], engine: { kind: function, module: ./gate.js }, retry: { attempts: 2, delay: 1m }, timeout: 1h }
 `;
 
@@ -22,7 +23,7 @@ describe('a paused agent', () => {
     board = await Board.start(CONFIG, {
       clock,
       folder: folder.path,
-      files: { 'gate.js': GATE },
+      files: { ...QUEUED, 'gate.js': GATE },
       settings: { shutdownGraceMs: 0 },
     });
   };

@@ -2,6 +2,7 @@ import { Leases } from '../../src/blackboard/execution/leases.js';
 import { TimerLoop } from '../../src/blackboard/timers/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { answers, Receiver } from '../support/receiver.js';
 import { inTurn, replies } from '../support/remote-agent.js';
 import { ended, finish, GATE, gatesOf, orders, send, show, started } from './batch-board.js';
@@ -18,7 +19,7 @@ agents:
   echo:
     consumes: [{ types: [Message] }]
     publishes: [{ type: Echo }]
-    engine: { kind: expression, expression: '{"n": payload.n}' }
+    engine: { kind: function, module: ./echo.js }
 `;
 
 const NEW = `${OLD}
@@ -43,6 +44,8 @@ const NEW = `${OLD}
     engine: { kind: expression, expression: '{"events": payload.map(event, event.n)}' }
 `;
 
+const FILES = { ...QUEUED, 'gate.js': GATE };
+
 /** Returns the agents that no process has and that executions wait for. */
 const lackingOf = async (board: Board, correlation: string): Promise<string[] | undefined> =>
   ((await board.status(correlation)) as MissingAgentsStatus).waiting_for_agents;
@@ -62,7 +65,7 @@ describe('two processes with different configurations', () => {
   let newer: Board;
 
   const start = (config: string): Promise<Board> =>
-    replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+    replicas.start(config, { files: FILES, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
 
   beforeEach(async () => {
     replicas = new Replicas();
@@ -171,7 +174,7 @@ describe('an agent that only processes without workers have', () => {
   beforeEach(async () => {
     replicas = new Replicas();
     const options = {
-      files: { 'gate.js': GATE },
+      files: FILES,
       clock: new ManualClock(),
       settings: { leaseMs: LEASE_MS, maxPendingExecutions: 1 },
     };
@@ -225,7 +228,7 @@ describe('groups that wait for an agent which only one of two processes has', ()
     const replicas = new Replicas();
     const clocks = [new ManualClock(), new ManualClock()] as const;
     const start = (config: string, clock: ManualClock): Promise<Board> =>
-      replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+      replicas.start(config, { files: FILES, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
     try {
       const newer = await start(NEW, clocks[0]);
       const older = await start(OLD, clocks[1]);
@@ -286,7 +289,7 @@ describe('a deferred answer to the only process that has the agent', () => {
     const agents = await Receiver.start();
     const clocks = [new ManualClock(), new ManualClock()] as const;
     const start = (config: string, clock: ManualClock): Promise<Board> =>
-      replicas.start(config, { role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+      replicas.start(config, { files: FILES, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
     try {
       const newer = await start(configurationWith(agents), clocks[0]);
       const older = await start(OLD, clocks[1]);
@@ -327,7 +330,7 @@ describe('a process that vanishes with the only configuration that has an agent'
     const replicas = new Replicas();
     const clocks = [new ManualClock(), new ManualClock()] as const;
     const start = (config: string, clock: ManualClock): Promise<Board> =>
-      replicas.start(config, { files: { 'gate.js': GATE }, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
+      replicas.start(config, { files: FILES, role: WORKER, clock, settings: { leaseMs: LEASE_MS } });
     try {
       // A process that is gone continues no operations; this one would find its own agent, and end the removal.
       const gone = withoutPolling(await start(NEW, clocks[0]));

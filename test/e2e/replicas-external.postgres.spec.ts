@@ -5,6 +5,7 @@ import { Client } from 'pg';
 import { TimerLoop } from '../../src/blackboard/timers/timer-loop.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { answers, Receiver } from '../support/receiver.js';
 import { requestIn } from '../support/remote-agent.js';
 import type { Board } from './board.js';
@@ -29,7 +30,7 @@ agents:
     publishes: [{ type: Delivered }]
     engine: { kind: http, url: "${agents.url('/courier')}" }
     concurrency: 1
-  labeller: { consumes: [{ types: [Packed] }], publishes: [{ type: Label }], engine: { kind: expression, expression: '{}' } }
+  labeller: { consumes: [{ types: [Packed] }], publishes: [{ type: Label }], engine: { kind: function, module: ./done.js } }
 `;
 
 /** Uses three apps over HTTP on one Postgres, one of which runs no executions. Only their wake-ups connect them. */
@@ -44,7 +45,7 @@ describe('executions that workers claim from several processes', () => {
     couriers = await Receiver.start();
     const started: Board[] = [];
     for (const role of [SERVER, WORKER, WORKER])
-      started.push(withoutPolling(await replicas.start(config(couriers), { role, clock })));
+      started.push(withoutPolling(await replicas.start(config(couriers), { files: QUEUED, role, clock })));
     boards = started as typeof boards;
     outside = boards.map(({ http }) => new Outside(http)) as typeof outside;
   });
@@ -104,7 +105,7 @@ describe('executions that workers claim from several processes', () => {
   });
 
   it('are taken back from workers of a process that has ended, and become due as before', async () => {
-    const gone = await replicas.start(config(couriers), { role: WORKER, clock });
+    const gone = await replicas.start(config(couriers), { files: QUEUED, role: WORKER, clock });
     const parcel = await gone.publish('Parcel', { n: 4 });
     const lost = await new Outside(gone.http).claimOne({ agents: ['packer'] });
     await gone.close();

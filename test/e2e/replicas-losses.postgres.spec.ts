@@ -1,6 +1,7 @@
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { queryOnce } from '../support/postgres-cluster.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { printedSeed, Random } from '../support/random.js';
 import { ended, finish, GATE, gatesOf, orders, send, started } from './batch-board.js';
 import { type Board, tally } from './board.js';
@@ -11,12 +12,12 @@ agents:
   double:
     consumes: [{ types: [Number] }]
     publishes: [{ type: Doubled }]
-    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+    engine: { kind: function, module: ./double.js }
     concurrency: 3
   second:
     consumes: [{ types: [Doubled] }]
     publishes: [{ type: Quadrupled }]
-    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+    engine: { kind: function, module: ./double.js }
   shaky:
     consumes: [{ types: [Number] }]
     publishes: [{ type: Steady }]
@@ -31,6 +32,7 @@ agents:
 `;
 
 const FILES = {
+  ...QUEUED,
   'gate.js': GATE,
   'shaky.js': `export default ([{ payload }], { attempt }) => {
     if (attempt < 2) throw new Error('not yet');

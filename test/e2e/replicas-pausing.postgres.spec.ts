@@ -1,6 +1,7 @@
 import { claimLockKey } from '../../src/blackboard/scheduling/agent-pauses.js';
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { printedSeed, Random } from '../support/random.js';
 import type { Board } from './board.js';
 import { Replicas, SERVER, withoutPolling, WORKER } from './replica-boards.js';
@@ -8,7 +9,7 @@ import { Replicas, SERVER, withoutPolling, WORKER } from './replica-boards.js';
 const configOf = (app: string): string => `
 agents:
   counted: { consumes: [{ types: [Order] }], publishes: [{ type: Done }], engine: { kind: function, module: ./counted-${app}.js }, concurrency: 4 }
-  other: { consumes: [{ types: [Order] }], publishes: [{ type: Noted }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  other: { consumes: [{ types: [Order] }], publishes: [{ type: Noted }], engine: { kind: function, module: ./echo.js } }
 `;
 
 /** Records its start, in memory that the apps share. */
@@ -35,7 +36,9 @@ describe('an agent that is paused on one process of several', () => {
       ['other', WORKER],
     ] as const) {
       started.push(
-        withoutPolling(await replicas.start(configOf(app), { files: { [`counted-${app}.js`]: COUNTED }, role })),
+        withoutPolling(
+          await replicas.start(configOf(app), { files: { ...QUEUED, [`counted-${app}.js`]: COUNTED }, role }),
+        ),
       );
     }
     boards = started as typeof boards;

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 
 import { eventually } from '../support/eventually.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { Receiver } from '../support/receiver.js';
 import { Replicas, withoutPolling, WORKER } from './replica-boards.js';
 
@@ -8,7 +9,7 @@ const CONFIG = `
 types: { Order: {}, Note: {} }
 agents:
   copier: { consumes: [{ types: [Order] }], publishes: [{ type: Copy }], engine: { kind: function, module: ./gate.js } }
-  reader: { consumes: [{ types: [Copy] }], publishes: [{ type: Read }], engine: { kind: expression, expression: '{}' } }
+  reader: { consumes: [{ types: [Copy] }], publishes: [{ type: Read }], engine: { kind: function, module: ./done.js } }
 `;
 
 /** Recorded in memory that the apps share. */
@@ -34,7 +35,7 @@ describe('work that becomes claimable while its process stops', () => {
 
   it('is done by another one without delay: the next delivery of a group, and an execution', async () => {
     const options = {
-      files: { 'gate.js': GATE },
+      files: { ...QUEUED, 'gate.js': GATE },
       role: WORKER,
       settings: { outboundAllow: ['127.0.0.0/8'], shutdownGraceMs: 30_000 },
     };

@@ -1,5 +1,6 @@
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import { eventually } from '../support/eventually.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { printedSeed, Random } from '../support/random.js';
 import { orders } from './batch-board.js';
 import type { Board } from './board.js';
@@ -10,7 +11,7 @@ agents:
   double:
     consumes: [{ types: [Number] }]
     publishes: [{ type: Doubled }]
-    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+    engine: { kind: function, module: ./double.js }
   failing:
     consumes: [{ types: [Number], where: payload.n >= 120.0 }]
     publishes: [{ type: Never }]
@@ -28,7 +29,7 @@ describe('two processes that roll up at the same time under load', () => {
   const random = new Random(printedSeed());
 
   beforeAll(async () => {
-    for (let n = 0; n < 2; n += 1) boards.push(await replicas.start(CONFIG, { role: WORKER }));
+    for (let n = 0; n < 2; n += 1) boards.push(await replicas.start(CONFIG, { files: QUEUED, role: WORKER }));
   });
 
   afterAll(() => replicas.close());

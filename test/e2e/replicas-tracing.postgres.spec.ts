@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { Executor } from '../../src/blackboard/execution/executor.js';
 import { eventually } from '../support/eventually.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { TraceCollector } from '../support/trace-collector.js';
 import { Replicas, SERVER, WORKER } from './replica-boards.js';
 
@@ -17,10 +18,11 @@ agents:
   packer:
     consumes: [{ types: [Checked] }]
     publishes: [{ type: Packed }]
-    engine: { kind: expression, expression: '{"packed": true}' }
+    engine: { kind: function, module: ./done.js }
 `;
 
 const FILES = {
+  ...QUEUED,
   'checker.js': `export default (inputs, { attempt }) => {
     if (attempt === 1) throw new Error('not yet');
     return new Promise((resolve) => { globalThis.finishChecking = () => resolve({}); });

@@ -1,5 +1,6 @@
 import { eventually } from '../support/eventually.js';
 import { connected } from '../support/postgres-cluster.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { ended, finish, GATE, gatesOf, openAll, orders, send, started } from './batch-board.js';
 import type { Board } from './board.js';
 import { Replicas, SERVER, withoutPolling, WORKER } from './replica-boards.js';
@@ -12,11 +13,11 @@ agents:
   double:
     consumes: [{ types: [Number] }]
     publishes: [{ type: Doubled }]
-    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+    engine: { kind: function, module: ./double.js }
   second:
     consumes: [{ types: [Doubled] }]
     publishes: [{ type: Quadrupled }]
-    engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
+    engine: { kind: function, module: ./double.js }
   shaky:
     consumes: [{ types: [Shaky] }]
     publishes: [{ type: Steady }]
@@ -35,6 +36,7 @@ agents:
 `;
 
 const FILES = {
+  ...QUEUED,
   'gate.js': GATE,
   'many.js': `export default ([{ payload }]) => Array.from({ length: ${MANY} }, (_, n) => ({ n, batch: payload.batch }));`,
   'shaky.js': `export default ([{ payload }], { attempt }) => {

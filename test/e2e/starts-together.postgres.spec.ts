@@ -1,8 +1,13 @@
+import { QUEUED } from '../support/queued-agents.js';
 import { Board } from './board.js';
 
 const CONFIG = `
 agents:
-  double:
+  queued:
+    consumes: [{ types: [Number] }]
+    publishes: [{ type: Doubled }]
+    engine: { kind: function, module: ./double.js }
+  inline:
     consumes: [{ types: [Number] }]
     publishes: [{ type: Doubled }]
     engine: { kind: expression, expression: '{"n": payload.n * 2.0}' }
@@ -13,23 +18,26 @@ describe('runs that start at the same time', () => {
   let board: Board;
 
   beforeAll(async () => {
-    board = await Board.start(CONFIG);
+    board = await Board.start(CONFIG, { files: QUEUED });
   });
 
   afterAll(() => board.close());
 
+  const workflow = (agent: string, n: number) =>
+    board.http.post('/run/flock').send({ agent_name: agent, inputs: { n } });
+  const direct = (agent: string, n: number) =>
+    board.http.post(`/api/v1/agents/${agent}/run`).send({ inputs: [{ type: 'Number', payload: { n } }] });
+
   it.each([
-    ['runs of workflows', (n: number) => board.http.post('/run/flock').send({ agent_name: 'double', inputs: { n } })],
-    [
-      'runs of one agent',
-      (n: number) =>
-        board.http.post('/api/v1/agents/double/run').send({ inputs: [{ type: 'Number', payload: { n } }] }),
-    ],
-  ])('share transactions: %s', async (_what, run) => {
+    ['runs of workflows', 'queued', workflow],
+    ['runs of one agent', 'queued', direct],
+    ['runs of workflows that end in them', 'inline', workflow],
+    ['runs of one agent that end in them', 'inline', direct],
+  ])('share transactions: %s', async (_what, agent, run) => {
     const [{ last }] = (await board.app.database.rows('select coalesce(max(seq), 0) as last from artifacts')) as [
       { last: number },
     ];
-    const answers = await Promise.all(Array.from({ length: CROWD }, (_, n) => run(n)));
+    const answers = await Promise.all(Array.from({ length: CROWD }, (_, n) => run(agent, n)));
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
     // The transaction that has inserted a row.
     const stored = await board.app.database.rows<{ xmin: string }>(
