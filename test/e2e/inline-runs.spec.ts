@@ -20,6 +20,8 @@ agents:
   outside: ${agent('Asked', 'Answered', `{ kind: function, module: ./outside.js }`)}
   taker: ${agent('Shared', 'Taken', pure('two'))}
   taker2: ${agent('Shared', 'Taken', pure('two'))}
+  spread: ${agent('Spread', 'Piece', `{ kind: function, module: ./spread.js }`)}
+  piecer: ${agent('Piece', 'Pieced', ADD_ONE)}
   behind: ${agent('Answered', 'Noted', ADD_ONE)}
 `;
 
@@ -38,6 +40,7 @@ const FILES = {
       reads.running -= 1;
       return payload;
     };`,
+  'spread.js': `export default async () => Array.from({ length: 30 }, (_, n) => ({ n }));`,
   'outside.js': `export default async ([{ payload }]) => payload;`,
 };
 
@@ -134,6 +137,18 @@ describe('agents that only compute', () => {
     const { artifacts, correlation_id: correlation } = await board.publishSync('Asked', { n: 1 });
     expect(artifacts.map(({ type }) => type)).toEqual(['Answered', 'Noted']);
     expect(await endsOf(correlation)).toBe(1);
+  });
+
+  it('end in the transaction of the agent before them only if they are few', async () => {
+    const { artifacts } = await board.publishSync('Spread', {});
+    expect(tally(artifacts.map(({ type }) => type))).toEqual({ Piece: 30, Pieced: 30 });
+    const [together] = await board.app.database.look((rows) =>
+      rows<{ count: number }>(
+        `select count(*) as count from executions pieced join executions before on before.ended_at = pieced.ended_at
+           where before.agent = 'spread' and pieced.agent = 'piecer'`,
+      ),
+    );
+    expect(Number(together!.count)).toBeLessThanOrEqual(16);
   });
 
   it('wait while they are paused, and so do those behind them', async () => {
