@@ -41,11 +41,17 @@ export class RunsService {
   async start(request: RunRequest, ids: RequestIds, held: HeldRequest): Promise<StoredText> {
     const { async_run: isAsync = false } = request;
     const { correlationId } = ids;
-    if (!isAsync) held.waits();
+    if (isAsync) {
+      const { isRepeated } = await this.starts.start(request, ids);
+      held.releaseBody(request);
+      const run = await this.find(correlationId);
+      // It may have ended meanwhile, but the contract of an asynchronous run says that it is answered before.
+      return this.texts.ofEffect(isRepeated ? await this.piecesOf(run) : runPieces(begun(run), undefined));
+    }
+    held.waits();
     await this.waiters.during(correlationId, async (wait) => {
       const { isRepeated } = await this.starts.start(request, ids);
       held.releaseBody(request);
-      if (isAsync) return;
       const hasEnded = isRepeated
         ? await this.waiters.wait(correlationId, FIRST_GENERATION, Number.MAX_SAFE_INTEGER)
         : await wait(FIRST_GENERATION, Number.MAX_SAFE_INTEGER);
@@ -112,12 +118,27 @@ export class RunsService {
     await this.cancellation.cancelOpen(tx, await this.runs.openInBatch(tx, batchId));
   }
 
-  private async pieces(id: string): Promise<Piece[]> {
+  private async find(id: string): Promise<FoundRun> {
     const run = await this.runs.find(this.unitOfWork.reader, id);
     if (!run) throw new DomainError('not_found', `Run not found: ${id}`);
-    return runPieces(run, run.status === 'completed' ? await this.results.of(id) : undefined);
+    return run;
+  }
+
+  private async pieces(id: string): Promise<Piece[]> {
+    return this.piecesOf(await this.find(id));
+  }
+
+  private async piecesOf(run: FoundRun): Promise<Piece[]> {
+    return runPieces(run, run.status === 'completed' ? await this.results.of(run.id) : undefined);
   }
 }
+
+/** The run as it was when it was stored. */
+const begun = (run: FoundRun): FoundRun => ({
+  ...run,
+  ...{ status: 'running', ended_at: null, error: null },
+  ...{ input_tokens: null, output_tokens: null, cost: null },
+});
 
 const stopping = (id: string): DomainError =>
   new DomainError(
