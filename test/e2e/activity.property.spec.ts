@@ -1,6 +1,7 @@
 import { Rollups } from '../../src/blackboard/queries/rollups.js';
 import { Retention } from '../../src/blackboard/retention/retention.js';
 import { ManualClock } from '../support/manual-clock.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { printedSeed, Random } from '../support/random.js';
 import { type Activity, activityOf, type ModelEvent, STEPS_OF, withExactQuantiles } from './activity-model.js';
 import { Board } from './board.js';
@@ -19,7 +20,7 @@ agents:
   echo:
     consumes: [{ types: [Call] }]
     publishes: [{ type: Nothing }]
-    engine: { kind: expression, expression: 'null' }
+    engine: { kind: function, module: ./echo.js }
 ${Object.entries(ATTEMPTS)
   .map(
     ([name, attempts]) => `
@@ -55,7 +56,7 @@ describe('the activity of agents under a random workload', () => {
 
   beforeAll(async () => {
     // A rollup that the test asks for must not join one that began before the latest events.
-    board = withoutPolling(await Board.start(CONFIG, { clock }));
+    board = withoutPolling(await Board.start(CONFIG, { clock, files: QUEUED }));
     outside = new Outside(board.http);
   });
 

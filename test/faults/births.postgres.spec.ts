@@ -5,6 +5,7 @@ import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { Service } from '../support/service.js';
 import { CommitProxy } from './commit-proxy.js';
 
@@ -15,7 +16,7 @@ agents:
     publishes: [{ type: Done }]
     concurrency: 1
     engine: { kind: function, module: ./worker.js }
-  other: { consumes: [{ types: [Other] }], publishes: [{ type: Done }], engine: { kind: expression, expression: '{}' } }
+  other: { consumes: [{ types: [Other] }], publishes: [{ type: Done }], engine: { kind: function, module: ./done.js } }
 `;
 
 /** Writes its start and its end down, and waits for the gate in between. */
@@ -43,6 +44,7 @@ describe('an execution that the publish has stored as running', () => {
     folder = new ConfigurationFolder();
     folder.write('starling.yaml', CONFIG);
     folder.write('worker.js', WORKER);
+    folder.write('done.js', QUEUED['done.js']);
     database = await databaseOf(folder.path);
     services = [];
   });
@@ -122,6 +124,7 @@ describe('an execution that the publish has stored as running', () => {
     folder.remove();
     folder.write('starling.yaml', CONFIG);
     folder.write('worker.js', WORKER);
+    folder.write('done.js', QUEUED['done.js']);
     const held = proxy.stopAt('first', 'held');
     const answer = publish(service, 'Order', 'first');
     await held;

@@ -4,12 +4,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { Service } from '../support/service.js';
 
 const CONFIG = `
 types: { Order: { schema: { type: object } } }
 agents:
-  worker: { consumes: [{ types: [Order] }], publishes: [{ type: Receipt }], engine: { kind: expression, expression: '{"n": 1}' } }
+  worker: { consumes: [{ types: [Order] }], publishes: [{ type: Receipt }], engine: { kind: function, module: ./done.js } }
 `;
 const AWAY_MS = 24_000;
 const SPAN_MS = 6_000;
@@ -83,6 +84,7 @@ describe('a service whose database is away', () => {
   beforeAll(async () => {
     database = await databaseOf(folder.path);
     gate = await Gate.before(database.url);
+    folder.write('done.js', QUEUED['done.js']);
     const config = folder.write('starling.yaml', CONFIG);
     service = await Service.start(['--config', config, '--database-url', gate.url, '--log-level', 'error']);
   });

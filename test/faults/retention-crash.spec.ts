@@ -2,6 +2,7 @@ import { builtProgram } from '../support/built-program.js';
 import { ConfigurationFolder } from '../support/configuration-folder.js';
 import { databaseOf, jsonField, type TestDatabase } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { printedSeed, Random } from '../support/random.js';
 import { Service } from '../support/service.js';
 import { retentionBreaches } from './retention/retention-invariants.js';
@@ -13,7 +14,7 @@ types: { ${['Seed', 'Grain', 'Flour', 'Note', 'Echo', 'Half', 'OtherHalf', 'Whol
 agents:
   thresher: { consumes: [{ types: [Seed] }], publishes: [{ type: Grain, tags: [whole] }], engine: { kind: expression, expression: payload.grains } }
   miller: { consumes: [{ types: [Grain] }], publishes: [{ type: Flour }], engine: { kind: expression, expression: '{}' } }
-  echo: { consumes: [{ types: [Note] }], publishes: [{ type: Echo }], engine: { kind: expression, expression: '{"n": payload.n}' } }
+  echo: { consumes: [{ types: [Note] }], publishes: [{ type: Echo }], engine: { kind: function, module: ./echo.js } }
   joiner: { consumes: [{ types: [Half, OtherHalf], join: { by: payload.key, within: 30d } }], publishes: [{ type: Whole }], engine: { kind: expression, expression: '{}' } }
   opener: { consumes: [{ types: [Parcel] }], publishes: [{ type: Opened }], engine: { kind: expression, expression: '{"n": payload.n}' } }
   copier: { consumes: [{ types: [Order], where: 'false' }], publishes: [{ type: Copy }], engine: { kind: expression, expression: '{"n": payload.n}' } }
@@ -42,6 +43,7 @@ describe(`killed ${ROUNDS} times while it deletes expired data`, () => {
   beforeAll(async () => {
     await builtProgram();
     folder.write('starling.yaml', CONFIG);
+    folder.write('echo.js', QUEUED['echo.js']);
     database = await databaseOf(folder.path);
   });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { builtProgram } from '../support/built-program.js';
 import { databaseOf } from '../support/database.js';
 import { eventually } from '../support/eventually.js';
+import { QUEUED } from '../support/queued-agents.js';
 import { printedSeed, Random } from '../support/random.js';
 import { answers, type Behaviour, Receiver } from '../support/receiver.js';
 import { Service } from '../support/service.js';
@@ -16,6 +17,10 @@ agents:
   copier:
     consumes: [{ types: [Note] }]
     publishes: [{ type: Copy }]
+    engine: { kind: function, module: ./done.js }
+  stamper:
+    consumes: [{ types: [Note] }]
+    publishes: [{ type: Stamp }]
     engine: { kind: expression, expression: '{"n": 1.0}' }
 `;
 const ROUNDS = Number(process.env.STARLING_WEBHOOK_CRASH_ROUNDS ?? 3);
@@ -56,6 +61,7 @@ describe(`killed ${ROUNDS} times while it publishes and delivers`, () => {
       const database = await databaseOf(folder);
       const config = join(folder, 'starling.yaml');
       await writeFile(config, CONFIG);
+      await writeFile(join(folder, 'done.js'), QUEUED['done.js']);
       const args = ['--config', config, '--database-url', database.url, '--lease', '2s', '--log-level', 'warn'];
       const webhooks = [
         '--webhook-url',
