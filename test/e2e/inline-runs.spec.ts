@@ -20,6 +20,7 @@ agents:
   outside: ${agent('Asked', 'Answered', `{ kind: function, module: ./outside.js }`)}
   taker: ${agent('Shared', 'Taken', pure('two'))}
   taker2: ${agent('Shared', 'Taken', pure('two'))}
+  finder: ${agent('Sought', 'Found', pure('finder'))}
   spread: ${agent('Spread', 'Piece', `{ kind: function, module: ./spread.js }`)}
   piecer: ${agent('Piece', 'Pieced', ADD_ONE)}
   behind: ${agent('Answered', 'Noted', ADD_ONE)}
@@ -41,6 +42,8 @@ const FILES = {
       return payload;
     };`,
   'spread.js': `export default async () => Array.from({ length: 30 }, (_, n) => ({ n }));`,
+  'finder.js': `
+    export default async ([{ correlation_id }], { blackboard }) => ({ n: (await blackboard.list({ correlation_id })).length });`,
   'outside.js': `export default async ([{ payload }]) => payload;`,
 };
 
@@ -227,6 +230,11 @@ describe('agents that only compute', () => {
     const refused = board.http.post('/api/v1/artifacts').set('X-Correlation-ID', correlation);
     await refused.send({ type: 'A', payload: { n: 0 } }).expect(409);
     expect(await board.types(correlation)).toEqual(['A', 'B', 'C', 'D']);
+  });
+
+  it('find their inputs if they read the blackboard, although they must not', async () => {
+    const { artifacts } = await board.publishSync('Sought', {});
+    expect(artifacts.map(({ type, payload }) => [type, payload.n])).toEqual([['Found', 1]]);
   });
 
   it('get copies of their inputs', async () => {

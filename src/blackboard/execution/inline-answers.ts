@@ -28,8 +28,8 @@ type Answer = InlineAnswer | null;
 interface Experience {
   /** Whether it has answered within a turn of the event loop. Until then, one of its executions is tried at a time. */
   hasAnswered: boolean;
-  /** Whether it has once not answered within a turn. */
-  isSlow: boolean;
+  /** Whether it has once not answered within a turn, or has read the blackboard, on which its inputs are not stored yet. */
+  needsClaim: boolean;
   longAnswers: number;
   running: number;
 }
@@ -48,8 +48,8 @@ export class InlineAnswers {
   /** Whether the agent may be asked. */
   mayAsk({ name, concurrency }: AgentDefinition): boolean {
     if (!this.engines.for(name)?.runInline) return false;
-    const { hasAnswered, isSlow, longAnswers, running } = this.experienceOf(name);
-    return !isSlow && longAnswers < MOST_LONG_ANSWERS && running < (hasAnswered ? concurrency : 1);
+    const { hasAnswered, needsClaim, longAnswers, running } = this.experienceOf(name);
+    return !needsClaim && longAnswers < MOST_LONG_ANSWERS && running < (hasAnswered ? concurrency : 1);
   }
 
   /** Null if the agent fails, or does not answer within a turn of the event loop. */
@@ -61,14 +61,14 @@ export class InlineAnswers {
     let answer: Answer | Promise<Answer>;
     try {
       answer = this.engines.for(agent.name)!.runInline!({ artifacts: inputs, view: inputView(inputs, batch) }, () =>
-        this.contextOf(execution, abort.signal),
+        this.contextOf(execution, experience, abort.signal),
       );
     } catch {
       answer = null;
     }
     if (answer instanceof Promise) answer = await this.withinTurn(answer, experience, abort);
     experience.longAnswers = scheduler.elapsed() - startedAt > LONGEST_MS ? experience.longAnswers + 1 : 0;
-    return answer;
+    return experience.needsClaim ? null : answer;
   }
 
   private async withinTurn(
@@ -84,13 +84,17 @@ export class InlineAnswers {
       experience.hasAnswered = true;
       return answer;
     }
-    experience.isSlow = true;
+    experience.needsClaim = true;
     abort.abort(new DOMException('the agent has not answered immediately, and runs again', 'AbortError'));
     return null;
   }
 
-  private contextOf({ id, correlationId, agent }: InlineExecution, signal: AbortSignal): ExecutionContext {
-    const { logger } = this;
+  private contextOf(
+    { id, correlationId, agent }: InlineExecution,
+    experience: Experience,
+    signal: AbortSignal,
+  ): ExecutionContext {
+    const { logger, readers } = this;
     let child: Logger | undefined;
     return {
       executionId: id,
@@ -98,7 +102,10 @@ export class InlineAnswers {
       attempt: 1,
       traceparent: null,
       signal,
-      blackboard: this.readers.for(agent, correlationId),
+      get blackboard() {
+        experience.needsClaim = true;
+        return readers.for(agent, correlationId);
+      },
       get logger() {
         return (child ??= logger.child({ agent: agent.name, execution_id: id, correlation_id: correlationId }));
       },
@@ -108,7 +115,7 @@ export class InlineAnswers {
   private experienceOf(agent: string): Experience {
     let experience = this.experiences.get(agent);
     if (!experience)
-      this.experiences.set(agent, (experience = { hasAnswered: false, isSlow: false, longAnswers: 0, running: 0 }));
+      this.experiences.set(agent, (experience = { hasAnswered: false, needsClaim: false, longAnswers: 0, running: 0 }));
     return experience;
   }
 }
