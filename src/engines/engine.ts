@@ -46,7 +46,7 @@ export interface ExecutionContext {
   attempt: number;
   /**
    * Identifies this attempt to the services that it calls (W3C Trace Context). Send it as the header `traceparent`.
-   * Null if tracing is off.
+   * Null if tracing is off, and if an agent that only computes runs before its execution is stored.
    */
   traceparent: string | null;
   /** Aborted on timeout, cancel and shutdown. */

@@ -21,6 +21,7 @@ agents:
   taker: ${agent('Shared', 'Taken', pure('two'))}
   taker2: ${agent('Shared', 'Taken', pure('two'))}
   finder: ${agent('Sought', 'Found', pure('finder'))}
+  many: ${agent('Whole', 'Part', pure('many'))}
   spread: ${agent('Spread', 'Piece', `{ kind: function, module: ./spread.js }`)}
   piecer: ${agent('Piece', 'Pieced', ADD_ONE)}
   behind: ${agent('Answered', 'Noted', ADD_ONE)}
@@ -41,6 +42,9 @@ const FILES = {
       reads.running -= 1;
       return payload;
     };`,
+  'many.js': `
+    globalThis.calls = 0;
+    export default async () => { globalThis.calls += 1; return [1, 2, 3, 4, 5].map((n) => ({ n })); };`,
   'spread.js': `export default async () => Array.from({ length: 30 }, (_, n) => ({ n }));`,
   'finder.js': `
     export default async ([{ correlation_id }], { blackboard }) => ({ n: (await blackboard.list({ correlation_id })).length });`,
@@ -205,6 +209,17 @@ describe('agents that only compute', () => {
     expect(reads.most).toBeLessThanOrEqual(3);
     await read(1);
     expect(reads.count).toBe(8);
+  });
+
+  it('are called seldom for answers that cannot be stored so', async () => {
+    const TIMES = 40;
+    for (let n = 0; n < TIMES; n += 1)
+      expect((await board.publishSync('Whole', { n })).artifacts.map(({ type }) => type)).toEqual(
+        Array.from({ length: 5 }, () => 'Part'),
+      );
+    const { calls } = globalThis as unknown as { calls: number };
+    expect(calls - TIMES).toBeGreaterThan(0);
+    expect(calls - TIMES).toBeLessThan(TIMES / 5);
   });
 
   it('are shown on streams in the order of causes', async () => {

@@ -69,6 +69,7 @@ interface Creation {
 
 /** An execution that ends in the transaction that adds it. */
 export interface InlineEnd {
+  correlationId: string;
   span: Span;
   /** Stores the end. It runs after the hooks of new artifacts, and before correlations settle. */
   record(): Promise<void>;
@@ -243,7 +244,8 @@ export class CorrelationChanges {
     correlation.settled_at = this.now;
     await this.settled.run(this.tx, correlation, this.now, reason);
     const settled = { correlationId: correlation.id, generation: correlation.generation };
-    const cause = this.inlineEnds.at(-1)?.span ?? this.cause;
+    const last = this.inlineEnds.findLast(({ correlationId }) => correlationId === correlation.id);
+    const cause = last?.span ?? this.cause;
     // Nothing waits for it in other processes, because no transaction could find it before this one.
     const isUnknown = this.unstored.has(correlation.id);
     this.tx.afterCommit(() => {

@@ -6,6 +6,7 @@ import { laterTurn, scheduler } from '../../common/scheduler.js';
 import { type AgentArtifact, type ExecutionContext, type InlineAnswer, PreparedEngines } from '../../engines/engine.js';
 import { inputView } from '../matching/input-view.js';
 import { AgentReaders } from '../queries/agent-reader.js';
+import { InlineExperience } from './inline-experience.js';
 
 /** An execution that is not stored yet. */
 export interface InlineExecution {
@@ -19,25 +20,13 @@ export interface InlineExecution {
 
 /** The longest time of an answer. Others wait for it: the request and the event loop. */
 const LONGEST_MS = 2;
-/** After as many longer answers in a row, the agent runs inline no more. A single one may be due to a pause of the process. */
-const MOST_LONG_ANSWERS = 3;
 
 type Answer = InlineAnswer | null;
 
-/** The inline runs of an agent until now. */
-interface Experience {
-  /** Whether it has answered within a turn of the event loop. Until then, one of its executions is tried at a time. */
-  hasAnswered: boolean;
-  /** Whether it has once not answered within a turn, or has read the blackboard, on which its inputs are not stored yet. */
-  needsClaim: boolean;
-  longAnswers: number;
-  running: number;
-}
-
-/** Asks engines for answers before their executions are stored. An agent that turns out to be slow is asked no more. */
+/** Asks engines for answers before their executions are stored, as long as that is of use. */
 @Injectable()
 export class InlineAnswers {
-  private readonly experiences = new Map<string, Experience>();
+  private readonly experiences = new Map<string, InlineExperience>();
 
   constructor(
     private readonly engines: PreparedEngines,
@@ -45,15 +34,18 @@ export class InlineAnswers {
     @Inject(LOGGER) private readonly logger: Logger,
   ) {}
 
-  /** Whether the agent may be asked. */
-  mayAsk({ name, concurrency }: AgentDefinition): boolean {
-    if (!this.engines.for(name)?.runInline) return false;
-    const { hasAnswered, needsClaim, longAnswers, running } = this.experienceOf(name);
-    return !needsClaim && longAnswers < MOST_LONG_ANSWERS && running < (hasAnswered ? concurrency : 1);
+  /** Whether the agent is asked about its next execution. Call `count` after it was asked. */
+  asks({ name, concurrency }: AgentDefinition): boolean {
+    return Boolean(this.engines.for(name)?.runInline) && this.experienceOf(name).tries(concurrency);
+  }
+
+  /** `isUseful`: whether the execution can be stored with the answer. */
+  count({ name }: AgentDefinition, isUseful: boolean): void {
+    this.experienceOf(name).count(isUseful);
   }
 
   /** Null if the agent fails, or does not answer within a turn of the event loop. */
-  async of(execution: InlineExecution): Promise<InlineAnswer | null> {
+  async of(execution: InlineExecution): Promise<(InlineAnswer & { isQuick: boolean }) | null> {
     const { agent, inputs, batch } = execution;
     const experience = this.experienceOf(agent.name);
     const abort = new AbortController();
@@ -67,31 +59,30 @@ export class InlineAnswers {
       answer = null;
     }
     if (answer instanceof Promise) answer = await this.withinTurn(answer, experience, abort);
-    experience.longAnswers = scheduler.elapsed() - startedAt > LONGEST_MS ? experience.longAnswers + 1 : 0;
-    return experience.needsClaim ? null : answer;
+    if (answer === null || experience.hasEnded) return null;
+    return { ...answer, isQuick: scheduler.elapsed() - startedAt <= LONGEST_MS };
   }
 
   private async withinTurn(
     answering: Promise<Answer>,
-    experience: Experience,
+    experience: InlineExperience,
     abort: AbortController,
   ): Promise<Answer> {
-    experience.running += 1;
     // An execution that fails runs again, and its failure is reported then.
-    const ended = answering.catch(() => null).finally(() => (experience.running -= 1));
+    const ended = experience.during(answering.catch(() => null));
     const answer = await Promise.race([ended, laterTurn().then(() => 'late' as const)]);
     if (answer !== 'late') {
-      experience.hasAnswered = true;
+      experience.answered();
       return answer;
     }
-    experience.needsClaim = true;
+    experience.end();
     abort.abort(new DOMException('the agent has not answered immediately, and runs again', 'AbortError'));
     return null;
   }
 
   private contextOf(
     { id, correlationId, agent }: InlineExecution,
-    experience: Experience,
+    experience: InlineExperience,
     signal: AbortSignal,
   ): ExecutionContext {
     const { logger, readers } = this;
@@ -103,7 +94,7 @@ export class InlineAnswers {
       traceparent: null,
       signal,
       get blackboard() {
-        experience.needsClaim = true;
+        experience.end();
         return readers.for(agent, correlationId);
       },
       get logger() {
@@ -112,10 +103,9 @@ export class InlineAnswers {
     };
   }
 
-  private experienceOf(agent: string): Experience {
+  private experienceOf(agent: string): InlineExperience {
     let experience = this.experiences.get(agent);
-    if (!experience)
-      this.experiences.set(agent, (experience = { hasAnswered: false, needsClaim: false, longAnswers: 0, running: 0 }));
+    if (!experience) this.experiences.set(agent, (experience = new InlineExperience()));
     return experience;
   }
 }

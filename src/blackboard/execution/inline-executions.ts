@@ -87,13 +87,15 @@ export class InlineExecutions implements InlineRunner {
     { direct, room }: { direct: boolean; room: InlineRoom },
   ): Promise<InlineRun | null> {
     const agent = this.catalog.agent(name)!;
-    if (hasRules(agent) || !this.inlineAnswers.mayAsk(agent) || !this.started.mayEndInline(agent) || !room.take())
+    if (hasRules(agent) || !this.started.mayEndInline(agent) || room.isFull || !this.inlineAnswers.asks(agent))
       return null;
+    room.take();
     const { correlation_id: correlationId } = inputs[0]!;
     const execution = { id: newId(), correlationId, direct, replay: false };
     const answered = await this.inlineAnswers.of({ ...execution, agent, inputs, batch: batch !== null });
     const drafts = answered && this.answers.draftsNow(execution, agent, answered.answer);
     const outputs = drafts && (await this.outputsOf(drafts, direct, room));
+    this.inlineAnswers.count(agent, outputs !== null && answered!.isQuick);
     if (!outputs) return null;
     const ids = inputs.map(({ id }) => id);
     return {
@@ -140,6 +142,7 @@ export class InlineExecutions implements InlineRunner {
     };
     const { span } = execution;
     changes.endsInline({
+      correlationId: correlation.id,
       span,
       record: () => this.recordEnd(tx, changes, execution, outputs.length),
       report: () => {

@@ -16,14 +16,11 @@ export class InlineRoom {
   constructor(private left = MOST_RUNS) {}
 
   get isFull(): boolean {
-    return this.left === 0;
+    return this.left <= 0;
   }
 
-  /** Returns false if it is full. */
-  take(): boolean {
-    if (this.isFull) return false;
+  take(): void {
     this.left -= 1;
-    return true;
   }
 }
 
