@@ -16,7 +16,6 @@ import {
   isShort,
   type MatchedArtifact,
   MatchedArtifacts,
-  type StoredArtifact,
   untriggering,
 } from '../publishing/matched-artifacts.js';
 import type { InlineRun, PausedAgents } from '../scheduling/inline-run.js';
@@ -150,9 +149,7 @@ export class InlineExecutions implements InlineRunner {
         this.reports.ended(execution, { outcome: 'completed' }, 0);
       },
     });
-    const stored: { stored: StoredArtifact; matched: MatchedArtifact }[] = [];
-    for (const matched of outputs)
-      stored.push({ stored: (await this.artifacts.insert(tx, matched, paused))!, matched });
+    const stored = await this.artifacts.insertOutputs(tx, outputs, paused);
     await changes.causedBy(correlation, span, () => this.artifacts.trigger(tx, changes, correlation, stored));
   }
 

@@ -73,19 +73,14 @@ export class Outcomes {
   ): Promise<void> {
     const ending = { state: 'completed', endedAt: changes.now } as const;
     // The outputs are stored before it is known whether the lease is held, because that saves a round trip.
-    const [released, ...stored] = await Promise.all([
+    const [released, artifacts] = await Promise.all([
       finishUnderLease(changes, tx, execution, ending),
-      ...outputs.map((output) => this.artifacts.insert(tx, output)),
+      this.artifacts.insertOutputs(tx, outputs),
     ]);
     if (!released) throw new LeaseLost();
     await this.usages.spend(tx, changes, execution);
     await this.endedExecutions.completed(tx, changes, execution, released, outputs.length);
     const correlation = await changes.get(execution.correlationId);
-    const artifacts = outputs.map((matched, index) => {
-      const artifact = stored[index];
-      if (!artifact) throw new Error(`artifact ${matched.draft.id} exists`);
-      return { stored: artifact, matched };
-    });
     await this.artifacts.trigger(tx, changes, correlation, artifacts);
     await this.endedExecutions.countAttempt(tx, changes.now, execution, released, false);
     correlation.pending -= 1;

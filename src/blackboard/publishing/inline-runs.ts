@@ -51,8 +51,8 @@ export class InlineRuns {
 
   constructor(private readonly pauses: AgentPauses) {}
 
-  /** The agents that are paused. Null, and no query, if there are no runs. */
-  async paused({ db }: Transaction, { size }: { size: number }): Promise<PausedAgents | null> {
-    return size === 0 ? null : this.pauses.all(db);
+  /** The agents that are paused. Null, and no query, if there are no inline runs. */
+  async paused({ db }: Transaction, runs: number): Promise<PausedAgents | null> {
+    return runs === 0 ? null : this.pauses.all(db);
   }
 }

@@ -33,6 +33,8 @@ export interface StoredArtifact {
   paused: PausedAgents | null;
 }
 
+type Paused = PausedAgents | null | Promise<PausedAgents | null>;
+
 /** Characters of a payload's JSON text. */
 const SHORT = 4 * 1_024;
 
@@ -91,14 +93,32 @@ export class MatchedArtifacts {
   async insert(
     tx: Transaction,
     { draft, triggered, inline = NO_RUNS }: MatchedArtifact,
-    paused?: PausedAgents,
+    paused: Paused = this.inlineRuns.paused(tx, inline.size),
   ): Promise<StoredArtifact | null> {
     const [seq, blockedKeys, found] = await Promise.all([
       this.writer.insert(tx, draft),
       this.triggering.findBlockedKeys(tx, triggered),
-      paused ?? this.inlineRuns.paused(tx, inline),
+      paused,
     ]);
     return seq === null ? null : { seq, blockedKeys, paused: found };
+  }
+
+  /** Stores only the artifacts that an execution has published, in their order. */
+  async insertOutputs(
+    tx: Transaction,
+    outputs: readonly MatchedArtifact[],
+    paused: Paused = this.inlineRuns.paused(
+      tx,
+      outputs.reduce((sum, { inline = NO_RUNS }) => sum + inline.size, 0),
+    ),
+  ): Promise<{ stored: StoredArtifact; matched: MatchedArtifact }[]> {
+    return Promise.all(
+      outputs.map(async (matched) => {
+        const stored = await this.insert(tx, matched, paused);
+        if (!stored) throw new Error(`artifact ${matched.draft.id} exists`);
+        return { stored, matched };
+      }),
+    );
   }
 
   /** Counts the artifacts in their correlation, and stores everything that they trigger or cancel. */
