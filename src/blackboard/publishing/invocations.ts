@@ -100,9 +100,7 @@ export class Invocations {
     return this.prepare(subscription, named, correlationId, { ...how, direct: true });
   }
 
-  /**
-   * Lets the agent answer before the transaction that begins the invocation, if it only computes.
-   */
+  /** Lets the agent answer before the transaction that begins the invocation, if it only computes. */
   async answered(invocation: Invocation): Promise<Invocation> {
     const { subscription, drafts, direct } = invocation;
     const inline = await this.inlineRuns.runner?.invoked(subscription, drafts, direct);

@@ -24,7 +24,7 @@ import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js
 import { Backlog } from './backlog.js';
 import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
-import type { InlineRun,PausedAgents } from './inline-run.js';
+import type { InlineRun, PausedAgents } from './inline-run.js';
 import {
   insertEnded,
   insertExecutions,
