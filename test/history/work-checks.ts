@@ -3,7 +3,7 @@ import { answerOf, type History, type Operation, requestsByKey } from './operati
 
 /** The artifacts that follow from one request, itself included, by type. */
 const ARTIFACTS: Record<Exclude<RequestName, 'batch'>, Record<string, number>> = {
-  order: { Order: 1, Price: 1, Parcel: 3, Shipment: 1, Label: 3, Checked: 3 },
+  order: { Order: 1, Price: 1, Parcel: 3, Shipment: 1, Label: 3, Checked: 3, Stamp: 1, File: 1, Seal: 3 },
   left: { Left: 1 },
   right: { Right: 1 },
   run: { Row: 1, Done: 1 },
@@ -12,7 +12,7 @@ const ARTIFACTS: Record<Exclude<RequestName, 'batch'>, Record<string, number>> =
 
 /** The executions that follow from one request, by agent. */
 const EXECUTIONS: Record<Exclude<RequestName, 'batch'>, Record<string, number>> = {
-  order: { pricer: 1, packer: 1, shipper: 1, labeller: 3, checker: 3 },
+  order: { pricer: 1, packer: 1, shipper: 1, labeller: 3, checker: 3, stamper: 1, filer: 1, sealer: 3 },
   left: {},
   right: {},
   run: { clerk: 1 },

@@ -18,7 +18,7 @@ export const LOG_EXECUTIONS = `
       return null;
     end $$;
   create trigger log_insert after insert on executions for each row
-    when (new.state = 'running') execute function log_execution();
+    when (new.state in ('running', 'completed')) execute function log_execution();
   create trigger log_update after update on executions for each row
     when (old.state is distinct from new.state or old.lease_token is distinct from new.lease_token)
     execute function log_execution();`;
@@ -40,6 +40,13 @@ export async function addExecutions(rows: Rows, named: string, recorder: History
   for (const [, changes] of Map.groupBy(log, ({ id }) => id))
     for (const [index, begun] of changes.entries())
       if (begun.state === 'running') addRun(begun, changes[index + 1], recorder);
+      else if (index === 0 && begun.state === 'completed') addInlineRun(begun, recorder);
+}
+
+/** It has run before the transaction that has added it, and takes no place of its agent. */
+function addInlineRun({ at, id, agent, request, state }: Logged, recorder: HistoryRecorder): void {
+  const asked: Execution = { agent, request };
+  recorder.add('execute', id, { begin: at, end: at }, asked, { type: 'ok', answer: { state } });
 }
 
 function addRun({ at, id, agent, request }: Logged, next: Logged | undefined, recorder: HistoryRecorder): void {
