@@ -33,6 +33,12 @@ export interface StoredArtifact {
   paused: PausedAgents | null;
 }
 
+/** A matched artifact, and null or how it is stored. */
+export interface Output {
+  stored: StoredArtifact | null;
+  matched: MatchedArtifact;
+}
+
 type Paused = PausedAgents | null | Promise<PausedAgents | null>;
 
 /** Characters of a payload's JSON text. */
@@ -103,7 +109,10 @@ export class MatchedArtifacts {
     return seq === null ? null : { seq, blockedKeys, paused: found };
   }
 
-  /** Stores only the artifacts that an execution has published, in their order. */
+  /**
+   * Stores only the artifacts that an execution has published, in their order. One that is stored already has null: then the
+   * outcome was committed before, and the execution has no lease.
+   */
   async insertOutputs(
     tx: Transaction,
     outputs: readonly MatchedArtifact[],
@@ -111,14 +120,8 @@ export class MatchedArtifacts {
       tx,
       outputs.reduce((sum, { inline = NO_RUNS }) => sum + inline.size, 0),
     ),
-  ): Promise<{ stored: StoredArtifact; matched: MatchedArtifact }[]> {
-    return Promise.all(
-      outputs.map(async (matched) => {
-        const stored = await this.insert(tx, matched, paused);
-        if (!stored) throw new Error(`artifact ${matched.draft.id} exists`);
-        return { stored, matched };
-      }),
-    );
+  ): Promise<Output[]> {
+    return Promise.all(outputs.map(async (matched) => ({ stored: await this.insert(tx, matched, paused), matched })));
   }
 
   /** Counts the artifacts in their correlation, and stores everything that they trigger or cancel. */
@@ -126,11 +129,15 @@ export class MatchedArtifacts {
     tx: Transaction,
     changes: CorrelationChanges,
     correlation: TrackedCorrelation,
-    artifacts: readonly { stored: StoredArtifact; matched: MatchedArtifact }[],
+    artifacts: readonly Output[],
   ): Promise<void> {
+    const stored = artifacts.map(({ stored, matched }) => {
+      if (!stored) throw new Error(`artifact ${matched.draft.id} exists`);
+      return { stored, matched };
+    });
     // All are counted first: what one of them triggers may store more artifacts.
-    for (const { stored, matched } of artifacts) changes.addArtifact(correlation, stored.seq, matched.draft);
-    for (const { stored, matched } of artifacts) await this.triggerOne(tx, changes, correlation, stored, matched);
+    for (const each of stored) changes.addArtifact(correlation, each.stored.seq, each.matched.draft);
+    for (const each of stored) await this.triggerOne(tx, changes, correlation, each.stored, each.matched);
   }
 
   private async triggerOne(
