@@ -51,7 +51,7 @@ export class InlineRuns {
 
   constructor(private readonly pauses: AgentPauses) {}
 
-  /** The agents that are paused. Null, and no query, if there are no inline runs. */
+  /** Returns the paused agents. Returns null without a query if there are no inline runs. */
   async paused({ db }: Transaction, runs: number): Promise<PausedAgents | null> {
     return runs === 0 ? null : this.pauses.all(db);
   }

@@ -150,8 +150,8 @@ interface ParsedForm {
 const BOUNDARY = 'boundary';
 
 /**
- * Returns the content type with its boundary as the only parameter. RFC 9110 (5.6.6) allows empty parameters, but with an
- * empty parameter the form parser reads nothing of the body. Throws BadRequestException if there is no boundary.
+ * Returns the content type with its boundary as the only parameter. RFC 9110 (5.6.6) allows empty parameters, but the form
+ * parser ignores the whole body if there is one. Throws BadRequestException if there is no boundary.
  */
 function formType({ headers }: Request): string {
   const boundary = new MIMEType(headers['content-type']!).params.get(BOUNDARY) ?? '';
