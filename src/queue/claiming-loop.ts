@@ -136,7 +136,7 @@ export class ClaimingLoop<Claimed extends { id: string }, Row extends QueuedRow,
    * queue. The caller calls `startKept` after the commit, or `releaseKept`.
    */
   keepSlot(queue: string, id: string): (Lease & { owner: string }) | null {
-    return this.hasFreeSlot(queue) && this.kept.keep(queue, id) ? this.leases.next() : null;
+    return this.working && !this.handingBack && this.kept.keep(queue, id) ? this.leases.next() : null;
   }
 
   /** Whether a new row of the queue would start immediately. */
