@@ -90,6 +90,20 @@ export function sharedRead<Row>(read: Prepared<object, Row>): Prepared<object, R
   return shared({ answers: true, addsRows: false, one: read, many });
 }
 
+/** Takes as many rows as the caller asks for. The members of a group ask once for all. */
+export function sharedTake<Row>(
+  take: (db: Kysely<Schema>, count: number) => Promise<Row[]>,
+): Prepared<{ count: number }, Row> {
+  const many = async (db: Kysely<Schema>, all: readonly { count: number }[]): Promise<Row[][]> => {
+    const rows = await take(
+      db,
+      all.reduce((sum, { count }) => sum + count, 0),
+    );
+    return all.map(({ count }) => rows.splice(0, count));
+  };
+  return shared({ answers: true, addsRows: false, one: (db, { count }) => take(db, count), many });
+}
+
 /** An insert of these columns of `given`. */
 export const insertGiven = <Name extends Table>(
   db: QueryCreator<Schema>,

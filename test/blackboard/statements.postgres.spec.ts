@@ -12,6 +12,7 @@ import { Batch, type Query } from '../../src/database/dialects/postgres-batch.js
 import { places, prepared, preparedInsert } from '../../src/database/prepared.js';
 import { sharedInsert } from '../../src/database/shared-statement.js';
 import type { Transaction } from '../../src/database/unit-of-work.js';
+import type { PreparedEngine } from '../../src/engines/engine.js';
 import { eventually } from '../support/eventually.js';
 import { ManualClock } from '../support/manual-clock.js';
 import { agent, anyObject, type Core, startCore } from './core.js';
@@ -21,6 +22,8 @@ const AGENTS = 3;
 const MOST_IN_CHAIN = 30;
 /** Two for the publish and for each outcome, one for the wait, and those of the process itself meanwhile. */
 const MOST_ROUND_TRIPS = 12;
+/** One stores the artifact, the other one everything that follows from it. */
+const INLINE_ROUND_TRIPS = 2;
 /** The same, while 32 chains run at the same time. */
 const MOST_IN_CROWD = 12;
 /** The background work of a process falls into some of the measured times, the more the slower the machine is. */
@@ -101,10 +104,19 @@ describe('the statements of a transaction', () => {
     );
     const limit = { name: 'calls', concurrency: 1_000, rate: null, units: null, hold: false };
     const limited = agent('limited', [{ types: ['Limited'] }], [], { limits: [{ name: limit.name, key: null }] });
-    const agents = [...chain, limited];
-    const types = ['One', 'Two', 'Three', 'Four', 'Limited', 'WorkflowError'].map(anyObject);
+    const computing = ['Five', 'Six', 'Seven'].map((type, index) =>
+      agent(`computing-${index}`, [{ types: [type] }], [['Six', 'Seven', 'Eight'][index]!]),
+    );
+    const agents = [...chain, limited, ...computing];
+    const types = ['One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eight', 'Limited', 'WorkflowError'].map(
+      anyObject,
+    );
     const engines = Object.fromEntries(
-      agents.map(({ name, outputs }) => [name, { run: async () => (outputs.length === 0 ? null : {}) }]),
+      agents.map((each): [string, PreparedEngine] => {
+        const answer = each.outputs.length === 0 ? null : {};
+        const runInline = computing.includes(each) ? () => ({ answer }) : undefined;
+        return [each.name, { run: async () => answer, ...(runInline && { runInline }) }];
+      }),
     );
     const catalog = new Catalog(types, agents, '.', { limits: new Map([[limit.name, limit]]) });
     start = (overrides, clock) => startCore(catalog, engines, overrides, clock);
@@ -291,6 +303,24 @@ describe('the statements of a transaction', () => {
     });
     expect(median(chains.map(({ statements }) => statements))).toBeLessThan(MOST_IN_CHAIN);
     expect(median(chains.map((chain) => chain.roundTrips))).toBeLessThan(MOST_ROUND_TRIPS);
+  });
+
+  it(`take ${INLINE_ROUND_TRIPS} round trips for three agents in a chain that only compute, if a client waits`, async () => {
+    const publication = (): Publication => ({ ...published('Five'), isAwaited: true });
+    const chains = await inTurn(20, async () => {
+      roundTrips = 0;
+      const { correlationId } = await core.publisher.publish(publication());
+      const trips = roundTrips;
+      const stored = await core.unitOfWork.reader
+        .selectFrom('artifacts')
+        .select('type')
+        .where('correlation_id', '=', correlationId)
+        .orderBy('seq')
+        .execute();
+      expect(stored.map(({ type }) => type)).toEqual(['Five', 'Six', 'Seven', 'Eight']);
+      return trips;
+    });
+    expect(median(chains)).toBe(INLINE_ROUND_TRIPS);
   });
 
   it(`are at most ${MOST_IN_CROWD} for each of 32 such chains at the same time`, async () => {

@@ -1,5 +1,6 @@
+import { dialectOf } from '../../database/dialects/dialect.js';
 import { places, prepared, preparedWithList } from '../../database/prepared.js';
-import { insertGiven, sharedInsert, sharing } from '../../database/shared-statement.js';
+import { insertGiven, sharedInsert, sharedTake, sharing } from '../../database/shared-statement.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { ArtifactRow } from './artifact.js';
 
@@ -41,6 +42,11 @@ export const insertArtifact = sharing<Omit<ArtifactRow, 'seq'>, { seq: number }>
         .returning(['seq', 'id']),
   },
 );
+
+/** Inserts artifacts at positions that `takeArtifactPositions` has taken. */
+export const insertArtifactsAt = sharedInsert('artifacts', ['seq', ...COLUMNS]);
+
+export const takeArtifactPositions = sharedTake((db, count) => dialectOf(db).takePositions(db, 'artifacts', count));
 
 export const insertTags = sharedInsert('artifact_tags', ['tag', 'artifact_seq']);
 

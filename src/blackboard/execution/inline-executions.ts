@@ -10,7 +10,13 @@ import { agentArtifactFromDraft } from '../artifacts/execution-input.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { gathers, type Triggered } from '../matching/matcher.js';
-import { InlineRoom, type InlineRunner, InlineRuns, type RunsBySubscription } from '../publishing/inline-runs.js';
+import {
+  InlineRoom,
+  type InlineRunner,
+  InlineRuns,
+  NO_RUNS,
+  type RunsBySubscription,
+} from '../publishing/inline-runs.js';
 import {
   areFewAndShort,
   isShort,
@@ -18,7 +24,7 @@ import {
   MatchedArtifacts,
   untriggering,
 } from '../publishing/matched-artifacts.js';
-import type { InlineRun, PausedAgents } from '../scheduling/inline-run.js';
+import type { InlineContext,InlineRun } from '../scheduling/inline-run.js';
 import { insertCompleted, type NewExecutionRow } from '../scheduling/queued-execution-rows.js';
 import { countImmediateStart } from './activity-event-rows.js';
 import { Answers } from './answers.js';
@@ -32,7 +38,7 @@ interface Stored {
   row: NewExecutionRow;
   inputs: { seq: number; id: string }[];
   outputs: readonly MatchedArtifact[];
-  paused: PausedAgents;
+  inlineContext: InlineContext;
 }
 
 /**
@@ -99,10 +105,11 @@ export class InlineExecutions implements InlineRunner {
     const ids = inputs.map(({ id }) => id);
     return {
       executionId: execution.id,
+      outputs: countOf(outputs),
       mayEnd: () => this.started.mayEndInline(agent),
-      store: (tx, changes, correlation, { row, inputs: seqs, paused }) => {
+      store: (tx, changes, correlation, { row, inputs: seqs, inlineContext }) => {
         const stored = seqs.map((seq, index) => ({ seq, id: ids[index]! }));
-        return this.store(tx, changes, correlation, { row, inputs: stored, outputs, paused });
+        return this.store(tx, changes, correlation, { row, inputs: stored, outputs, inlineContext });
       },
     };
   }
@@ -128,7 +135,7 @@ export class InlineExecutions implements InlineRunner {
     tx: Transaction,
     changes: CorrelationChanges,
     correlation: TrackedCorrelation,
-    { row, inputs, outputs, paused }: Stored,
+    { row, inputs, outputs, inlineContext }: Stored,
   ): Promise<void> {
     const { now } = changes;
     const definition = definitionOf(this.catalog, row.agent);
@@ -149,7 +156,7 @@ export class InlineExecutions implements InlineRunner {
         this.reports.ended(execution, { outcome: 'completed' }, 0);
       },
     });
-    const stored = await this.artifacts.insertOutputs(tx, outputs, paused);
+    const stored = await this.artifacts.insertInline(tx, outputs, inlineContext);
     await changes.causedBy(correlation, span, () => this.artifacts.trigger(tx, changes, correlation, stored));
   }
 
@@ -175,6 +182,13 @@ export class InlineExecutions implements InlineRunner {
     );
   }
 }
+
+/** How many artifacts these are, with those of the inline runs that they trigger. */
+const countOf = (outputs: readonly MatchedArtifact[]): number =>
+  outputs.reduce(
+    (sum, { inline = NO_RUNS }) => sum + 1 + [...inline.values()].reduce((below, run) => below + run.outputs, 0),
+    0,
+  );
 
 /** The columns that the end of a lease returns. */
 const NO_LEASE = { round: 0, due_at: null, singleton_key: null, held_keys: null };

@@ -3,10 +3,10 @@ import { Injectable } from '@nestjs/common';
 import type { Subscription } from '../../catalog/definitions.js';
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { AgentArtifact } from '../../engines/engine.js';
-import type { ArtifactDraft } from '../artifacts/artifact-writer.js';
+import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
 import type { Triggered } from '../matching/matcher.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
-import type { InlineRun, PausedAgents } from '../scheduling/inline-run.js';
+import type { InlineContext,InlineRun } from '../scheduling/inline-run.js';
 
 /** Inline runs of one transaction. The others of its group wait for all of them. */
 const MOST_RUNS = 16;
@@ -44,15 +44,24 @@ export interface InlineRunner {
   invoked(subscription: Subscription, inputs: readonly ArtifactDraft[], direct: boolean): Promise<InlineRun | null>;
 }
 
-/** Has the runner of inline runs, which belongs to the executor, and asks whether their agents are paused. */
+/** Has the runner of inline runs, which belongs to the executor, and reads what a transaction needs to store them. */
 @Injectable()
 export class InlineRuns {
   runner: InlineRunner | null = null;
 
-  constructor(private readonly pauses: AgentPauses) {}
+  constructor(
+    private readonly pauses: AgentPauses,
+    private readonly writer: ArtifactWriter,
+  ) {}
 
-  /** Returns the paused agents. Returns null without a query if there are no inline runs. */
-  async paused({ db }: Transaction, runs: number): Promise<PausedAgents | null> {
-    return runs === 0 ? null : this.pauses.all(db);
+  /**
+   * Reads the pauses and takes positions for the outputs. Call it after the artifacts that trigger these runs are inserted. Returns
+   * null without a query if there are no runs.
+   */
+  async context(tx: Transaction, runs: readonly InlineRun[]): Promise<InlineContext | null> {
+    if (runs.length === 0) return null;
+    const outputs = runs.reduce((sum, run) => sum + run.outputs, 0);
+    const [paused, positions] = await Promise.all([this.pauses.all(tx.db), this.writer.takePositions(tx, outputs)]);
+    return { paused, positions };
   }
 }

@@ -132,8 +132,8 @@ export class Invocations {
     }
     // A new correlation cannot have reached its limit of executions, so the id is never null.
     const { inline } = invocation;
-    const paused = await this.inlineRuns.paused(tx, inline ? 1 : 0);
-    const execution = { subscription, correlation, inputs, known, inline, paused, direct };
+    const inlineContext = await this.inlineRuns.context(tx, inline ? [inline] : []);
+    const execution = { subscription, correlation, inputs, known, inline, inlineContext, direct };
     const executionId = (await this.executions.add(tx, changes, execution))!;
     await store?.(executionId);
     await changes.save();

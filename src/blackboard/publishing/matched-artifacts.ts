@@ -8,7 +8,7 @@ import { releaseTime } from '../artifacts/visibility-rules.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
 import { Matching, NO_REACTIONS, type Reactions } from '../matching/matching.js';
-import type { PausedAgents } from '../scheduling/inline-run.js';
+import type { InlineContext } from '../scheduling/inline-run.js';
 import { TimerQueue } from '../scheduling/timer-queue.js';
 import { type InlineRoom, InlineRuns, NO_ROOM, NO_RUNS, type RunsBySubscription } from './inline-runs.js';
 import { Triggering } from './triggering.js';
@@ -29,8 +29,8 @@ export const untriggering = (draft: ArtifactDraft): MatchedArtifact => ({ draft,
 export interface StoredArtifact {
   seq: number;
   blockedKeys: ReadonlySet<string>;
-  /** The answer of `InlineRuns.paused` for the inline runs that it triggers. */
-  paused: PausedAgents | null;
+  /** For the inline runs that it triggers. Null if there are none. */
+  inlineContext: InlineContext | null;
 }
 
 /** A matched artifact, and null or how it is stored. */
@@ -38,8 +38,6 @@ export interface Output {
   stored: StoredArtifact | null;
   matched: MatchedArtifact;
 }
-
-type Paused = PausedAgents | null | Promise<PausedAgents | null>;
 
 /** Characters of a payload's JSON text. */
 const SHORT = 4 * 1_024;
@@ -92,36 +90,42 @@ export class MatchedArtifacts {
     );
   }
 
-  /**
-   * Stores only the artifact. Returns null if an artifact with its id is already stored; then nothing is written.
-   * `paused`: the answer of `InlineRuns.paused`, if the caller has asked.
-   */
-  async insert(
-    tx: Transaction,
-    { draft, triggered, inline = NO_RUNS }: MatchedArtifact,
-    paused: Paused = this.inlineRuns.paused(tx, inline.size),
-  ): Promise<StoredArtifact | null> {
-    const [seq, blockedKeys, found] = await Promise.all([
-      this.writer.insert(tx, draft),
-      this.triggering.findBlockedKeys(tx, triggered),
-      paused,
-    ]);
-    return seq === null ? null : { seq, blockedKeys, paused: found };
+  /** Stores only the artifact. Returns null if an artifact with its id is already stored; then nothing is written. */
+  async insert(tx: Transaction, matched: MatchedArtifact): Promise<StoredArtifact | null> {
+    const [{ stored }] = (await this.insertOutputs(tx, [matched])) as [Output];
+    return stored;
   }
 
   /**
    * Stores only the artifacts that an execution has published, in their order. One that is stored already has null: then the
    * outcome was committed before, and the execution has no lease.
    */
-  async insertOutputs(
+  async insertOutputs(tx: Transaction, outputs: readonly MatchedArtifact[]): Promise<Output[]> {
+    const inserted = outputs.map(({ draft, triggered }) =>
+      Promise.all([this.writer.insert(tx, draft), this.triggering.findBlockedKeys(tx, triggered)]),
+    );
+    const runs = outputs.flatMap(({ inline = NO_RUNS }) => [...inline.values()]);
+    const [stored, inlineContext] = await Promise.all([Promise.all(inserted), this.inlineRuns.context(tx, runs)]);
+    return outputs.map((matched, index) => {
+      const [seq, blockedKeys] = stored[index]!;
+      return { stored: seq === null ? null : { seq, blockedKeys, inlineContext }, matched };
+    });
+  }
+
+  /** Stores only the artifacts that an inline run has published. */
+  async insertInline(
     tx: Transaction,
     outputs: readonly MatchedArtifact[],
-    paused: Paused = this.inlineRuns.paused(
-      tx,
-      outputs.reduce((sum, { inline = NO_RUNS }) => sum + inline.size, 0),
-    ),
+    inlineContext: InlineContext,
   ): Promise<Output[]> {
-    return Promise.all(outputs.map(async (matched) => ({ stored: await this.insert(tx, matched, paused), matched })));
+    const stored: Output[] = [];
+    for (const matched of outputs) {
+      const seq = inlineContext.positions.shift()!;
+      await this.writer.insertAt(tx, matched.draft, seq);
+      const blockedKeys = await this.triggering.findBlockedKeys(tx, matched.triggered);
+      stored.push({ stored: { seq, blockedKeys, inlineContext }, matched });
+    }
+    return stored;
   }
 
   /** Counts the artifacts in their correlation, and stores everything that they trigger or cancel. */
@@ -144,7 +148,7 @@ export class MatchedArtifacts {
     tx: Transaction,
     changes: CorrelationChanges,
     correlation: TrackedCorrelation,
-    { seq, blockedKeys, paused }: StoredArtifact,
+    { seq, blockedKeys, inlineContext }: StoredArtifact,
     { draft, releaseAt, triggered, cancels, inline }: MatchedArtifact,
   ): Promise<void> {
     if (releaseAt !== null) {
@@ -152,7 +156,7 @@ export class MatchedArtifacts {
       await this.timers.setRelease(tx, releaseAt, seq, draft.correlationId);
     }
     const input = inputOf(draft, seq, 0);
-    const artifact = { seq, id: draft.id, type: draft.type, input, blockedKeys, inline, paused };
+    const artifact = { seq, id: draft.id, type: draft.type, input, blockedKeys, inline, inlineContext };
     await this.triggering.start(tx, changes, artifact, correlation, { triggered, cancels });
   }
 }

@@ -14,7 +14,7 @@ import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { CancelRequests } from '../scheduling/cancel-requests.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
-import type { InlineRun, PausedAgents } from '../scheduling/inline-run.js';
+import type { InlineContext,InlineRun } from '../scheduling/inline-run.js';
 import { Singletons } from '../scheduling/singletons.js';
 
 interface TriggeringArtifact {
@@ -27,8 +27,8 @@ interface TriggeringArtifact {
   blockedKeys?: ReadonlySet<string>;
   /** The executions that it triggers whose agents have answered already. */
   inline?: ReadonlyMap<Subscription, InlineRun>;
-  /** The answer of `InlineRuns.paused` for `inline`. */
-  paused?: PausedAgents | null;
+  /** For `inline`. */
+  inlineContext?: InlineContext | null;
 }
 
 /**
@@ -62,7 +62,7 @@ export class Triggering {
   async start(
     tx: Transaction,
     changes: CorrelationChanges,
-    { seq, id, type, input, blockedKeys, inline, paused }: TriggeringArtifact,
+    { seq, id, type, input, blockedKeys, inline, inlineContext }: TriggeringArtifact,
     correlation: TrackedCorrelation,
     { triggered, cancels }: Reactions,
   ): Promise<void> {
@@ -84,7 +84,7 @@ export class Triggering {
           queueValues,
           blockedKeys,
           inline: inline?.get(subscription),
-          paused,
+          inlineContext,
           direct: false,
         });
       }

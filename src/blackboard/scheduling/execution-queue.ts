@@ -24,7 +24,7 @@ import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js
 import { Backlog } from './backlog.js';
 import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
-import type { InlineRun, PausedAgents } from './inline-run.js';
+import type { InlineContext,InlineRun } from './inline-run.js';
 import {
   insertEnded,
   insertExecutions,
@@ -50,8 +50,8 @@ export interface NewExecution {
   blockedKeys?: ReadonlySet<string>;
   /** Its run, if its agent has answered already. Without it, the agent runs later. */
   inline?: InlineRun;
-  /** The answer of `InlineRuns.paused` for `inline`. */
-  paused?: PausedAgents | null;
+  /** For `inline`. */
+  inlineContext?: InlineContext | null;
   direct: boolean;
 }
 
@@ -106,8 +106,8 @@ export class ExecutionQueue {
     if (turn?.kind === 'skipped') {
       await this.insertCancelled(tx, changes, row, { skipped_for: turn.execution, superseded_by: null });
     } else if (this.mayEndNow(execution, row)) {
-      const { inline, paused } = execution;
-      await inline!.store(tx, changes, correlation, { row, inputs, paused: paused! });
+      const { inline, inlineContext } = execution;
+      await inline!.store(tx, changes, correlation, { row, inputs, inlineContext: inlineContext! });
     } else await this.insertOpen(tx, changes, execution, row);
     await this.insertInputs(tx, row.id, inputs);
     return row.id;
@@ -174,8 +174,8 @@ export class ExecutionQueue {
     );
   }
 
-  private mayEndNow({ inline, paused, correlation }: NewExecution, row: NewExecutionRow): boolean {
-    if (!inline || !paused || paused.has(row.agent) || row.singleton_key !== null) return false;
+  private mayEndNow({ inline, inlineContext, correlation }: NewExecution, row: NewExecutionRow): boolean {
+    if (!inline || !inlineContext || inlineContext.paused.has(row.agent) || row.singleton_key !== null) return false;
     return !this.needsClaim(correlation, row) && inline.mayEnd();
   }
 

@@ -14,6 +14,11 @@ export interface Dialect {
   readonly joinsAsWritten: boolean;
   /** The last position that a table has assigned, or 0. */
   lastPosition(table: keyof Schema): RawBuilder<number>;
+  /**
+   * Takes the next positions of a table, for rows that this transaction inserts. It must have inserted a row into the table
+   * before: only then do readers wait for these positions (PostgresPositions).
+   */
+  takePositions(db: Kysely<Schema>, table: keyof Schema, count: number): Promise<number[]>;
   /** The next claim number, in increasing order. Null if only one process claims. */
   readonly nextClaim: RawBuilder<number | null>;
   /**
@@ -29,6 +34,10 @@ export const SQLITE: Dialect = {
   keepsDeadRows: false,
   joinsAsWritten: true,
   lastPosition: (table) => sql`coalesce((select seq from sqlite_sequence where name = ${table}), 0)`,
+  takePositions: async (db, table, count) => {
+    const [taken] = await takeTogether(db, { table, count });
+    return Array.from({ length: count }, (_, index) => taken!.seq - count + 1 + index);
+  },
   nextClaim: sql.lit(null),
   isOnlyProcess: () => sql`true`,
 };
@@ -39,11 +48,33 @@ export const POSTGRES: Dialect = {
   keepsDeadRows: true,
   joinsAsWritten: false,
   lastPosition: (table) => sql`coalesce(pg_sequence_last_value(pg_get_serial_sequence(${table}, 'seq')::regclass), 0)`,
+  takePositions: async (db, table, count) => (await takeEach(db, { table, count })).map(({ seq }) => seq),
   nextClaim: sql`nextval('execution_claims')`,
   // Null without any registration.
   isOnlyProcess: (id, now) =>
     sql`coalesce((select array_agg(id) from processes where seen_until > ${now}) = array[${id}], false)`,
 };
+
+interface Taking {
+  table: keyof Schema;
+  count: number;
+}
+
+/** SQLite: returns the last one. */
+const takeTogether = prepared<Taking, { seq: number }>((db, place) =>
+  db
+    .updateTable('sqlite_sequence' as never)
+    .set({ seq: sql`seq + ${place('count')}` } as never)
+    .where('name' as never, '=', place('table') as never)
+    .returning(sql<number>`seq`.as('seq')),
+);
+
+/** Postgres: other transactions may take positions in between. */
+const takeEach = prepared<Taking, { seq: number }>((db, place) =>
+  db
+    .selectFrom(sql`generate_series(1, cast(${place('count')} as integer))`.as('taken'))
+    .select(sql<number>`nextval(pg_get_serial_sequence(${place('table')}, 'seq'))`.as('seq')),
+);
 
 /** Kysely's adapters of both databases have this field. */
 export interface DialectAdapter {

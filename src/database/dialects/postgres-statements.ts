@@ -18,7 +18,7 @@ const MOST_COMBINATIONS = 300;
 /** A statement with more values takes so long by itself that combining it brings nothing. */
 const MOST_VALUES = 64;
 
-/** Tables whose rows are read in the order in which they were inserted, such as a queue. */
+/** Tables whose rows are read in the order in which they were inserted, such as a queue, unless they say their positions. */
 const IN_ORDER: readonly string[] = ['artifacts', 'correlations', 'deliveries', 'executions', 'failure_changes'];
 
 const statements = new WeakMap<CompiledQuery, Statement>();
@@ -98,7 +98,8 @@ function changeOf({ query, sql, parameters }: CompiledQuery): Statement['change'
   const reads = [...sql.matchAll(/\b(?:from|join) "?(\w+)/gi)].map(([, table]) => table!);
   if (query.kind === 'InsertQueryNode') {
     const table = nameOf(query.into);
-    return { table, addsRows: !query.onConflict && !IN_ORDER.includes(table), reads };
+    const hasOrder = IN_ORDER.includes(table) && !query.columns?.some(({ column }) => column.name === 'seq');
+    return { table, addsRows: !query.onConflict && !hasOrder, reads };
   }
   if (query.kind === 'UpdateQueryNode') return { table: nameOf(query.table), addsRows: false, reads };
   return null;
