@@ -6,7 +6,7 @@ import type { NewExecutionRow } from './queued-execution-rows.js';
 /** Agent → since when it is paused (epoch ms). */
 export type PausedAgents = ReadonlyMap<string, number>;
 
-/** What a transaction reads and reserves before it stores inline runs. */
+/** The answers that a transaction needs from the database before it stores inline runs. */
 export interface InlineContext {
   paused: PausedAgents;
   /** Free positions for the outputs of these runs and of those that they trigger. Each output takes the first one. */
