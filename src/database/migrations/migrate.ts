@@ -49,6 +49,7 @@ import { takenBackExecutions } from './0040-taken-back-executions.js';
 import { endedVersions } from './0041-ended-versions.js';
 import { abandonedGroups } from './0042-abandoned-groups.js';
 import { endedAnswers } from './0043-ended-answers.js';
+import { fewerTrees } from './0044-fewer-trees.js';
 import type { NumberedMigration } from './migration.js';
 
 const MOST_TRIES = 10;
@@ -98,6 +99,7 @@ export const MIGRATIONS: readonly NumberedMigration[] = [
   endedVersions,
   abandonedGroups,
   endedAnswers,
+  fewerTrees,
 ];
 
 /**
