@@ -8,7 +8,7 @@ import { isAllowed, type TableWithStates, TRANSITIONS } from '../../src/queue/tr
 import { printedSeed } from '../support/random.js';
 import { compilingDatabase } from './compiling-database.js';
 
-/** The states in which rows are inserted, and those in which they may stay. */
+/** The states in which work that has not ended is inserted, and those in which it may stay. */
 const ENDS = {
   executions: { first: ['pending', 'running'], last: ['completed', 'failed', 'cancelled'] },
   deliveries: { first: ['waiting', 'pending'], last: ['delivered', 'dead'] },

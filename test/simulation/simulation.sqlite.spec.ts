@@ -6,14 +6,17 @@ import type { Outcome } from './outcome.js';
 import { Simulation } from './simulation.js';
 import { makeTemplate, type Template } from './template.js';
 
-const SEEDS = Number(process.env.STARLING_SIMULATION_SEEDS ?? 5);
+const GIVEN = process.env.STARLING_SIMULATION_SEEDS;
+/** Without a given number, as many seeds run as fit into this time, and these at least. */
+const TIME_MS = 25_000;
+const FEWEST = 5;
 const FIRST = Number(process.env.STARLING_SIMULATION_SEED ?? printedSeed());
 const LONGEST_SHRINKING_MS = 60_000;
 /** The first seed and every tenth one after it run twice. */
 const TWICE_EVERY = 10;
 
 /** Runs the service in this process; time, turns, ids, agents, clients and the power are those of a seed. */
-describe(`${SEEDS} simulated lives of the service from seed ${FIRST}`, () => {
+describe(`${GIVEN ?? 'some'} simulated lives of the service from seed ${FIRST}`, () => {
   let template: Template;
   let failing: number | undefined;
 
@@ -26,15 +29,18 @@ describe(`${SEEDS} simulated lives of the service from seed ${FIRST}`, () => {
   it('keep every promise, and are the same when they run again', async () => {
     const begin = performance.now();
     const total = { turns: 0, crashes: 0, simulatedMs: 0 };
-    for (let seed = FIRST; seed < FIRST + SEEDS; seed += 1) {
-      const outcome = await checked(seed);
+    let seeds = 0;
+    const isOver = (): boolean =>
+      GIVEN === undefined ? seeds >= FEWEST && performance.now() - begin > TIME_MS : seeds >= Number(GIVEN);
+    for (; !isOver(); seeds += 1) {
+      const outcome = await checked(FIRST + seeds);
       total.turns += outcome.turns;
       total.crashes += outcome.crashes;
       total.simulatedMs += outcome.simulatedMs;
     }
     const seconds = (performance.now() - begin) / 1_000;
     console.log(
-      `${SEEDS} seeds from ${FIRST} in ${seconds.toFixed(1)} s (${(SEEDS / seconds).toFixed(2)} per second): ` +
+      `${seeds} seeds from ${FIRST} in ${seconds.toFixed(1)} s (${(seeds / seconds).toFixed(2)} per second): ` +
         `${total.turns} turns, ${total.crashes} crashes, ${(total.simulatedMs / 3_600_000).toFixed(1)} simulated hours`,
     );
   }, 86_400_000);
