@@ -25,6 +25,7 @@ import {
   updateCorrelationAndState,
 } from './correlation-rows.js';
 import { CorrelationSettled } from './correlation-settled.js';
+import { InlineEnds } from './inline-ends.js';
 import {
   type CorrelationFields,
   type CorrelationRow,
@@ -67,16 +68,6 @@ interface Creation {
   isNew?: boolean;
 }
 
-/** An execution that ends in the transaction that adds it. */
-export interface InlineEnd {
-  correlationId: string;
-  span: Span;
-  /** Stores the end. It runs after the hooks of new artifacts, and before correlations settle. */
-  record(): Promise<void>;
-  /** Reports the end after the commit. */
-  report(): void;
-}
-
 /**
  * The correlations that one transaction changes. `pending` counts what keeps a correlation active: executions that have
  * not ended, timers, joins whose `where` has not been evaluated, and waiting groups with a time limit. `save` settles
@@ -92,7 +83,9 @@ export class CorrelationChanges {
    * counts. Until then, no statement finds them.
    */
   private readonly unstored = new Set<string>();
-  private readonly inlineEnds: InlineEnd[] = [];
+  /** Executions that end in this transaction although nothing claimed them. */
+  readonly inlineEnds: InlineEnds;
+  private readonly works: (() => Promise<void>)[] = [];
 
   constructor(
     private readonly tx: Transaction,
@@ -103,7 +96,9 @@ export class CorrelationChanges {
     private readonly settled: CorrelationSettled,
     private readonly published: ArtifactsPublished,
     private readonly tracing: Tracing,
-  ) {}
+  ) {
+    this.inlineEnds = new InlineEnds(tx);
+  }
 
   /** Creates a correlation. DomainError `conflict` if the id is in use, which a new one is not. */
   async create(
@@ -209,9 +204,9 @@ export class CorrelationChanges {
     this.stored.push({ seq, id, correlation, sequence: correlation.artifact_count });
   }
 
-  /** Registers an execution that ends in this transaction although nothing claimed it. */
-  endsInline(end: InlineEnd): void {
-    this.inlineEnds.push(end);
+  /** Runs `work` when the changes are saved, before the publication hooks. */
+  beforeSave(work: () => Promise<void>): void {
+    this.works.push(work);
   }
 
   /**
@@ -219,8 +214,9 @@ export class CorrelationChanges {
    * step of each transaction that changed a correlation.
    */
   async save(): Promise<void> {
+    for (const work of this.works) await work();
     if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
-    for (const { record } of this.inlineEnds) await record();
+    await this.inlineEnds.record();
     for (const correlation of this.touched.values()) {
       if (correlation.pending < 0)
         throw new Error(`correlation ${correlation.id} has a pending count of ${correlation.pending}`);
@@ -229,7 +225,7 @@ export class CorrelationChanges {
         await this.settle(correlation, endState(correlation));
       await this.store(correlation);
     }
-    for (const { report } of this.inlineEnds) this.tx.afterCommit(report);
+    this.inlineEnds.reportAfterCommit();
   }
 
   private async store(correlation: TrackedCorrelation): Promise<void> {
@@ -244,8 +240,7 @@ export class CorrelationChanges {
     correlation.settled_at = this.now;
     await this.settled.run(this.tx, correlation, this.now, reason);
     const settled = { correlationId: correlation.id, generation: correlation.generation };
-    const last = this.inlineEnds.findLast(({ correlationId }) => correlationId === correlation.id);
-    const cause = last?.span ?? this.cause;
+    const cause = this.inlineEnds.lastSpan(correlation.id) ?? this.cause;
     // Nothing waits for it in other processes, because no transaction could find it before this one.
     const isUnknown = this.unstored.has(correlation.id);
     this.tx.afterCommit(() => {

@@ -24,8 +24,9 @@ import {
   MatchedArtifacts,
   untriggering,
 } from '../publishing/matched-artifacts.js';
-import type { InlineContext,InlineRun } from '../scheduling/inline-run.js';
-import { insertCompleted, type NewExecutionRow } from '../scheduling/queued-execution-rows.js';
+import { storeCompleted } from '../scheduling/completed-rows.js';
+import type { InlineContext, InlineRun } from '../scheduling/inline-run.js';
+import type { NewExecutionRow } from '../scheduling/queued-execution-rows.js';
 import { countImmediateStart } from './activity-event-rows.js';
 import { Answers } from './answers.js';
 import { AttemptReports } from './attempt-reports.js';
@@ -140,14 +141,14 @@ export class InlineExecutions implements InlineRunner {
     const { now } = changes;
     const definition = definitionOf(this.catalog, row.agent);
     const times = { started_at: now, attempt_started_at: now, ended_at: now };
-    await insertCompleted(tx.db, [{ ...row, state: 'completed', ...times, definition }]);
     const execution = {
       ...{ id: row.id, agent: row.agent, attempt: row.attempt, correlationId: correlation.id, replay: false },
       inputs,
       span: this.reports.span({ ...row, correlationId: correlation.id, replay: false }),
     };
     const { span } = execution;
-    changes.endsInline({
+    storeCompleted(tx, changes, { ...row, state: 'completed', ...times, definition });
+    changes.inlineEnds.add({
       correlationId: correlation.id,
       span,
       record: () => this.recordEnd(tx, changes, execution, outputs.length),

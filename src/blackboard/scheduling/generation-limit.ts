@@ -5,6 +5,7 @@ import type { Transaction } from '../../database/unit-of-work.js';
 import { findArtifactIds } from '../artifacts/stored-artifact-rows.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
 import type { TrackedCorrelation } from '../correlations/tracked-correlation.js';
+import { completedAreStored } from './completed-rows.js';
 import { countInGeneration } from './queued-execution-rows.js';
 import { WorkflowErrors } from './workflow-errors.js';
 
@@ -25,16 +26,21 @@ export class GenerationLimit {
 
   /** Whether the agent has reached the limit. The first time in a correlation, it writes a WorkflowError. */
   async refuses(tx: Transaction, changes: CorrelationChanges, added: Added): Promise<boolean> {
-    if (!(await this.isReached(tx, added))) return false;
+    if (!(await this.isReached(tx, changes, added))) return false;
     await this.report(tx, changes, added);
     return true;
   }
 
   // The correlation stores the generation's count over all agents. The agent's executions are counted only if that
   // count has reached the limit.
-  private async isReached(tx: Transaction, { correlation, agent }: Added): Promise<boolean> {
+  private async isReached(
+    tx: Transaction,
+    changes: CorrelationChanges,
+    { correlation, agent }: Added,
+  ): Promise<boolean> {
     const limit = this.settings.maxExecutionsPerCorrelation;
     if (correlation.generation_executions < limit) return false;
+    await completedAreStored(tx, changes);
     return (await countInGeneration(tx, correlation, agent)) >= limit;
   }
 

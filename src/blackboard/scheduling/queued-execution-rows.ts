@@ -39,15 +39,13 @@ export type NewExecutionRow = Pick<Selectable<ExecutionsTable>, (typeof COLUMNS)
 
 export const insertExecutions = sharedInsert('executions', [...COLUMNS, 'state']);
 
+const COMPLETED_COLUMNS = [...COLUMNS, 'state', 'started_at', 'attempt_started_at', 'ended_at', 'definition'] as const;
+
+export type CompletedExecutionRow = Pick<Insertable<ExecutionsTable>, (typeof COMPLETED_COLUMNS)[number]> &
+  NewExecutionRow;
+
 /** Inserts executions whose agents have answered before the transaction. */
-export const insertCompleted = sharedInsert('executions', [
-  ...COLUMNS,
-  'state',
-  'started_at',
-  'attempt_started_at',
-  'ended_at',
-  'definition',
-]);
+export const insertCompleted = sharedInsert('executions', COMPLETED_COLUMNS);
 
 /** Inserts an execution that has ended already. */
 export const insertEnded = preparedInsert('executions', [
