@@ -153,7 +153,8 @@ describe(`killed ${ROUNDS} times while it deletes expired data`, () => {
       for (let round = 1; round <= ROUNDS; round += 1) {
         const there = await due();
         // Some of the remaining rows are for later rounds.
-        const enough = there - random.between(1, Math.ceil(there / (ROUNDS - round + 2)));
+        // A busy machine may have deleted everything before the last rounds.
+        const enough = there === 0 ? 0 : there - random.between(1, Math.ceil(there / (ROUNDS - round + 2)));
         await start();
         const killed = eventually('some of it has been deleted', async () => (await due()) <= enough).finally(() =>
           service.kill('SIGKILL'),
