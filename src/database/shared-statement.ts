@@ -68,7 +68,9 @@ export function sharedInsert<Name extends Table, Column extends keyof Insertable
   const insert = preparedInsert(table, columns);
   const run = preparedMany({ table, columns, build: (db, given) => insertGiven(db, table, columns as never, given) });
   const one = async (db: Kysely<Schema>, rows: Rows): Promise<never[]> => {
-    await insert(db, rows);
+    // A statement with few values can be combined with others.
+    if (rows.length > 1 && dialectOf(db).name === 'postgres') await run(db, rows as readonly Fields[]);
+    else await insert(db, rows);
     return [];
   };
   const many = async (db: Kysely<Schema>, all: readonly Rows[]): Promise<never[][]> => {

@@ -22,8 +22,8 @@ const AGENTS = 3;
 const MOST_IN_CHAIN = 30;
 /** Two for the publish and for each outcome, one for the wait, and those of the process itself meanwhile. */
 const MOST_ROUND_TRIPS = 12;
-/** One stores the artifact, the other one everything that follows from it. */
-const INLINE_ROUND_TRIPS = 2;
+/** One round trip stores the artifact, the other one everything that follows from it. */
+const INLINE = { roundTrips: 2, statements: 6 };
 /** The same, while 32 chains run at the same time. */
 const MOST_IN_CROWD = 12;
 /** The background work of a process falls into some of the measured times, the more the slower the machine is. */
@@ -305,12 +305,12 @@ describe('the statements of a transaction', () => {
     expect(median(chains.map((chain) => chain.roundTrips))).toBeLessThan(MOST_ROUND_TRIPS);
   });
 
-  it(`take ${INLINE_ROUND_TRIPS} round trips for three agents in a chain that only compute, if a client waits`, async () => {
-    const publication = (): Publication => ({ ...published('Five'), isAwaited: true });
+  it(`are ${INLINE.statements} in ${INLINE.roundTrips} round trips for three agents in a chain that only compute, if a client waits`, async () => {
     const chains = await inTurn(20, async () => {
+      sent.splice(0);
       roundTrips = 0;
-      const { correlationId } = await core.publisher.publish(publication());
-      const trips = roundTrips;
+      const { correlationId } = await core.publisher.publish({ ...published('Five'), isAwaited: true });
+      const count = { roundTrips, statements: sent.length };
       const stored = await core.unitOfWork.reader
         .selectFrom('artifacts')
         .select('type')
@@ -318,9 +318,11 @@ describe('the statements of a transaction', () => {
         .orderBy('seq')
         .execute();
       expect(stored.map(({ type }) => type)).toEqual(['Five', 'Six', 'Seven', 'Eight']);
-      return trips;
+      return count;
     });
-    expect(median(chains)).toBe(INLINE_ROUND_TRIPS);
+    // The first times, connections may be opened, and the background work of the process falls into some.
+    const fewest = (key: keyof typeof INLINE): number => Math.min(...chains.map((count) => count[key]));
+    expect({ roundTrips: fewest('roundTrips'), statements: fewest('statements') }).toEqual(INLINE);
   });
 
   it(`are at most ${MOST_IN_CROWD} for each of 32 such chains at the same time`, async () => {

@@ -147,7 +147,10 @@ export class InlineExecutions implements InlineRunner {
       span: this.reports.span({ ...row, correlationId: correlation.id, replay: false }),
     };
     const { span } = execution;
-    storeCompleted(tx, changes, { ...row, state: 'completed', ...times, definition });
+    storeCompleted(tx, changes, {
+      row: { ...row, state: 'completed', ...times, definition },
+      inputs: inputs.map(({ seq }) => seq),
+    });
     changes.inlineEnds.add({
       correlationId: correlation.id,
       span,

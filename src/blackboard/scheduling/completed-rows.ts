@@ -1,23 +1,41 @@
 import type { Transaction } from '../../database/unit-of-work.js';
 import type { CorrelationChanges } from '../correlations/correlation-tracker.js';
-import { type CompletedExecutionRow, insertCompleted } from './queued-execution-rows.js';
+import { type CompletedExecutionRow, insertCompleted, insertInputs } from './queued-execution-rows.js';
 
-const unstored = new WeakMap<CorrelationChanges, CompletedExecutionRow[]>();
+interface Completed {
+  row: CompletedExecutionRow;
+  /** The positions of its inputs. */
+  inputs: readonly number[];
+}
+
+const unstored = new WeakMap<CorrelationChanges, Completed[]>();
 
 /**
- * Stores the row of an execution that ends in the transaction that adds it, at the latest when the changes are saved. Such rows are
+ * Stores an execution that ends in the transaction that adds it, at the latest when the changes are saved. Such executions are
  * inserted together, because a statement on Postgres takes much longer than each of its rows.
  */
-export function storeCompleted(tx: Transaction, changes: CorrelationChanges, row: CompletedExecutionRow): void {
-  let rows = unstored.get(changes);
-  if (!rows) {
-    unstored.set(changes, (rows = []));
+export function storeCompleted(tx: Transaction, changes: CorrelationChanges, completed: Completed): void {
+  let all = unstored.get(changes);
+  if (!all) {
+    unstored.set(changes, (all = []));
     changes.beforeSave(() => completedAreStored(tx, changes));
   }
-  rows.push(row);
+  all.push(completed);
 }
 
-/** Inserts the rows that are not stored yet. Call it before a query that must find them. */
-export async function completedAreStored(tx: Transaction, changes: CorrelationChanges): Promise<void> {
-  await insertCompleted(tx.db, unstored.get(changes)?.splice(0) ?? []);
+/** Inserts the executions that are not stored yet. Call it before a query that must find them. */
+export async function completedAreStored({ db }: Transaction, changes: CorrelationChanges): Promise<void> {
+  const all = unstored.get(changes)?.splice(0) ?? [];
+  await insertCompleted(
+    db,
+    all.map(({ row }) => row),
+  );
+  await insertInputs(
+    db,
+    all.flatMap(({ row, inputs }) => inputRows(row.id, inputs)),
+  );
 }
+
+/** The rows of an execution's inputs at these positions. */
+export const inputRows = (execution_id: string, inputs: readonly number[]) =>
+  inputs.map((artifact_seq, position) => ({ execution_id, position, artifact_seq }));

@@ -22,9 +22,10 @@ import { keyTexts } from '../limits/key-texts.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
 import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js';
 import { Backlog } from './backlog.js';
+import { inputRows } from './completed-rows.js';
 import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
-import type { InlineContext,InlineRun } from './inline-run.js';
+import type { InlineContext, InlineRun } from './inline-run.js';
 import {
   insertEnded,
   insertExecutions,
@@ -103,12 +104,14 @@ export class ExecutionQueue {
       ...(await this.placeOf(tx, values, turn, execution.blockedKeys)),
       priority: values.priority ?? subscription.priority,
     };
-    if (turn?.kind === 'skipped') {
-      await this.insertCancelled(tx, changes, row, { skipped_for: turn.execution, superseded_by: null });
-    } else if (this.mayEndNow(execution, row)) {
+    if (this.mayEndNow(execution, row)) {
       const { inline, inlineContext } = execution;
       await inline!.store(tx, changes, correlation, { row, inputs, inlineContext: inlineContext! });
-    } else await this.insertOpen(tx, changes, execution, row);
+      return row.id;
+    }
+    if (turn?.kind === 'skipped')
+      await this.insertCancelled(tx, changes, row, { skipped_for: turn.execution, superseded_by: null });
+    else await this.insertOpen(tx, changes, execution, row);
     await this.insertInputs(tx, row.id, inputs);
     return row.id;
   }
@@ -141,10 +144,7 @@ export class ExecutionQueue {
   }
 
   private insertInputs(tx: Transaction, executionId: string, inputs: readonly number[]): Promise<void> {
-    return insertInputs(
-      tx.db,
-      inputs.map((artifact_seq, position) => ({ execution_id: executionId, position, artifact_seq })),
-    );
+    return insertInputs(tx.db, inputRows(executionId, inputs));
   }
 
   private async insertOpen(

@@ -24,8 +24,8 @@ export interface InlineRun {
   /** Whether the execution need not wait behind others, as far as this process knows. */
   mayEnd(): boolean;
   /**
-   * Stores the execution as completed, with its outputs and everything that they trigger. `inputs`: the positions of its inputs.
-   * The caller stores that it has these.
+   * Stores the execution as completed, with its inputs, its outputs and everything that these trigger. `inputs`: the positions of
+   * its inputs.
    */
   store(
     tx: Transaction,
