@@ -85,7 +85,7 @@ export class CorrelationChanges {
   private readonly unstored = new Set<string>();
   /** Executions that end in this transaction although nothing claimed them. */
   readonly inlineEnds: InlineEnds;
-  private readonly works: (() => Promise<void>)[] = [];
+  private readonly worksBeforeSave: (() => Promise<void>)[] = [];
 
   constructor(
     private readonly tx: Transaction,
@@ -206,7 +206,7 @@ export class CorrelationChanges {
 
   /** Runs `work` when the changes are saved, before the publication hooks. */
   beforeSave(work: () => Promise<void>): void {
-    this.works.push(work);
+    this.worksBeforeSave.push(work);
   }
 
   /**
@@ -214,7 +214,7 @@ export class CorrelationChanges {
    * step of each transaction that changed a correlation.
    */
   async save(): Promise<void> {
-    for (const work of this.works) await work();
+    for (const work of this.worksBeforeSave) await work();
     if (this.stored.length > 0) await this.published.run(this.tx, this.stored, this.now);
     await this.inlineEnds.record();
     for (const correlation of this.touched.values()) {
