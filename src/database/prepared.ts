@@ -108,6 +108,8 @@ export interface SharedStatement<Values, Row> {
   readonly answers: boolean;
   /** Whether it only inserts rows, so that one caller may use it several times in one run. */
   readonly addsRows: boolean;
+  /** Whether it inserts values and reads no table, so that it does not matter when it runs among other such statements. */
+  readonly onlyInserts?: boolean;
   readonly one: Prepared<Values, Row>;
   /** Runs it for all these values. Returns the rows of each. */
   many(db: Kysely<Schema>, all: readonly Values[]): Promise<Row[][]>;

@@ -77,7 +77,7 @@ export function sharedInsert<Name extends Table, Column extends keyof Insertable
     await run(db, merged(all.flat()) as readonly Fields[]);
     return [];
   };
-  const statement = shared({ answers: false, addsRows: true, one, many });
+  const statement = shared({ answers: false, addsRows: true, onlyInserts: true, one, many });
   return async (db, rows) => {
     if (rows.length > 0) await statement(db, rows);
   };

@@ -36,6 +36,7 @@ const inTurn = async <T>(times: number, work: () => Promise<T>): Promise<T[]> =>
 
 const insertRollup = preparedInsert('rollups', ['name', 'up_to_seq']);
 const insertTogether = sharedInsert('rollups', ['name', 'up_to_seq']);
+const insertLocksTogether = sharedInsert('scheduler_locks', ['name', 'due_at']);
 const insertLock = preparedInsert('scheduler_locks', ['name', 'due_at']);
 const updateRollup = prepared<{ name: string; up_to_seq: number }, unknown>((db, place) =>
   db
@@ -205,6 +206,29 @@ describe('the statements of a transaction', () => {
     });
     expect(median(groups.map((group) => group.changes))).toBe(1);
     expect(median(groups.map((group) => group.commits))).toBe(1);
+  });
+
+  it('insert the rows of each table together, whatever is inserted between them', async () => {
+    const inserts = await inTurn(9, async () => {
+      sent.splice(0);
+      const names = ['g1', 'g2'].map((name) => `test ${name} ${newId()}`);
+      const insert = async (name: string): Promise<void> =>
+        core.unitOfWork.run(
+          async ({ db }) => {
+            await insertTogether(db, [{ name, up_to_seq: 1 }]);
+            await insertLocksTogether(db, [{ name, due_at: 1 }]);
+            await insertTogether(db, [{ name: `${name} too`, up_to_seq: 2 }]);
+          },
+          { group: { kind: 'test', key: name } },
+        );
+      await Promise.all(names.map(insert));
+      const stored = (await rollups()).filter(({ name }) => names.some((each) => name.startsWith(each)));
+      expect(stored.map(({ up_to_seq }) => up_to_seq)).toEqual([1, 2, 1, 2]);
+      return changes()
+        .join()
+        .match(/insert into "rollups"/g)!.length;
+    });
+    expect(median(inserts)).toBe(1);
   });
 
   it('run again for each transaction by itself, if one of a group fails', async () => {

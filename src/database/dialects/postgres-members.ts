@@ -114,11 +114,12 @@ class Group {
     return this.queues.find((queue) => queue.length > 0);
   }
 
-  /** Takes the first query of a queue, and those of the other queues that run the same statement. */
+  /** Takes the first query of a queue, and those of all queues that run the same statement and may run now. */
   private take(next: Call[]): Call[] {
     const { shared } = next[0]!;
     if (!shared) return [next.shift()!];
     return this.queues.flatMap((queue) => {
+      if (shared.onlyInserts) return takeInserts(queue, shared);
       let count = 0;
       while (queue[count]?.shared === shared && (count === 0 || shared.addsRows)) count += 1;
       return queue.splice(0, count);
@@ -150,4 +151,12 @@ class Group {
     this.failure ??= { error };
     for (const { reject } of [...calls, ...this.queues.flatMap((queue) => queue.splice(0))]) reject(error);
   }
+}
+
+/** Takes the calls of the statement at the beginning of the queue, also from behind other statements that only insert. */
+function takeInserts(queue: Call[], statement: Call['shared']): Call[] {
+  const end = queue.findIndex(({ shared }) => !shared?.onlyInserts);
+  const inserts = queue.splice(0, end === -1 ? queue.length : end);
+  queue.unshift(...inserts.filter(({ shared }) => shared !== statement));
+  return inserts.filter(({ shared }) => shared === statement);
 }
