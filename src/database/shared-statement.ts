@@ -92,7 +92,7 @@ export function sharedRead<Row>(read: Prepared<object, Row>): Prepared<object, R
   return shared({ answers: true, addsRows: false, one: read, many });
 }
 
-/** Takes as many rows as the caller asks for. The members of a group ask once for all. */
+/** A query that takes as many rows as the caller asks for. The members of a group ask once. */
 export function sharedTake<Row>(
   take: (db: Kysely<Schema>, count: number) => Promise<Row[]>,
 ): Prepared<{ count: number }, Row> {

@@ -46,8 +46,8 @@ export class ArtifactWriter {
   }
 
   /**
-   * Takes positions for artifacts that the transaction stores later, so that it need not wait for their answers. Only
-   * after it has stored another artifact.
+   * Takes positions for artifacts that the transaction stores later, so that it need not wait for each of them. Call it after the
+   * transaction has stored another artifact.
    */
   async takePositions(tx: Transaction, count: number): Promise<number[]> {
     return count === 0 ? [] : takeArtifactPositions(tx.db, { count });

@@ -29,7 +29,7 @@ export const untriggering = (draft: ArtifactDraft): MatchedArtifact => ({ draft,
 export interface StoredArtifact {
   seq: number;
   blockedKeys: ReadonlySet<string>;
-  /** For the inline runs that it triggers. Null if there are none. */
+  /** Belongs to the inline runs that it triggers. Null if there are none. */
   inlineContext: InlineContext | null;
 }
 

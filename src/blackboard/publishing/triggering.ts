@@ -27,7 +27,7 @@ interface TriggeringArtifact {
   blockedKeys?: ReadonlySet<string>;
   /** The executions that it triggers whose agents have answered already. */
   inline?: ReadonlyMap<Subscription, InlineRun>;
-  /** For `inline`. */
+  /** Belongs to `inline`. */
   inlineContext?: InlineContext | null;
 }
 

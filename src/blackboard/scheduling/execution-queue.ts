@@ -51,7 +51,7 @@ export interface NewExecution {
   blockedKeys?: ReadonlySet<string>;
   /** Its run, if its agent has answered already. Without it, the agent runs later. */
   inline?: InlineRun;
-  /** For `inline`. */
+  /** Belongs to `inline`. */
   inlineContext?: InlineContext | null;
   direct: boolean;
 }
