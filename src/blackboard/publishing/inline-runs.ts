@@ -6,7 +6,7 @@ import type { AgentArtifact } from '../../engines/engine.js';
 import { type ArtifactDraft, ArtifactWriter } from '../artifacts/artifact-writer.js';
 import type { Triggered } from '../matching/matcher.js';
 import { AgentPauses } from '../scheduling/agent-pauses.js';
-import type { InlineContext,InlineRun } from '../scheduling/inline-run.js';
+import type { InlineContext, InlineRun } from '../scheduling/inline-run.js';
 
 /** Inline runs of one transaction. The others of its group wait for all of them. */
 const MOST_RUNS = 16;

@@ -14,7 +14,7 @@ import { keyIn, type KeyOwner } from '../matching/replay-keys.js';
 import { SubscriptionNumbers } from '../matching/subscription-numbers.js';
 import { CancelRequests } from '../scheduling/cancel-requests.js';
 import { ExecutionQueue } from '../scheduling/execution-queue.js';
-import type { InlineContext,InlineRun } from '../scheduling/inline-run.js';
+import type { InlineContext, InlineRun } from '../scheduling/inline-run.js';
 import { Singletons } from '../scheduling/singletons.js';
 
 interface TriggeringArtifact {
