@@ -55,8 +55,8 @@ export class InlineRuns {
   ) {}
 
   /**
-   * Reads the pauses and takes positions for the outputs. Call it after the artifacts that trigger these runs are inserted. Returns
-   * null without a query if there are no runs.
+   * Reads the pauses and takes positions for the outputs. Call it after the artifacts that trigger these runs are inserted. Asks
+   * nothing, and returns null, for an empty list.
    */
   async context(tx: Transaction, runs: readonly InlineRun[]): Promise<InlineContext | null> {
     if (runs.length === 0) return null;

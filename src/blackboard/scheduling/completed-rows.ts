@@ -32,10 +32,6 @@ export async function completedAreStored({ db }: Transaction, changes: Correlati
   );
   await insertInputs(
     db,
-    all.flatMap(({ row, inputs }) => inputRows(row.id, inputs)),
+    all.map(({ row: { id }, inputs }) => ({ id, inputs })),
   );
 }
-
-/** The rows of an execution's inputs at these positions. */
-export const inputRows = (execution_id: string, inputs: readonly number[]) =>
-  inputs.map((artifact_seq, position) => ({ execution_id, position, artifact_seq }));

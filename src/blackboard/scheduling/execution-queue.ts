@@ -22,7 +22,6 @@ import { keyTexts } from '../limits/key-texts.js';
 import { QueueExpressions } from '../matching/queue-expressions.js';
 import { keysIn, NO_VALUES, type QueueValues } from '../matching/queue-values.js';
 import { Backlog } from './backlog.js';
-import { inputRows } from './completed-rows.js';
 import { GenerationLimit } from './generation-limit.js';
 import { ImmediateStarts, type KeptSlot } from './immediate-starts.js';
 import type { InlineContext, InlineRun } from './inline-run.js';
@@ -112,7 +111,7 @@ export class ExecutionQueue {
     if (turn?.kind === 'skipped')
       await this.insertCancelled(tx, changes, row, { skipped_for: turn.execution, superseded_by: null });
     else await this.insertOpen(tx, changes, execution, row);
-    await this.insertInputs(tx, row.id, inputs);
+    await insertInputs(tx.db, [{ id: row.id, inputs }]);
     return row.id;
   }
 
@@ -131,7 +130,7 @@ export class ExecutionQueue {
     const row = { ...this.rowOf(execution, changes.now), ...values, ...place, due_at: null };
     const [superseded_by = null] = await findArtifactIds(tx, [by]);
     await this.insertCancelled(tx, changes, row, { skipped_for: null, superseded_by });
-    await this.insertInputs(tx, row.id, execution.inputs);
+    await insertInputs(tx.db, [{ id: row.id, inputs: execution.inputs }]);
   }
 
   private async insertCancelled(
@@ -141,10 +140,6 @@ export class ExecutionQueue {
     why: { skipped_for: string | null; superseded_by: string | null },
   ): Promise<void> {
     await insertEnded(tx.db, [{ ...row, state: 'cancelled', ended_at: now, ...why }]);
-  }
-
-  private insertInputs(tx: Transaction, executionId: string, inputs: readonly number[]): Promise<void> {
-    return insertInputs(tx.db, inputRows(executionId, inputs));
   }
 
   private async insertOpen(

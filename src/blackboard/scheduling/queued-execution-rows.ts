@@ -1,4 +1,4 @@
-import { type Insertable, type QueryCreator, type RawBuilder, type Selectable, sql } from 'kysely';
+import { type Insertable, type Kysely, type QueryCreator, type RawBuilder, type Selectable, sql } from 'kysely';
 
 import { type Dialect, dialectOf } from '../../database/dialects/dialect.js';
 import { places, prepared, preparedInsert } from '../../database/prepared.js';
@@ -125,7 +125,19 @@ function insertUnlessMustWait(db: QueryCreator<Schema>, dialect: Dialect, row: L
     .expression(sql`select ${sql.join(Object.values(columns))} from ${checked}`);
 }
 
-export const insertInputs = sharedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);
+const insertInputRows = sharedInsert('execution_inputs', ['execution_id', 'position', 'artifact_seq']);
+
+/** Inserts the inputs of executions. `inputs`: the positions of their artifacts, in the order in which the agent sees them. */
+export const insertInputs = (
+  db: Kysely<Schema>,
+  executions: readonly { id: string; inputs: readonly number[] }[],
+): Promise<void> =>
+  insertInputRows(
+    db,
+    executions.flatMap(({ id, inputs }) =>
+      inputs.map((artifact_seq, position) => ({ execution_id: id, position, artifact_seq })),
+    ),
+  );
 
 /** Counts the executions of an agent in the current generation of a correlation. Those that `debounce` has superseded never run. */
 export async function countInGeneration(

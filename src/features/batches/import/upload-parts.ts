@@ -151,7 +151,7 @@ const BOUNDARY = 'boundary';
 
 /**
  * Returns the content type with its boundary as the only parameter. RFC 9110 (5.6.6) allows empty parameters, but the form
- * parser ignores the whole body if there is one. Throws BadRequestException if there is no boundary.
+ * parser ignores a body whose content type has some. Throws BadRequestException if the boundary is missing.
  */
 function formType({ headers }: Request): string {
   const boundary = new MIMEType(headers['content-type']!).params.get(BOUNDARY) ?? '';
